@@ -1,0 +1,65 @@
+# `make run` and `make test` set up everything they need; `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check format lint types layers statistical claims audit bench golden lock clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(READY)
+
+setup: $(READY) ## Create .venv with everything that development needs
+
+run: $(READY) ## Play the demonstration: learners against adversaries
+	$(BIN)/littlestone demo
+
+test: $(READY) ## The whole quick suite: unit, properties, conformance, doctests, README
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+check: lint types layers test examples ## Format, lint, types, layers, tests, doctests, examples
+
+.PHONY: examples
+examples: $(READY) ## Run every example
+	@for example in examples/*.py; do echo "$$example"; $(BIN)/python $$example > /dev/null || exit 1; done
+
+format: $(READY) ## Rewrite the code in the house format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+layers: $(READY)
+	$(BIN)/lint-imports
+
+statistical: $(READY) ## The statistical tests, with fresh seeds
+	$(BIN)/python -m pytest -m statistical
+
+claims: $(READY) ## Reproduce the paper's statements at full size
+	$(BIN)/littlestone claims --full
+
+audit: $(READY) ## Regenerate the auditor's detection matrix
+	$(BIN)/littlestone audit --matrix docs/AUDIT.md
+
+bench: $(READY) ## Print every benchmark beside its target
+	$(BIN)/python -m benchmarks
+
+golden: $(READY) ## Write the golden transcripts anew
+	$(BIN)/python -m tests.golden.regenerate
+
+lock: $(READY) ## Write constraints.txt from the current environment
+	$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
+
+clean: ## Remove .venv and every cache
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache out

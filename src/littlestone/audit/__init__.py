@@ -1,0 +1,1 @@
+"""The adaptive two-world game, epsilon lower bounds, and broken variants to catch."""

@@ -1,0 +1,1 @@
+"""Statements of the paper turned into something a run can contradict."""

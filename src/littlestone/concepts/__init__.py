@@ -1,0 +1,1 @@
+"""Concept classes, hypotheses, version spaces and their dimensions."""

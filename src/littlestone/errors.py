@@ -1,0 +1,42 @@
+"""Refusals that a caller may want to tell apart; each carries its numbers as attributes."""
+
+
+class LittlestoneError(Exception):
+    """Anything this library refuses to do, apart from plain bad arguments (``ValueError``)."""
+
+
+class HaltedError(LittlestoneError):
+    """A mechanism that stops after its first yes was asked again."""
+
+
+class BudgetExceededError(LittlestoneError):
+    """A release would have cost more than the budget has left; nothing was spent."""
+
+    def __init__(self, message: str, *, requested: object, spent: object, budget: object) -> None:
+        super().__init__(message)
+        self.requested = requested
+        self.spent = spent
+        self.budget = budget
+
+
+class HorizonExceededError(LittlestoneError):
+    """More rounds were played than the recipe promised privacy and accuracy for."""
+
+    def __init__(self, *, rounds: int) -> None:
+        super().__init__(
+            f"all {rounds} rounds of this run are used up; nothing was learned from this example. "
+            f"Start a new run with a larger rounds=, or wrap the learner in UnknownHorizon"
+        )
+        self.rounds = rounds
+
+
+class NotRealizableError(LittlestoneError):
+    """An adversary that promised a consistent concept contradicted itself."""
+
+    def __init__(self, message: str, *, round_number: int) -> None:
+        super().__init__(message)
+        self.round_number = round_number
+
+
+class SnapshotError(LittlestoneError):
+    """A snapshot is truncated, belongs to another recipe, or was already continued."""

@@ -1,0 +1,1 @@
+"""The protocols of the two sides, the single loop they meet in, and its record."""

@@ -1,0 +1,1 @@
+"""Private building blocks, each with its proof beside it."""

@@ -1,0 +1,1 @@
+"""Learning without privacy: deterministic, mistake-bounded learners."""

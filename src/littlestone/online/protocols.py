@@ -1,0 +1,35 @@
+"""Deterministic learners with a mistake bound, and the values they pass through."""
+
+from typing import Any, Protocol, Self
+
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+
+
+class OnlineState(Protocol):
+    """Where a deterministic learner stands: an immutable, hashable value."""
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """What is predicted next; ValueError once ``failed``."""
+        ...
+
+    @property
+    def failed(self) -> bool:
+        """Whether the examples so far contradict every concept (the paper's ⊥)."""
+        ...
+
+    def after(self, x: Any, y: Label, /) -> Self: ...
+
+    def __hash__(self) -> int: ...
+
+
+class OnlineLearner(Protocol):
+    """A frozen recipe; never errs more than ``mistake_bound`` times on realizable streams."""
+
+    @property
+    def concepts(self) -> ConceptClass: ...
+
+    @property
+    def mistake_bound(self) -> int: ...
+
+    def start(self) -> OnlineState: ...

@@ -1,0 +1,1 @@
+"""What is promised and what is spent: guarantees, composition, the ledger."""

@@ -1,0 +1,235 @@
+"""Where every random bit comes from: the operating system by default, a seed on request.
+
+Both sources give nothing but uniform 64-bit words; every law in the library is built from
+whole-number arithmetic on them, so a mechanism cannot tell which source it was given.
+"""
+
+import os
+import weakref
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+
+_WORD_BITS: Final = 64
+_BUFFER_WORDS: Final = 8192
+
+
+class Source(Protocol):
+    """A supply of uniform 64-bit words."""
+
+    @property
+    def private(self) -> bool: ...
+
+    def words(self, count: int) -> NDArray[np.uint64]: ...
+
+    def spawn(self, count: int) -> "list[Source]": ...
+
+    def state(self) -> dict[str, Any]: ...
+
+
+class OperatingSystem:
+    """Words from the operating system's cryptographic generator."""
+
+    private: Final = True
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+
+    def spawn(self, count: int) -> list[Source]:
+        return [OperatingSystem() for _ in range(count)]
+
+    def state(self) -> dict[str, Any]:
+        return {"source": "secure"}
+
+
+class Seeded:
+    """Words from a seeded generator: replayable, predictable, hence not private."""
+
+    private: Final = False
+
+    def __init__(self, seed: np.random.SeedSequence) -> None:
+        self._seed = seed
+        self._generator = np.random.PCG64DXSM(seed)
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        return np.asarray(self._generator.random_raw(count), dtype=np.uint64)
+
+    def spawn(self, count: int) -> list[Source]:
+        return [Seeded(child) for child in self._seed.spawn(count)]
+
+    def state(self) -> dict[str, Any]:
+        seed = self._seed
+        return {
+            "source": "seeded",
+            "entropy": seed.entropy,
+            "spawn_key": list(seed.spawn_key),
+            "children": seed.n_children_spawned,
+            "generator": self._generator.state,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "Seeded":
+        restored = cls(
+            np.random.SeedSequence(
+                state["entropy"],
+                spawn_key=tuple(state["spawn_key"]),
+                n_children_spawned=state["children"],
+            )
+        )
+        restored._generator.state = state["generator"]
+        return restored
+
+
+class Randomness:
+    """Uniform whole numbers from one source, read ahead in bulk.
+
+    >>> rng = seeded(7)
+    >>> rng.private, 0 <= rng.below(10**30) < 10**30
+    (False, True)
+    """
+
+    __slots__ = ("__weakref__", "_next", "_source", "_words")
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._words: list[int] = []
+        self._next = 0
+        _LIVE.add(self)
+
+    @property
+    def private(self) -> bool:
+        """Whether releases made with these bits may be called private at all."""
+        return self._source.private
+
+    def __repr__(self) -> str:
+        return "secure()" if self.private else "seeded(…)  # not private"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError(
+            "randomness cannot be copied or pickled: two copies would reuse the same noise. "
+            "Save a run with its snapshot(), which may be continued once"
+        )
+
+    def spawn(self, count: int) -> "list[Randomness]":
+        """Independent streams, one for each party."""
+        require.integer(count=count, at_least=0)
+        return [Randomness(child) for child in self._source.spawn(count)]
+
+    def word(self) -> int:
+        """One uniform whole number below 2**64."""
+        if self._next == len(self._words):
+            self._words = self._source.words(_BUFFER_WORDS).tolist()
+            self._next = 0
+        word = self._words[self._next]
+        self._next += 1
+        return word
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """``count`` uniform 64-bit words; the array is the caller's own."""
+        return np.array(self._source.words(count), dtype=np.uint64)
+
+    def bits(self, count: int) -> int:
+        """A uniform whole number below 2**count."""
+        value, have = 0, 0
+        while have < count:
+            value = (value << _WORD_BITS) | self.word()
+            have += _WORD_BITS
+        return value >> (have - count)
+
+    def coin(self) -> int:
+        """A fair 0 or 1."""
+        return self.word() & 1
+
+    def below(self, bound: int) -> int:
+        """A uniform whole number in [0, bound), for a bound of any size; exact by rejection."""
+        if bound <= 0:
+            raise ValueError(f"bound must be at least 1, got bound={bound!r}")
+        width = (bound - 1).bit_length()
+        while True:
+            value = self.bits(width)
+            if value < bound:
+                return value
+
+    def below_many(self, bound: int, count: int) -> NDArray[np.int64]:
+        """``count`` independent uniform whole numbers in [0, bound), bound at most 2**62."""
+        require.integer(bound=bound, at_least=1)
+        if bound > 1 << 62:
+            raise ValueError(f"bound must be at most 2**62, got bound={bound!r}")
+        shift = np.uint64(_WORD_BITS - max((bound - 1).bit_length(), 1))
+        chosen = np.empty(count, dtype=np.int64)
+        have = 0
+        while have < count:
+            # At least half of the candidates survive; a few more save a second turn.
+            candidates = (self._source.words(2 * (count - have) + 16) >> shift).astype(np.int64)
+            kept = candidates[candidates < bound][: count - have]
+            chosen[have : have + len(kept)] = kept
+            have += len(kept)
+        return chosen
+
+    def permutation(self, count: int) -> NDArray[np.int64]:
+        """A uniformly random order of 0 .. count-1.
+
+        Sorting 64-bit keys is uniform given that they are distinct, so a tie redraws them all.
+        """
+        while True:
+            keys = self._source.words(count)
+            order = np.argsort(keys, kind="stable")
+            ranked = keys[order]
+            if not (ranked[1:] == ranked[:-1]).any():
+                return order.astype(np.int64)
+
+    def generator(self) -> np.random.Generator:
+        """A numpy generator for data that needs no privacy: adversaries and simulations.
+
+        Its laws are floating-point approximations, so nothing that a mechanism or a private
+        learner releases may depend on it (tests/architecture checks that they never ask).
+        """
+        return np.random.Generator(np.random.PCG64DXSM(self.bits(256)))
+
+    def state(self) -> dict[str, Any]:
+        """What a snapshot must keep; whole numbers and strings only.
+
+        Secure bits that were read ahead but not yet used are dropped, never written down.
+        """
+        unused = [] if self.private else self._words[self._next :]
+        return {**self._source.state(), "unused": unused}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "Randomness":
+        """Continue where ``state`` was taken (a secure source simply reads fresh bits)."""
+        if state["source"] == "secure":
+            return cls(OperatingSystem())
+        restored = cls(Seeded.from_state(state))
+        restored._words = [int(word) for word in state["unused"]]
+        return restored
+
+    def _forget(self) -> None:
+        self._words = []
+        self._next = 0
+
+
+_LIVE: "weakref.WeakSet[Randomness]" = weakref.WeakSet()
+
+
+def _forget_buffers_after_fork() -> None:
+    # Parent and child would otherwise hand out the same buffered words.
+    for randomness in list(_LIVE):
+        if randomness.private:
+            randomness._forget()
+
+
+os.register_at_fork(after_in_child=_forget_buffers_after_fork)
+
+
+def secure() -> Randomness:
+    """Randomness from the operating system: the default of every private run."""
+    return Randomness(OperatingSystem())
+
+
+def seeded(seed: int) -> Randomness:
+    """Replayable randomness for experiments; whatever it touches is stamped *not private*."""
+    require.integer(seed=seed, at_least=0)
+    return Randomness(Seeded(np.random.SeedSequence(seed)))

@@ -1,0 +1,72 @@
+"""Refuse bad arguments early, by name and value, before anything changes."""
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+
+def positive(**named: float) -> None:
+    """Refuse anything that is not a finite number above zero.
+
+    >>> positive(epsilon=float("nan"))
+    Traceback (most recent call last):
+    ...
+    ValueError: epsilon must be a finite number above 0, got epsilon=nan
+    """
+    for name, value in named.items():
+        if not _is_real(value) or not math.isfinite(value) or not value > 0:
+            raise ValueError(f"{name} must be a finite number above 0, got {name}={value!r}")
+
+
+def non_negative(**named: float) -> None:
+    """Refuse anything that is not a finite number of at least zero."""
+    for name, value in named.items():
+        if not _is_real(value) or not math.isfinite(value) or value < 0:
+            raise ValueError(f"{name} must be a finite number of at least 0, got {name}={value!r}")
+
+
+def probability(**named: float) -> None:
+    """Refuse anything outside the half-open interval [0, 1): a delta, say."""
+    for name, value in named.items():
+        if not _is_real(value) or not 0 <= value < 1:
+            raise ValueError(f"{name} must lie in [0, 1), got {name}={value!r}")
+
+
+def open_probability(**named: float) -> None:
+    """Refuse anything outside the open interval (0, 1): a failure probability, say."""
+    for name, value in named.items():
+        if not _is_real(value) or not 0 < value < 1:
+            raise ValueError(f"{name} must lie in (0, 1), got {name}={value!r}")
+
+
+def integer(*, at_least: int | None = None, **named: int) -> None:
+    """Refuse anything that is not a whole number (True and 3.0 included) or is too small."""
+    for name, value in named.items():
+        if not isinstance(value, Integral) or isinstance(value, bool):
+            raise ValueError(f"{name} must be a whole number, got {name}={value!r}")
+        if at_least is not None and value < at_least:
+            raise ValueError(f"{name} must be at least {at_least}, got {name}={value!r}")
+
+
+def label(y: Any) -> int:
+    """Return ``y`` as the plain integer 0 or 1, or refuse it.
+
+    >>> label(True)
+    1
+    >>> label(2)
+    Traceback (most recent call last):
+    ...
+    ValueError: label must be 0 or 1, got label=2
+    """
+    try:
+        if y == 0:
+            return 0
+        if y == 1:
+            return 1
+    except (TypeError, ValueError):  # an array, say: its truth value is undefined
+        pass
+    raise ValueError(f"label must be 0 or 1, got label={y!r}")
+
+
+def _is_real(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

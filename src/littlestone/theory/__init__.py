@@ -1,0 +1,1 @@
+"""One function per bound of the paper and of its peers."""
