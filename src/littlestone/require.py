@@ -39,7 +39,7 @@ def open_probability(**named: float) -> None:
             raise ValueError(f"{name} must lie in (0, 1), got {name}={value!r}")
 
 
-def integer(*, at_least: int | None = None, **named: int) -> None:
+def integer(*, at_least: int | None = None, **named: Any) -> None:
     """Refuse anything that is not a whole number (True and 3.0 included) or is too small."""
     for name, value in named.items():
         if not isinstance(value, Integral) or isinstance(value, bool):

@@ -1,0 +1,21 @@
+"""Fixtures that every test may ask for."""
+
+import os
+
+import pytest
+from hypothesis import settings
+
+from littlestone.randomness import Randomness, seeded
+
+settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True)
+settings.register_profile("thorough", max_examples=2000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.fixture
+def rng() -> Randomness:
+    """Fresh randomness each time; LITTLESTONE_SEED replays a failure, whose seed is printed."""
+    given = os.environ.get("LITTLESTONE_SEED")
+    seed = int(given) if given else int.from_bytes(os.urandom(6), "big")
+    print(f"\nreplay with LITTLESTONE_SEED={seed}")
+    return seeded(seed)
