@@ -1,0 +1,79 @@
+"""What a mechanism promises: two numbers, never rounded in the dangerous direction."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from littlestone import require
+from littlestone.privacy.rounding import float_at_least, float_at_most, text_at_least
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivacyGuarantee:
+    """(epsilon, delta)-differential privacy of everything that a run releases.
+
+    Both numbers are upper bounds on the truth; a smaller number is a stronger promise.
+
+    >>> PrivacyGuarantee(epsilon=0.5)
+    PrivacyGuarantee(epsilon=0.5, delta=0.0)
+    >>> PrivacyGuarantee(epsilon=0.5).within(PrivacyGuarantee(epsilon=1.0, delta=1e-6))
+    True
+    """
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.epsilon != math.inf:
+            require.non_negative(epsilon=self.epsilon)
+        if self.delta != 1:
+            require.probability(delta=self.delta)
+        object.__setattr__(self, "epsilon", float_at_least(self.epsilon))
+        object.__setattr__(self, "delta", float_at_least(self.delta))
+
+    @classmethod
+    def rounded_up(
+        cls, *, epsilon: Fraction | float, delta: Fraction | float = 0.0
+    ) -> "PrivacyGuarantee":
+        """The strongest guarantee in floats that promises no more than the exact numbers.
+
+        A delta above 1 becomes 1, which says nothing and is therefore true.
+
+        >>> PrivacyGuarantee.rounded_up(epsilon=Fraction(1, 3)).epsilon * 3 >= 1
+        True
+        """
+        return cls(epsilon=float_at_least(epsilon), delta=min(float_at_least(delta), 1.0))
+
+    @property
+    def is_private(self) -> bool:
+        """Whether this promises anything at all."""
+        return self.epsilon < math.inf and self.delta < 1
+
+    def within(self, budget: "PrivacyGuarantee") -> bool:
+        """Whether everything that satisfies this guarantee satisfies ``budget`` as well."""
+        return self.epsilon <= budget.epsilon and self.delta <= budget.delta
+
+    def divided(self, parts: int) -> "PrivacyGuarantee":
+        """What each of ``parts`` releases may cost, so that together they stay within this.
+
+        >>> PrivacyGuarantee(epsilon=1.0, delta=1e-6).divided(10).epsilon
+        0.09999999999999999
+        """
+        require.integer(parts=parts, at_least=1)
+        if not self.is_private:
+            return self
+        return PrivacyGuarantee(
+            epsilon=float_at_most(Fraction(self.epsilon) / parts),
+            delta=float_at_most(Fraction(self.delta) / parts),
+        )
+
+    def __str__(self) -> str:
+        if not self.is_private:
+            return "not private"
+        if self.delta == 0:
+            return f"{text_at_least(self.epsilon)}-differentially private"
+        epsilon, delta = text_at_least(self.epsilon), text_at_least(self.delta)
+        return f"({epsilon}, {delta})-differentially private"
+
+
+NOT_PRIVATE = PrivacyGuarantee(epsilon=math.inf, delta=1.0)  # unknown is never zero
