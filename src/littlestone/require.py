@@ -4,6 +4,9 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 def positive(**named: float) -> None:
     """Refuse anything that is not a finite number above zero.
@@ -66,6 +69,18 @@ def label(y: Any) -> int:
     except (TypeError, ValueError):  # an array, say: its truth value is undefined
         pass
     raise ValueError(f"label must be 0 or 1, got label={y!r}")
+
+
+def labels(ys: Any) -> NDArray[np.uint8]:
+    """Return a block of labels as an array of 0 and 1, or refuse it naming the first bad one."""
+    array = np.asarray(ys)
+    if array.ndim != 1:
+        raise ValueError(f"labels must be one-dimensional, got shape {array.shape}")
+    if array.dtype != np.uint8 or (array > 1).any():
+        bad = np.flatnonzero((array != 0) & (array != 1))
+        if len(bad):
+            raise ValueError(f"label must be 0 or 1, got labels[{bad[0]}]={ys[bad[0]]!r}")
+    return array.astype(np.uint8, copy=False)
 
 
 def _is_real(value: object) -> bool:

@@ -1,0 +1,254 @@
+"""What every private learner shares: the recipe's duties, and the run that guards an engine.
+
+A learner is written as a recipe (public, frozen) and an engine (the algorithm, with its secrets).
+``PrivateRun`` stands in front of the engine: it validates input before anything changes, counts
+the rounds, and takes snapshots, so that no engine does any of this again.
+"""
+
+from typing import Any, Protocol
+
+from littlestone import require
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.errors import HorizonExceededError, SnapshotError
+from littlestone.learners import snapshots
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness, secure
+
+
+class Engine(Protocol):
+    """The algorithm itself. Points and labels reach it validated."""
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """What is published for the coming round."""
+        ...
+
+    @property
+    def ledger(self) -> Ledger: ...
+
+    @property
+    def status(self) -> str:
+        """``learning``, or why nothing more is learned; a function of what was published."""
+        ...
+
+    def step(self, x: Any, y: Label, /) -> None:
+        """Take one round. Never raises because of the data."""
+        ...
+
+    def steps(self, xs: Any, ys: Any, /) -> int:
+        """Take rounds until the published hypothesis changes or the block ends; how many."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to continue, without the randomness source; secret."""
+        ...
+
+
+class PrivateLearner(Protocol):
+    """The duties of a private learner's recipe."""
+
+    @property
+    def concepts(self) -> ConceptClass: ...
+
+    @property
+    def rounds(self) -> int: ...
+
+    @property
+    def max_contributions(self) -> int:
+        """How many rounds one user may supply; the guarantee is per user."""
+        ...
+
+    @property
+    def oblivious_only(self) -> bool:
+        """Whether accuracy (never privacy) is promised against oblivious adversaries only."""
+        ...
+
+    @property
+    def prefix_conditional(self) -> bool:
+        """Whether privacy holds conditionally on every prefix, which makes restarts free."""
+        ...
+
+    def guarantee(self) -> PrivacyGuarantee: ...
+
+    def bound(self, *, failure_probability: float) -> float:
+        """An upper bound on the mistakes (or regret) with probability 1 - failure_probability."""
+        ...
+
+    def engine(self, rng: Randomness, /) -> Engine: ...
+
+    def restored_engine(self, state: dict[str, Any], rng: Randomness, /) -> Engine: ...
+
+    def start(self, *, rng: Randomness | None = None) -> "PrivateRun":
+        """A run with ``PrivateRun.begin(self, rng)``."""
+        ...
+
+
+class PrivateRun:
+    """One run of a private learner: a published hypothesis, and ``observe``.
+
+    Releases nothing but ``hypothesis``, ``switches`` and ``status``, which are functions of what
+    was published. It cannot be copied or pickled; ``snapshot`` gives bytes that may be continued
+    once.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_check",
+        "_check_many",
+        "_engine",
+        "_hypothesis",
+        "_identity",
+        "_left",
+        "_recipe",
+        "_retired",
+        "_rng",
+        "_switches",
+    )
+
+    def __init__(
+        self, recipe: PrivateLearner, engine: Engine, rng: Randomness, identity: str
+    ) -> None:
+        self._recipe = recipe
+        self._engine = engine
+        self._rng = rng
+        self._identity = identity
+        self._left = recipe.rounds
+        self._switches = 0
+        self._retired = False
+        self._hypothesis = engine.hypothesis
+        self._check = recipe.concepts.domain.check
+        self._check_many = recipe.concepts.domain.check_many
+        snapshots.track(identity, self)
+
+    @classmethod
+    def begin(cls, recipe: PrivateLearner, rng: Randomness | None) -> "PrivateRun":
+        """Start ``recipe``, with the operating system's randomness unless told otherwise."""
+        source = secure() if rng is None else rng
+        return cls(recipe, recipe.engine(source), source, snapshots.new_identity())
+
+    @classmethod
+    def restore(
+        cls, recipe: PrivateLearner, snapshot: bytes, register: snapshots.Register | None = None
+    ) -> "PrivateRun":
+        """Continue from ``snapshot``, which is used up by it.
+
+        In one process every snapshot is remembered; give a ``register`` to be as careful across
+        processes. Snapshots of seeded runs protect nothing and may be continued at will.
+        """
+        saved = snapshots.unpack(snapshot)
+        if saved.recipe != repr(recipe):
+            raise SnapshotError(
+                f"this snapshot belongs to another recipe: {saved.recipe}, not {recipe!r}"
+            )
+        rng = Randomness.from_state(saved.randomness)
+        if rng.private:
+            snapshots.consume(saved, register)
+        engine = recipe.restored_engine(saved.engine, rng)
+        run = cls(recipe, engine, rng, saved.identity)
+        run._left = saved.rounds_left
+        run._switches = saved.switches
+        return run
+
+    @property
+    def recipe(self) -> PrivateLearner:
+        return self._recipe
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """What is published for the coming round; reading it changes nothing."""
+        return self._hypothesis
+
+    @property
+    def rounds_played(self) -> int:
+        return self._recipe.rounds - self._left
+
+    @property
+    def switches(self) -> int:
+        """How often the published hypothesis changed."""
+        return self._switches
+
+    @property
+    def ledger(self) -> Ledger:
+        return self._engine.ledger
+
+    @property
+    def private(self) -> bool:
+        """False for a seeded run: its noise can be computed by anyone who knows the seed."""
+        return self._rng.private
+
+    @property
+    def status(self) -> str:
+        if self._left == 0:
+            return f"horizon used up after {self._recipe.rounds} rounds; still publishing"
+        return self._engine.status
+
+    def observe(self, x: Any, y: Any) -> None:
+        """Take one labelled example; bad input is refused and changes nothing."""
+        point = self._check(x)
+        label = require.label(y)
+        self._require_rounds()
+        self._left -= 1
+        self._engine.step(point, label)
+        self._publish()
+
+    def observe_many(self, xs: Any, ys: Any) -> int:
+        """Take a block of rounds until the published hypothesis changes; returns how many.
+
+        The whole block is validated first. A block longer than the rounds left is cut there.
+        """
+        points, labels = self._check_many(xs), require.labels(ys)
+        if len(points) != len(labels):
+            raise ValueError(
+                f"xs and ys must be equally long, got len(xs)={len(points)}, len(ys)={len(labels)}"
+            )
+        if not len(labels):
+            return 0
+        self._require_rounds()
+        if len(labels) > self._left:
+            points, labels = points[: self._left], labels[: self._left]
+        taken = self._engine.steps(points, labels)
+        self._left -= taken
+        self._publish()
+        return taken
+
+    def snapshot(self) -> bytes:
+        """Bytes from which ``recipe.restore`` continues identically. They hold secrets.
+
+        A later snapshot, or continuing this one, makes earlier ones useless; once a snapshot is
+        continued, this run refuses to go on, since both would share the same noise.
+        """
+        self._require_alive()
+        return snapshots.pack(
+            snapshots.Saved(
+                recipe=repr(self._recipe),
+                identity=self._identity,
+                number=snapshots.next_number(self._identity),
+                randomness=self._rng.state(),
+                rounds_left=self._left,
+                switches=self._switches,
+                engine=self._engine.state(),
+            )
+        )
+
+    def retire(self) -> None:
+        """Refuse all further examples: another run continues this one."""
+        self._retired = True
+
+    def _require_alive(self) -> None:
+        if self._retired:
+            raise SnapshotError(
+                "this run was continued elsewhere from its snapshot; going on with both would "
+                "reuse the same noise on different data. Go on with the restored run"
+            )
+
+    def _require_rounds(self) -> None:
+        self._require_alive()
+        if self._left == 0:
+            raise HorizonExceededError(rounds=self._recipe.rounds)
+
+    def _publish(self) -> None:
+        newest = self._engine.hypothesis
+        if newest is not self._hypothesis:
+            self._switches += newest != self._hypothesis
+            self._hypothesis = newest
