@@ -28,8 +28,13 @@ class Engine(Protocol):
     def ledger(self) -> Ledger: ...
 
     @property
+    def halted(self) -> bool:
+        """Whether nothing more will be learned; a function of what was published."""
+        ...
+
+    @property
     def status(self) -> str:
-        """``learning``, or why nothing more is learned; a function of what was published."""
+        """``learning``, or why it halted, in words; a function of what was published."""
         ...
 
     def step(self, x: Any, y: Label, /) -> None:
@@ -52,7 +57,9 @@ class PrivateLearner(Protocol):
     def concepts(self) -> ConceptClass: ...
 
     @property
-    def rounds(self) -> int: ...
+    def rounds(self) -> int | None:
+        """The horizon; None when there is none."""
+        ...
 
     @property
     def max_contributions(self) -> int:
@@ -99,7 +106,7 @@ class PrivateRun:
         "_engine",
         "_hypothesis",
         "_identity",
-        "_left",
+        "_played",
         "_recipe",
         "_retired",
         "_rng",
@@ -113,7 +120,7 @@ class PrivateRun:
         self._engine = engine
         self._rng = rng
         self._identity = identity
-        self._left = recipe.rounds
+        self._played = 0
         self._switches = 0
         self._retired = False
         self._hypothesis = engine.hypothesis
@@ -146,7 +153,7 @@ class PrivateRun:
             snapshots.consume(saved, register)
         engine = recipe.restored_engine(saved.engine, rng)
         run = cls(recipe, engine, rng, saved.identity)
-        run._left = saved.rounds_left
+        run._played = saved.rounds_played
         run._switches = saved.switches
         return run
 
@@ -161,7 +168,7 @@ class PrivateRun:
 
     @property
     def rounds_played(self) -> int:
-        return self._recipe.rounds - self._left
+        return self._played
 
     @property
     def switches(self) -> int:
@@ -179,7 +186,7 @@ class PrivateRun:
 
     @property
     def status(self) -> str:
-        if self._left == 0:
+        if self._played == self._recipe.rounds:
             return f"horizon used up after {self._recipe.rounds} rounds; still publishing"
         return self._engine.status
 
@@ -188,7 +195,7 @@ class PrivateRun:
         point = self._check(x)
         label = require.label(y)
         self._require_rounds()
-        self._left -= 1
+        self._played += 1
         self._engine.step(point, label)
         self._publish()
 
@@ -205,10 +212,11 @@ class PrivateRun:
         if not len(labels):
             return 0
         self._require_rounds()
-        if len(labels) > self._left:
-            points, labels = points[: self._left], labels[: self._left]
+        if self._recipe.rounds is not None:
+            left = self._recipe.rounds - self._played
+            points, labels = points[:left], labels[:left]
         taken = self._engine.steps(points, labels)
-        self._left -= taken
+        self._played += taken
         self._publish()
         return taken
 
@@ -225,7 +233,7 @@ class PrivateRun:
                 identity=self._identity,
                 number=snapshots.next_number(self._identity),
                 randomness=self._rng.state(),
-                rounds_left=self._left,
+                rounds_played=self._played,
                 switches=self._switches,
                 engine=self._engine.state(),
             )
@@ -244,7 +252,7 @@ class PrivateRun:
 
     def _require_rounds(self) -> None:
         self._require_alive()
-        if self._left == 0:
+        if self._recipe.rounds is not None and self._played >= self._recipe.rounds:
             raise HorizonExceededError(rounds=self._recipe.rounds)
 
     def _publish(self) -> None:

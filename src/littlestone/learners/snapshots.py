@@ -39,7 +39,7 @@ class Saved:
     identity: str
     number: int
     randomness: dict[str, Any]
-    rounds_left: int
+    rounds_played: int
     switches: int
     engine: dict[str, Any]
 
