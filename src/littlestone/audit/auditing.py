@@ -1,0 +1,155 @@
+"""Refute a privacy claim, or say up to where it could not be refuted."""
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+from littlestone import require
+from littlestone.audit.epsilon_bound import epsilon_lower_bound
+from littlestone.audit.two_worlds import Subject, TwoWorldAdversary, play_once
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import Randomness
+
+FIRST_STAGE = 500
+
+Notices = tuple[Counter[Hashable], Counter[Hashable]]
+"""How often each thing was noticed, in world 0 and in world 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditReport:
+    """What an audit found. It never says “private”."""
+
+    subject: str
+    adversary: str
+    claimed: PrivacyGuarantee
+    epsilon_lower_bound: float
+    failure_probability: float
+    runs: int
+    seconds: float
+
+    @property
+    def violation(self) -> bool:
+        """Whether the claim is refuted."""
+        return self.epsilon_lower_bound > self.claimed.epsilon
+
+    @property
+    def verdict(self) -> str:
+        """One sentence, as careful as the numbers."""
+        numbers = (
+            f"epsilon is at least {self.epsilon_lower_bound:.3f} at delta = "
+            f"{self.claimed.delta:g} (claimed {self.claimed.epsilon:g}; {self.runs} runs; this "
+            f"sentence is wrong with probability at most {self.failure_probability:g})"
+        )
+        if self.violation:
+            return f"VIOLATION: {numbers}"
+        return f"no violation found up to here: {numbers}"
+
+
+def audit(
+    subject: Subject,
+    adversary: TwoWorldAdversary,
+    *,
+    runs: int,
+    rng: Randomness,
+    failure_probability: float = 1e-6,
+    progress: Callable[[int, float], None] | None = None,
+) -> AuditReport:
+    """Play up to ``runs`` games, half in each world, and bound epsilon from below.
+
+    Stages double in size. In each, the events are those that looked best in all earlier stages,
+    and only the stage's own games count as evidence; stage j may fail with probability
+    ``failure_probability / (j (j + 1))``, shared by the two directions. So the bound is valid
+    whenever one stops, and the audit stops at the first violation.
+    """
+    require.integer(runs=runs, at_least=4 * FIRST_STAGE)
+    require.open_probability(failure_probability=failure_probability)
+    claimed = subject.guarantee()
+    started = time.perf_counter()
+    subject_rng, adversary_rng = rng.spawn(2)
+
+    def games(count: int) -> Notices:
+        return (
+            Counter(
+                play_once(subject, adversary, 0, subject_rng, adversary_rng) for _ in range(count)
+            ),
+            Counter(
+                play_once(subject, adversary, 1, subject_rng, adversary_rng) for _ in range(count)
+            ),
+        )
+
+    earlier = games(FIRST_STAGE)
+    played, stage, bound = FIRST_STAGE, 0, 0.0
+    while played < runs // 2 and bound <= claimed.epsilon:
+        stage += 1
+        left = runs // 2 - played
+        # A last stage smaller than what came before would waste its share of the failures.
+        count = left if left < 3 * played else played
+        fresh = games(count)
+        played += count
+        allowed = failure_probability / (stage * (stage + 1)) / 2
+        bound = max(bound, *_stage_bounds(earlier, fresh, claimed.delta, allowed))
+        for known, new in zip(earlier, fresh, strict=True):
+            known.update(new)
+        if progress is not None:
+            progress(2 * played, bound)
+    return AuditReport(
+        subject=repr(subject),
+        adversary=repr(adversary),
+        claimed=claimed,
+        epsilon_lower_bound=bound,
+        failure_probability=failure_probability,
+        runs=2 * played,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _stage_bounds(
+    earlier: Notices, fresh: Notices, delta: float, failure_probability: float
+) -> tuple[float, float]:
+    """The bounds of both directions, each on the event that earlier games suggest."""
+    trials = fresh[0].total()
+
+    def direction(often: int, rarely: int) -> float:
+        event = telling_event(
+            earlier[often], earlier[rarely], delta=delta, failure_probability=failure_probability
+        )
+        return epsilon_lower_bound(
+            sum(fresh[often][notice] for notice in event),
+            sum(fresh[rarely][notice] for notice in event),
+            trials=trials,
+            failure_probability=failure_probability,
+            delta=delta,
+        )
+
+    return direction(0, 1), direction(1, 0)
+
+
+def telling_event(
+    often: Counter[Hashable],
+    rarely: Counter[Hashable],
+    *,
+    delta: float,
+    failure_probability: float,
+) -> list[Hashable]:
+    """The event (a set of notices) that promises the largest bound.
+
+    By the Neyman–Pearson lemma only sets of the largest likelihood ratios need to be tried. The
+    promise is a normal approximation: it guides the choice and is no part of the evidence.
+    """
+    trials = often.total()
+    spread = math.sqrt(2 * math.log(2 / failure_probability))
+    ranked = sorted(often, key=lambda notice: (rarely[notice] + 0.5) / (often[notice] + 0.5))
+    best, chosen = -math.inf, ranked[:1]
+    hits = neighbour_hits = 0
+    for size, notice in enumerate(ranked, start=1):
+        hits += often[notice]
+        neighbour_hits += rarely[notice]
+        above = hits - spread * math.sqrt(hits) - delta * trials
+        below = neighbour_hits + spread * math.sqrt(neighbour_hits) + spread**2 / 2
+        promise = math.log(above / below) if above > 0 else -math.inf
+        if promise > best:
+            best, chosen = promise, ranked[:size]
+    return chosen
