@@ -1,0 +1,189 @@
+"""The sets of points: a range of integers, any hashable keys, the Boolean cube."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.protocols import Point
+
+_LARGEST_RANGE = 2**63 - 1  # blocks of points are int64 arrays
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerRange:
+    """The integers 0 .. n-1; numpy integers are welcome, floats and Booleans are not.
+
+    >>> IntegerRange(4).check(np.int16(3))
+    3
+    >>> IntegerRange(4).check(4)
+    Traceback (most recent call last):
+    ...
+    ValueError: x must be an integer from 0 to 3, got x=4
+    """
+
+    n: int
+
+    def __post_init__(self) -> None:
+        require.integer(n=self.n, at_least=1)
+        if self.n > _LARGEST_RANGE:
+            raise ValueError(f"n must be below 2**63, got n={self.n}")
+        object.__setattr__(self, "n", int(self.n))
+
+    @property
+    def size(self) -> int:
+        return self.n
+
+    def check(self, x: Any, /) -> int:
+        if type(x) is int:
+            if 0 <= x < self.n:
+                return x
+        elif isinstance(x, Integral) and not isinstance(x, bool) and 0 <= int(x) < self.n:
+            return int(x)
+        raise self._refusal(x)
+
+    def check_many(self, xs: Any, /) -> NDArray[np.int64]:
+        """The points as one int64 array; the first bad one is named in the refusal."""
+        array = xs if isinstance(xs, np.ndarray) else _as_array(list(xs))
+        if array.ndim != 1:
+            raise ValueError(f"xs must be one-dimensional, got xs of shape {array.shape}")
+        if array.dtype.kind not in "iu":
+            return np.array([self.check(x) for x in xs], dtype=np.int64)
+        if array.size and (array.min() < 0 or array.max() >= self.n):
+            raise self._refusal(array[(array < 0) | (array >= self.n)][0].item())
+        return array.astype(np.int64, copy=False)
+
+    def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
+        """Uniform points."""
+        drawn: list[int] = generator.integers(self.n, size=count).tolist()
+        return drawn
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.n))
+
+    def _refusal(self, x: Any) -> ValueError:
+        return ValueError(f"x must be an integer from 0 to {self.n - 1}, got x={x!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class AnyHashable:
+    """Every hashable key; unbounded. NaN is refused: it would not be equal to itself.
+
+    >>> AnyHashable().check(("user", 7))
+    ('user', 7)
+    >>> AnyHashable().check([1])
+    Traceback (most recent call last):
+    ...
+    ValueError: x must be hashable, got x=[1]
+    """
+
+    @property
+    def size(self) -> None:
+        return None
+
+    def check(self, x: Any, /) -> Point:
+        if type(x) is str or type(x) is int:
+            return x
+        if isinstance(x, np.generic):
+            x = x.item()
+        try:
+            hash(x)
+        except TypeError:
+            raise ValueError(f"x must be hashable, got x={x!r}") from None
+        if _holds_nan(x):
+            raise ValueError(f"x must be equal to itself, got x={x!r}")
+        key: Point = x
+        return key
+
+    def check_many(self, xs: Any, /) -> list[Point]:
+        if isinstance(xs, np.ndarray):
+            if xs.ndim != 1:
+                raise ValueError(f"xs must be one-dimensional, got xs of shape {xs.shape}")
+            natives: list[Point] = xs.tolist()
+            if xs.dtype.kind in "iubSU":
+                return natives
+            xs = natives
+        return [self.check(x) for x in xs]
+
+    def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
+        """Integer keys, uniform below 2**62: repeats are unlikely."""
+        drawn: list[int] = generator.integers(2**62, size=count).tolist()
+        return drawn
+
+    def __iter__(self) -> Iterator[int]:
+        return itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class BooleanCube:
+    """All tuples of ``n`` zeros and ones.
+
+    >>> BooleanCube(3).check([True, 0, 1])
+    (1, 0, 1)
+    >>> BooleanCube(3).check((0, 2, 1))
+    Traceback (most recent call last):
+    ...
+    ValueError: x must be 3 zeros and ones, got x=(0, 2, 1)
+    """
+
+    n: int
+
+    def __post_init__(self) -> None:
+        require.integer(n=self.n, at_least=1)
+        object.__setattr__(self, "n", int(self.n))
+
+    @property
+    def size(self) -> int:
+        return 1 << self.n
+
+    def check(self, x: Any, /) -> tuple[int, ...]:
+        try:
+            point = tuple(require.label(bit) for bit in x)
+        except (TypeError, ValueError):
+            raise self._refusal(x) from None
+        if len(point) != self.n:
+            raise self._refusal(x)
+        return point
+
+    def check_many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """The points as the rows of one array; the first bad one is named in the refusal."""
+        array = xs if isinstance(xs, np.ndarray) else _as_array(list(xs))
+        if len(array) == 0:
+            return np.empty((0, self.n), dtype=np.uint8)
+        if array.ndim != 2 or array.shape[1] != self.n or array.dtype.kind not in "biuf":
+            return np.array([self.check(x) for x in xs], dtype=np.uint8)
+        bad = ((array != 0) & (array != 1)).any(axis=1)
+        if bad.any():
+            raise self._refusal(tuple(array[bad][0].tolist()))
+        return array.astype(np.uint8, copy=False)
+
+    def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[tuple[int, ...]]:
+        """Uniform points."""
+        rows = generator.integers(2, size=(count, self.n)).tolist()
+        return [tuple(row) for row in rows]
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return itertools.product((0, 1), repeat=self.n)
+
+    def _refusal(self, x: Any) -> ValueError:
+        return ValueError(f"x must be {self.n} zeros and ones, got x={x!r}")
+
+
+def _as_array(points: list[Any]) -> NDArray[Any]:
+    try:
+        return np.asarray(points)
+    except (ValueError, OverflowError):  # ragged: keep the elements, to be refused one by one
+        array = np.empty(len(points), dtype=object)
+        array[:] = points
+        return array
+
+
+def _holds_nan(x: Any) -> bool:
+    if isinstance(x, tuple | frozenset):
+        return any(_holds_nan(part) for part in x)
+    return bool(x != x)

@@ -1,0 +1,118 @@
+"""The Littlestone dimension: by its definition, and fast on bit sets."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+from littlestone.concepts.protocols import ConceptClass, Label
+
+Labelling = tuple[Label, ...]
+
+_MEMO_ENTRIES = 1 << 18
+
+
+def littlestone_dimension(concepts: ConceptClass) -> int:
+    """The depth of the deepest tree that ``concepts`` shatters; -1 if it is empty."""
+    return concepts.littlestone_dimension
+
+
+@cache
+def littlestone_dimension_by_definition(labellings: frozenset[Labelling]) -> int:
+    """The reference: the plain recursion over a set of label rows, one per concept.
+
+    >>> thresholds = frozenset({(0, 0, 0), (0, 0, 1), (0, 1, 1), (1, 1, 1)})
+    >>> littlestone_dimension_by_definition(thresholds)
+    2
+    """
+    if len(labellings) <= 1:
+        return len(labellings) - 1
+    return max(
+        1 + min(map(littlestone_dimension_by_definition, sides)) for sides in splits(labellings)
+    )
+
+
+def splits(
+    labellings: frozenset[Labelling],
+) -> Iterator[tuple[frozenset[Labelling], frozenset[Labelling]]]:
+    """For each point on which the label rows differ: those with 0 there, and those with 1."""
+    for x in range(len(next(iter(labellings)))):
+        ones = frozenset(row for row in labellings if row[x])
+        if ones and ones != labellings:
+            yield labellings - ones, ones
+
+
+class BitSetDimension:
+    """Littlestone dimensions of the subclasses of one finite class, exact and memoised.
+
+    A subclass is an integer whose bit i says whether concept i belongs to it; ``ones[x]`` is the
+    subclass that labels x with 1. Concepts are distinct functions. A subclass of dimension k has
+    at least 2**k concepts, which cuts most of the search; the most balanced splits come first.
+    The memo holds bounds, so it may be dropped at any time: it is when it grows too large.
+    """
+
+    __slots__ = ("_bounds", "_ones")
+
+    def __init__(self, ones: Sequence[int]) -> None:
+        self._ones = tuple(set(ones))
+        self._bounds: dict[int, tuple[int, int]] = {}
+
+    def dimension(self, concepts: int) -> int:
+        """The Littlestone dimension of the subclass; -1 when it is empty."""
+        if concepts == 0:
+            return -1
+        low, high = self._bounds.get(concepts, (0, concepts.bit_count().bit_length() - 1))
+        while low < high and self.at_least(concepts, low + 1):
+            low += 1
+        return low
+
+    def at_least(self, concepts: int, depth: int) -> bool:
+        """Whether the subclass shatters some tree of this depth."""
+        return self._at_least(concepts, depth, self._ones)
+
+    def larger(self, left: int, right: int) -> bool:
+        """Whether ``left`` has strictly the larger dimension, without computing either in full."""
+        depth = 0
+        while self.at_least(left, depth):
+            if not self.at_least(right, depth):
+                return True
+            depth += 1
+        return False
+
+    def _at_least(self, concepts: int, depth: int, ones: Iterable[int]) -> bool:
+        """As ``at_least``; ``ones`` may leave out points on which ``concepts`` all agree."""
+        size = concepts.bit_count()
+        if depth <= 1:
+            return depth < 0 or size > depth
+        if size >> depth == 0:
+            return False
+        low, high = self._bounds.get(concepts, (1, size.bit_length() - 1))
+        if depth <= low:
+            return True
+        if depth > high:
+            return False
+        found = self._some_split(concepts, size, depth, ones)
+        if len(self._bounds) >= _MEMO_ENTRIES:
+            self._bounds.clear()
+        self._bounds[concepts] = (depth, high) if found else (low, depth - 1)
+        return found
+
+    def _some_split(self, concepts: int, size: int, depth: int, ones: Iterable[int]) -> bool:
+        """Whether some point leaves dimension ``depth - 1`` on both sides."""
+        smaller_sides: dict[int, int] = {}
+        for part in ones:
+            part &= concepts
+            count = part.bit_count()
+            if 2 * count > size:
+                part ^= concepts
+                count = size - count
+            if count:
+                smaller_sides[part] = count
+        half = 1 << (depth - 1)
+        if depth == 2:  # two concepts on each side are enough
+            return any(count >= half for count in smaller_sides.values())
+        candidates = [part for part, count in smaller_sides.items() if count >= half]
+        candidates.sort(key=smaller_sides.__getitem__, reverse=True)
+        return any(
+            self._at_least(part, depth - 1, smaller_sides)
+            and self._at_least(concepts ^ part, depth - 1, smaller_sides)
+            for part in candidates
+        )
