@@ -1,0 +1,209 @@
+"""Names → recipes: plain dictionaries, so that the command line and the claims share them."""
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from littlestone.adversaries.boundary import Boundary
+from littlestone.adversaries.drifting import Drifting
+from littlestone.adversaries.frequent_killer import FrequentKiller
+from littlestone.adversaries.keep_dimension import KeepDimension
+from littlestone.adversaries.mistake_forcing import MistakeForcing
+from littlestone.adversaries.random_stream import RandomStream
+from littlestone.adversaries.shattered_tree import ShatteredTree
+from littlestone.adversaries.spread_mistakes import SpreadMistakes
+from littlestone.concepts.conjunctions import Conjunctions
+from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.halfspaces import MarginHalfspaces
+from littlestone.concepts.intervals import Intervals
+from littlestone.concepts.points import Points
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.schema import Schema
+from littlestone.concepts.sparse_sets import SparseSets
+from littlestone.concepts.stumps import Stumps
+from littlestone.concepts.thresholds import Thresholds
+from littlestone.game.protocols import Adversary
+from littlestone.online.halving import Halving
+from littlestone.online.standard_optimal import StandardOptimal
+
+Entry = TypeVar("Entry")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassEntry:
+    """How a concept class is written on the command line."""
+
+    build: Callable[..., ConceptClass]
+    arguments: tuple[Callable[[str], Any], ...]
+    required: int
+    example: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnerEntry:
+    """A learner that can be built from a class, a horizon and a budget."""
+
+    build: Callable[..., Any]
+    private: bool
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdversaryEntry:
+    build: Callable[[ConceptClass], Adversary]
+    summary: str
+
+
+def _finite(path: str) -> FiniteClass:
+    return FiniteClass(np.loadtxt(Path(path), delimiter=",", ndmin=2))
+
+
+def _stumps(path: str, depth: int = 1) -> Stumps:
+    return Stumps.over(Schema.from_toml(Path(path)), depth=depth)
+
+
+CLASSES: Mapping[str, ClassEntry] = {
+    "thresholds": ClassEntry(
+        build=Thresholds,
+        arguments=(int,),
+        required=1,
+        example="thresholds:16",
+        summary="1[x >= k] on the points 0 .. n-1",
+    ),
+    "points": ClassEntry(
+        build=Points,
+        arguments=(int,),
+        required=0,
+        example="points",
+        summary="at most one key maps to 1; any hashable key unless a size is given",
+    ),
+    "sparse-sets": ClassEntry(
+        build=SparseSets,
+        arguments=(int, int),
+        required=1,
+        example="sparse-sets:3",
+        summary="at most k keys map to 1; any hashable key unless a size is given",
+    ),
+    "intervals": ClassEntry(
+        build=Intervals,
+        arguments=(int,),
+        required=1,
+        example="intervals:64",
+        summary="1[a <= x <= b] on the points 0 .. n-1, and the empty interval",
+    ),
+    "conjunctions": ClassEntry(
+        build=Conjunctions,
+        arguments=(int,),
+        required=1,
+        example="conjunctions:5",
+        summary="conjunctions of literals over n Boolean features, and the empty concept",
+    ),
+    "stumps": ClassEntry(
+        build=_stumps,
+        arguments=(str, int),
+        required=1,
+        example="stumps:schema.toml,2",
+        summary="a pool of named rules over records with a declared schema; depth 1 or 2",
+    ),
+    "halfspaces": ClassEntry(
+        build=MarginHalfspaces,
+        arguments=(int, float),
+        required=2,
+        example="halfspaces:3,0.25",
+        summary="halfspaces with a margin; mistake-bounded by the perceptron",
+    ),
+    "finite": ClassEntry(
+        build=_finite,
+        arguments=(str,),
+        required=1,
+        example="finite:matrix.csv",
+        summary="a 0/1 matrix, one concept a row, one point a column",
+    ),
+}
+
+LEARNERS: Mapping[str, LearnerEntry] = {
+    "standard-optimal": LearnerEntry(
+        build=lambda concepts, **_: StandardOptimal(concepts),
+        private=False,
+        summary="the standard optimal algorithm: as few mistakes as anyone, no privacy",
+    ),
+    "halving": LearnerEntry(
+        build=lambda concepts, **_: Halving(concepts),
+        private=False,
+        summary="majority of the consistent concepts, no privacy",
+    ),
+}
+
+ADVERSARIES: Mapping[str, AdversaryEntry] = {
+    "mistake-forcing": AdversaryEntry(
+        build=lambda concepts: MistakeForcing(concepts=concepts),
+        summary="adaptive: forces a mistake whenever a consistent concept allows one",
+    ),
+    "spread-mistakes": AdversaryEntry(
+        build=lambda concepts: SpreadMistakes(concepts=concepts),
+        summary="adaptive: forces mistakes and never repeats a point where it can avoid it",
+    ),
+    "frequent-killer": AdversaryEntry(
+        build=lambda concepts: FrequentKiller(concepts=concepts),
+        summary="adaptive: attacks the hypotheses published so far in turn",
+    ),
+    "keep-dimension": AdversaryEntry(
+        build=lambda concepts: KeepDimension(concepts=concepts),
+        summary="adaptive: keeps the version space's dimension as high as it can",
+    ),
+    "shattered-tree": AdversaryEntry(
+        build=lambda concepts: ShatteredTree(concepts=concepts),
+        summary="adaptive: walks down a shattered tree",
+    ),
+    "boundary": AdversaryEntry(
+        build=lambda concepts: Boundary(concepts=concepts),
+        summary="adaptive: plays where the published hypothesis changes its mind",
+    ),
+    "random": AdversaryEntry(
+        build=lambda concepts: RandomStream(concepts=concepts),
+        summary="oblivious: random points labelled by one concept",
+    ),
+    "drifting": AdversaryEntry(
+        build=lambda concepts: Drifting(concepts=concepts),
+        summary="agnostic: the labelling concept changes on a schedule",
+    ),
+}
+
+
+def class_from_spec(spec: str) -> ConceptClass:
+    """Build a concept class from ``name:args``.
+
+    >>> class_from_spec("thresholds:16").littlestone_dimension
+    4
+    >>> class_from_spec("treshold:16")
+    Traceback (most recent call last):
+    ...
+    ValueError: unknown class 'treshold'; did you mean 'thresholds'? There are: conjunctions, \
+finite, halfspaces, intervals, points, sparse-sets, stumps, thresholds
+    """
+    name, _, rest = spec.partition(":")
+    entry = lookup(CLASSES, name, kind="class")
+    given = rest.split(",") if rest else []
+    if not entry.required <= len(given) <= len(entry.arguments):
+        raise ValueError(f"class {name!r} is written like {entry.example!r}, got {spec!r}")
+    try:
+        arguments = [read(text) for read, text in zip(entry.arguments, given, strict=False)]
+    except ValueError as error:
+        raise ValueError(
+            f"class {name!r} is written like {entry.example!r}, got {spec!r}: {error}"
+        ) from None
+    return entry.build(*arguments)
+
+
+def lookup(table: Mapping[str, Entry], name: str, *, kind: str) -> Entry:
+    """The entry called ``name``, or a refusal that lists what there is."""
+    if name in table:
+        return table[name]
+    near = difflib.get_close_matches(name, table, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ";"
+    raise ValueError(f"unknown {kind} {name!r}{hint} There are: {', '.join(sorted(table))}")

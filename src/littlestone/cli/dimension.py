@@ -1,0 +1,46 @@
+"""``littlestone dimension``."""
+
+import json
+
+from rich.console import Console
+from rich.table import Table
+
+from littlestone.catalogue import class_from_spec
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.trees import shattered_tree
+
+DIMENSIONS = {
+    "Littlestone": "littlestone_dimension",
+    "VC": "vc_dimension",
+    "dual Littlestone": "dual_littlestone_dimension",
+    "dual VC": "dual_vc_dimension",
+}
+
+
+def run(spec: str, *, tree: bool, as_json: bool) -> None:
+    """Print the dimensions; a dimension nobody knows is said to be unknown, with the reason."""
+    concepts = class_from_spec(spec)
+    found = {name: _value(concepts, attribute) for name, attribute in DIMENSIONS.items()}
+    drawn = shattered_tree(concepts).text() if tree else None
+    if as_json:
+        record = {"class": spec, "concepts": concepts.size, **found}
+        print(json.dumps(record if drawn is None else {**record, "tree": drawn}))  # noqa: T201
+        return
+    table = Table("dimension", "value", title=f"{spec}: {_count(concepts)} concepts")
+    for name, value in found.items():
+        table.add_row(name, str(value))
+    console = Console()
+    console.print(table)
+    if drawn is not None:
+        console.print(drawn, markup=False, highlight=False)
+
+
+def _value(concepts: ConceptClass, attribute: str) -> int | str:
+    try:
+        return int(getattr(concepts, attribute))
+    except ValueError as unknown:
+        return f"unknown: {unknown}"
+
+
+def _count(concepts: ConceptClass) -> str:
+    return "infinitely many" if concepts.size is None else str(concepts.size)

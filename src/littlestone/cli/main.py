@@ -1,0 +1,113 @@
+"""The command line: ``littlestone COMMAND --help``.
+
+A command imports what it needs when it runs, so that ``--help`` answers at once. Exit statuses:
+0 done, 1 a violation or a refuted claim was found, 2 bad usage.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="littlestone",
+    help="Differentially private online learning against an adaptive adversary.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+ClassSpec = Annotated[
+    str, typer.Argument(metavar="CLASS", help="A concept class, as in thresholds:16 or points.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+@app.command()
+def dimension(
+    concepts: ClassSpec,
+    tree: Annotated[bool, typer.Option("--tree", help="Print a shattered tree.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Littlestone, VC and dual dimensions of a concept class."""
+    from littlestone.cli import dimension as command
+
+    command.run(concepts, tree=tree, as_json=as_json)
+
+
+@app.command()
+def classes(as_json: AsJson = False) -> None:
+    """List the concept classes, with an example of each."""
+    from littlestone.cli import listing
+
+    listing.classes(as_json=as_json)
+
+
+@app.command()
+def play(
+    learner: Annotated[str, typer.Option(help="A learner of the catalogue.")] = "standard-optimal",
+    adversary: Annotated[str, typer.Option(help="An adversary.")] = "mistake-forcing",
+    concepts: Annotated[str, typer.Option("--class", help="A concept class.")] = "thresholds:16",
+    rounds: Annotated[int, typer.Option(help="How many rounds.")] = 10_000,
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter of private learners.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="Privacy parameter of private learners.")] = 1e-6,
+    seed: Annotated[int | None, typer.Option(help="Replay a run; it is then not private.")] = None,
+    peek: Annotated[
+        bool, typer.Option("--peek", help="Show the adversary h_t: stronger than the paper.")
+    ] = False,
+    even_oblivious: Annotated[
+        bool,
+        typer.Option(
+            "--even-oblivious-only",
+            help="Let an adaptive adversary play learners that promise nothing against it.",
+        ),
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write the cumulative mistakes as a picture.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a learner play against an adversary."""
+    from littlestone.cli import play as command
+
+    command.run(
+        learner=learner,
+        adversary=adversary,
+        concepts=concepts,
+        rounds=rounds,
+        epsilon=epsilon,
+        delta=delta,
+        seed=seed,
+        peek=peek,
+        even_oblivious_only=even_oblivious,
+        plot=plot,
+        as_json=as_json,
+    )
+
+
+@app.command()
+def demo(
+    rounds: Annotated[int, typer.Option(help="Rounds of each game.")] = 100_000,
+    plot: Annotated[Path | None, typer.Option(help="Write the picture here.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Replay; not private then.")] = None,
+) -> None:
+    """The main demonstration: every learner against the adversaries, in one table."""
+    from littlestone.cli import demo as command
+
+    command.run(rounds=rounds, plot=plot, seed=seed)
+
+
+def main() -> None:
+    """Entry point: refusals become one line on standard error, never a traceback."""
+    from littlestone.errors import LittlestoneError
+
+    try:
+        app()
+    except (ValueError, LittlestoneError) as refusal:
+        typer.echo(f"littlestone: {refusal}", err=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
