@@ -36,7 +36,7 @@ class FiniteClass:
         self.size = self.matrix.shape[0]
         everything = (1 << self.size) - 1
         ones = [_bit_set(column) for column in self.matrix.T]
-        self._sides = tuple((everything ^ part, part) for part in ones)
+        self.sides = tuple((everything ^ part, part) for part in ones)
         self._dimensions = BitSetDimension(ones)
         self._predictions: dict[int, TableHypothesis] = {}
         self._everything = everything
@@ -63,7 +63,7 @@ class FiniteClass:
 
     @cached_property
     def vc_dimension(self) -> int:
-        return bit_set_vc_dimension([part for _, part in self._sides], self._everything)
+        return bit_set_vc_dimension([part for _, part in self.sides], self._everything)
 
     @cached_property
     def dual_littlestone_dimension(self) -> int:
@@ -130,7 +130,7 @@ class FiniteVersionSpace:
         return self.concept_class._dimensions.dimension(self.members)
 
     def restrict(self, x: Any, y: Label, /) -> "FiniteVersionSpace":
-        sides = self.concept_class._sides[self.concept_class.domain.check(x)]
+        sides = self.concept_class.sides[self.concept_class.domain.check(x)]
         members = self.members & sides[require.label(y)]
         return self if members == self.members else FiniteVersionSpace(self.concept_class, members)
 
@@ -191,7 +191,7 @@ class FiniteVersionSpace:
         if known is not None:
             return known
         members, larger = self.members, self.concept_class._dimensions.larger
-        sides = self.concept_class._sides
+        sides = self.concept_class.sides
         optimal = TableHypothesis(
             bytes(larger(members & ones, members & zeros) for zeros, ones in sides)
         )
@@ -202,7 +202,7 @@ class FiniteVersionSpace:
 
     def _mistakes(self, hypothesis: Hypothesis) -> Iterator[tuple[int, Label, int]]:
         """Each wrong label that is possible, with the concepts that it leaves."""
-        sides = self.concept_class._sides
+        sides = self.concept_class.sides
         labels = hypothesis.many(np.arange(len(sides))).tolist()
         for x, label in enumerate(labels):
             left = self.members & sides[x][1 - label]

@@ -1,0 +1,88 @@
+"""How much Boolean combinations and duality can raise a dimension.
+
+Each function bounds the Littlestone dimension by Littlestone dimensions, the VC dimension by VC
+dimensions, and the same for the dual ones, unless it says otherwise.
+"""
+
+import math
+from collections.abc import Sequence
+
+from littlestone import require
+from littlestone.theory.sauer import sauer_upper_bound
+
+
+def aggregation_upper_bound(dimensions: Sequence[int]) -> int:
+    """For G(H₁, …, H_k), with any Boolean function G [P, Lemmas bool and bool_dual].
+
+    A class of dimension D has 2**D behaviours on some D points (tree of depth D), and
+    G(H₁, …, H_k) has at most the product of those of its parts: the bound is the largest D with
+    2**D ≤ Π Σ_{j ≤ dᵢ} C(D, j), found exactly.
+
+    >>> aggregation_upper_bound([1, 1, 1])
+    10
+    """
+    if not dimensions:
+        raise ValueError("dimensions must not be empty")
+    for dimension in dimensions:
+        require.integer(dimension=dimension, at_least=0)
+    possible = 0
+    impossible = (
+        math.floor(aggregation_closed_form_upper_bound(len(dimensions), max(dimensions))) + 1
+    )
+    # The logarithm of a Sauer sum is concave in D, so the D that fit form one interval from 0.
+    while impossible - possible > 1:
+        middle = (possible + impossible) // 2
+        if 1 << middle <= math.prod(sauer_upper_bound(middle, d) for d in dimensions):
+            possible = middle
+        else:
+            impossible = middle
+    return possible
+
+
+def aggregation_closed_form_upper_bound(arity: int, dimension: int) -> float:
+    """The same for ``arity`` classes of at most one dimension d: k·d·(4·log₂(2k/ln 2) + 2/ln 2).
+
+    2**D ≤ (eD/d)**(kd) says r ≤ a·ln r + a for r = D/d, a = k/ln 2, which fails for
+    r > 4a·ln(2a) + 2a [P, Lemma xgelogx]. The paper's O(k·d·log k) is 0 at k = 1; this is not.
+    """
+    require.integer(arity=arity, at_least=1)
+    require.integer(dimension=dimension, at_least=0)
+    factor = 4 * math.log2(2 * arity / math.log(2)) + 2 / math.log(2)
+    return arity * dimension * factor * (1 + 1e-14)  # outwards
+
+
+def majority_upper_bound(dimension: int, members: int) -> int:
+    """For H_{m,a}, and with dual dimensions for X_{m,a} [P, Claim lit_x]."""
+    require.integer(members=members, at_least=1)
+    return aggregation_upper_bound([dimension] * members)
+
+
+def majority_xor_upper_bound(dimension: int, members: int) -> int:
+    """For H_{m,1/2} ⊕ H [P, Claim dim_h]: one Boolean function of m + 1 concepts of H."""
+    require.integer(members=members, at_least=1)
+    return aggregation_upper_bound([dimension] * (members + 1))
+
+
+def union_upper_bound(left: int, right: int) -> int:
+    """For H₁ ∪ H₂: d₁ + d₂ + 1; not for the dual dimensions.
+
+    On n = d₁ + d₂ + 2 points (or a tree of that depth) the two have together at most
+    Σ_{i ≤ d₁} C(n, i) + Σ_{i ≥ n − d₂} C(n, i) < 2**n behaviours.
+
+    >>> union_upper_bound(1, 1)
+    3
+    """
+    require.integer(left=left, right=right, at_least=0)
+    return left + right + 1
+
+
+def dual_littlestone_upper_bound(littlestone_dimension: int) -> int:
+    """The dual Littlestone dimension is at most 2**2**(d + 2) − 2 [P, Section 4; Bhaskar]."""
+    require.integer(littlestone_dimension=littlestone_dimension, at_least=0)
+    return int(2**2 ** (littlestone_dimension + 2)) - 2
+
+
+def dual_vc_upper_bound(vc_dimension: int) -> int:
+    """The dual VC dimension is below 2**(d + 1) [Assouad]."""
+    require.integer(vc_dimension=vc_dimension, at_least=0)
+    return int(2 ** (vc_dimension + 1)) - 1
