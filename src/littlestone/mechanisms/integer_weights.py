@@ -1,0 +1,99 @@
+"""Whole numbers in place of exp(-eta k): the law that is proved is the law that is sampled."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, floor
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_RATIO_BITS: Final = 192
+# Three digits of 40 bits hold the weights of the usual floor of 64 bits: 64 + 55 < 120.
+_GUARD_BITS: Final = 55
+_DIGIT_BITS: Final = 40
+_LONGEST_TABLE: Final = 1 << 22
+# So many digits of 40 bits have a sum below 2**63.
+LARGEST_ARRAY: Final = 1 << 22
+
+
+def exp_minus_upper_bound(x: Fraction, *, bits: int) -> int:
+    """A whole number n with n / 2**bits >= exp(-x), for x >= 0; hardly more than necessary.
+
+    >>> exp_minus_upper_bound(Fraction(0), bits=8)
+    256
+    >>> exp_minus_upper_bound(Fraction(1), bits=20) / 2**20  # exp(-1) = 0.36787944...
+    0.36787986755371094
+    """
+    one = 1 << bits
+    scaled = floor(x * one)
+    growth, term, order = 0, one, 0
+    # Every term of exp(x) is positive and rounded down, so the sum is a lower bound.
+    while term:
+        growth += term
+        order += 1
+        term = term * scaled // (order * one)
+    return -(-one * one // growth)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightTable:
+    """Weights W[0] >= W[1] >= ... with W[k] <= exp(eta) * W[k+1], exactly.
+
+    The last entry stands for all larger k.
+    """
+
+    weights: tuple[int, ...]
+    digits: tuple[NDArray[np.int64], ...]
+    """The same numbers in base 2**40, least digit first, for arrays of them."""
+
+    digit_bits: int = _DIGIT_BITS
+
+    def level(self, excess: int) -> int:
+        """Where the weight of an element stands whose score is ``excess`` above the least."""
+        return min(excess, len(self.weights) - 1)
+
+    def levels(self, scores: NDArray[np.int64], least: np.int64) -> NDArray[np.int64]:
+        """The same for many elements at once, none of whose scores is below ``least``."""
+        # Differences of 64-bit numbers, read without a sign, cannot overflow.
+        excess = (scores - least).view(np.uint64)
+        levels: NDArray[np.int64] = np.minimum(excess, np.uint64(len(self.weights) - 1)).view(
+            np.int64
+        )
+        return levels
+
+
+@lru_cache(maxsize=64)
+def weight_table(eta: Fraction, floor_bits: int) -> WeightTable:
+    """The table for rate ``eta`` in which no weight falls below W[0] / 2**floor_bits.
+
+    Each entry is the previous one times an upper bound of exp(-eta), rounded up: rounding only
+    ever brings neighbours closer together.
+
+    >>> weights = weight_table(Fraction(1, 2), 8).weights
+    >>> [round(weight / weights[0], 4) for weight in weights[:4]], len(weights)
+    ([1.0, 0.6065, 0.3679, 0.2231], 13)
+    >>> weights[-1] * 2**8 == weights[0]
+    True
+    """
+    last = 1 << _GUARD_BITS
+    # A rate beyond the floor reaches it in one step anyway; capping keeps the series short.
+    ratio = exp_minus_upper_bound(min(eta, Fraction(floor_bits)), bits=_RATIO_BITS)
+    weights = [last << floor_bits]
+    while weights[-1] > last:
+        weights.append(max(last, -(-weights[-1] * ratio >> _RATIO_BITS)))
+    return WeightTable(tuple(weights), _digits(weights))
+
+
+def _digits(weights: list[int]) -> tuple[NDArray[np.int64], ...]:
+    mask = (1 << _DIGIT_BITS) - 1
+    shifts = range(0, weights[0].bit_length(), _DIGIT_BITS)
+    return tuple(
+        np.array([weight >> shift & mask for weight in weights], dtype=np.int64) for shift in shifts
+    )
+
+
+def smallest_eta(floor_bits: int) -> Fraction:
+    """The smallest rate whose table is not unreasonably long."""
+    return Fraction(ceil(0.7 * floor_bits), _LONGEST_TABLE)

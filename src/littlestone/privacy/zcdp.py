@@ -1,0 +1,134 @@
+"""Zero-concentrated differential privacy: costs that add up like squares [BS16, CKS20]."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Final
+
+from littlestone import require
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.rounding import float_at_least
+
+# Decimal's ln and exp are correctly rounded, so eighty digits leave room to spare for the few
+# operations below; _SLACK covers all of their rounding and is still invisible in a float.
+_DIGITS: Final = Context(prec=80)
+_SLACK: Final = Decimal("1e-40")
+_GOLDEN: Final = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZeroConcentrated:
+    """rho-zero-concentrated differential privacy: Rényi divergence at most rho * a for all a > 1.
+
+    >>> ZeroConcentrated.from_bounded_range(0.5)
+    ZeroConcentrated(rho=0.03125)
+    >>> ZeroConcentrated(rho=0.02435).guarantee(delta=1e-6).epsilon < 1.0
+    True
+    """
+
+    rho: float
+
+    def __post_init__(self) -> None:
+        if self.rho != math.inf:
+            require.non_negative(rho=self.rho)
+        object.__setattr__(self, "rho", float_at_least(self.rho))
+
+    @classmethod
+    def from_pure(cls, epsilon: float) -> "ZeroConcentrated":
+        """What (epsilon, 0)-differential privacy costs: epsilon**2 / 2."""
+        require.non_negative(epsilon=epsilon)
+        return cls(rho=float_at_least(Fraction(epsilon) ** 2 / 2))
+
+    @classmethod
+    def from_bounded_range(cls, width: float) -> "ZeroConcentrated":
+        """What a log-likelihood ratio confined to an interval of this width costs: width**2 / 8."""
+        require.non_negative(width=width)
+        return cls(rho=float_at_least(Fraction(width) ** 2 / 8))
+
+    def times(self, count: int) -> "ZeroConcentrated":
+        """``count`` releases of this cost, however adaptively chosen."""
+        require.integer(count=count, at_least=0)
+        return compose_zero_concentrated([self] * count)
+
+    def guarantee(self, *, delta: float) -> PrivacyGuarantee:
+        """The (epsilon, delta) that this implies, for a delta of one's choice."""
+        require.probability(delta=delta)
+        return PrivacyGuarantee(epsilon=self.epsilon_upper_bound(delta), delta=delta)
+
+    def epsilon_upper_bound(self, delta: float) -> float:
+        """The smallest epsilon that the conversion proves, rounded up."""
+        require.probability(delta=delta)
+        if self.rho == 0:
+            return 0.0
+        if delta == 0 or self.rho == math.inf:
+            return math.inf
+        order = _best_order(lambda a: _epsilon_nearly(self.rho, delta, a))
+        return _epsilon_at_order(self.rho, delta, order)
+
+
+def compose_zero_concentrated(costs: Iterable[ZeroConcentrated]) -> ZeroConcentrated:
+    """The sum, exact and rounded up once."""
+    rhos = [cost.rho for cost in costs]
+    if math.inf in rhos:
+        return ZeroConcentrated(rho=math.inf)
+    return ZeroConcentrated(rho=float_at_least(sum(map(Fraction, rhos), Fraction(0))))
+
+
+def largest_zero_concentrated(*, epsilon: float, delta: float) -> ZeroConcentrated:
+    """The largest rho whose guarantee stays within (epsilon, delta), rounded down.
+
+    >>> round(largest_zero_concentrated(epsilon=1.0, delta=1e-6).rho, 5)
+    0.02436
+    """
+    require.positive(epsilon=epsilon)
+    require.open_probability(delta=delta)
+
+    def fits(rho: float) -> bool:
+        return ZeroConcentrated(rho=rho).epsilon_upper_bound(delta) <= epsilon
+
+    low, high = 0.0, 1.0
+    while fits(high):
+        low, high = high, 2 * high
+    # Relative precision: small budgets deserve as many digits as large ones.
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return ZeroConcentrated(rho=low)
+
+
+def _epsilon_nearly(rho: float, delta: float, order: float) -> float:
+    return rho * order - (math.log(delta) + math.log(order)) / (order - 1) + math.log1p(-1 / order)
+
+
+def _epsilon_at_order(rho: float, delta: float, order: float) -> float:
+    """rho a + ln(1 / (a delta)) / (a - 1) + ln(1 - 1/a) at a = ``order``, from above."""
+    c, a = _DIGITS, Decimal(order)
+    excess = c.subtract(a, Decimal(1))
+    first = c.multiply(Decimal(rho), a)
+    second = c.divide(c.ln(c.multiply(a, Decimal(delta))), excess)
+    third = c.ln(c.divide(excess, a))
+    exact = c.add(c.subtract(first, second), third)
+    slack = c.multiply(_SLACK, sum((abs(part) for part in (first, second, third)), Decimal(1)))
+    return max(0.0, float_at_least(Fraction(c.add(exact, slack))))
+
+
+def _best_order(epsilon_at: Callable[[float], float]) -> float:
+    """An order near the minimum; any order above 1 is valid, so this search may be inexact.
+
+    The bound is quasi-convex in the order: {a : epsilon(a) <= e} is a sublevel set of ln delta,
+    which is convex in a.
+    """
+
+    def order(position: float) -> float:
+        return 1 + math.exp(position)
+
+    left, right = -36.0, 60.0
+    while right - left > 1e-7:
+        reach = _GOLDEN * (right - left)
+        if epsilon_at(order(right - reach)) < epsilon_at(order(left + reach)):
+            right = left + reach
+        else:
+            left = right - reach
+    return order((left + right) / 2)
