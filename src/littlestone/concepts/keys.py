@@ -1,0 +1,182 @@
+"""Hashable keys: sets of them that grow cheaply, a fixed order, and JSON both ways."""
+
+import math
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import islice
+from numbers import Rational
+from typing import Any
+
+from littlestone.concepts.protocols import Point
+
+
+class KeySet:
+    """An immutable set of keys; one with a key more shares its storage with it.
+
+    Growing the newest set of a line costs O(1), however large it is; growing an older one again
+    copies it. Equal sets are equal and hash alike, in whatever order they grew.
+
+    >>> small = KeySet().adding("a")
+    >>> large = small.adding("b")
+    >>> "b" in small, "b" in large, large == KeySet().adding("b").adding("a")
+    (False, True, True)
+    """
+
+    __slots__ = ("_hash", "_positions", "_size")
+
+    def __init__(self) -> None:
+        self._positions: dict[Point, int] = {}
+        self._size = 0
+        self._hash = 0
+
+    def adding(self, key: Point) -> "KeySet":
+        """The set that also holds ``key``."""
+        positions, size = self._positions, self._size
+        known = positions.get(key)
+        if known is None or known > size:
+            if len(positions) > size:  # a later set of this line owns what follows
+                positions = dict(islice(positions.items(), size))
+            positions[key] = size
+        elif known < size:
+            return self
+        grown = KeySet.__new__(KeySet)
+        grown._positions = positions
+        grown._size = size + 1
+        grown._hash = self._hash ^ hash((key,))
+        return grown
+
+    def __contains__(self, key: object) -> bool:
+        position = self._positions.get(key)
+        return position is not None and position < self._size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Point]:
+        return islice(iter(self._positions), self._size)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, KeySet):
+            return NotImplemented
+        if self._positions is other._positions:
+            return self._size == other._size
+        return (
+            self._size == other._size
+            and self._hash == other._hash
+            and all(key in other for key in self)
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return key_set, (tuple(self),)
+
+    def __repr__(self) -> str:
+        return f"KeySet({self._size} keys)"
+
+
+def key_set(keys: Iterable[Point]) -> KeySet:
+    """The set of these keys."""
+    grown = KeySet()
+    for key in keys:
+        grown = grown.adding(key)
+    return grown
+
+
+def key_order(key: Any) -> tuple[Any, ...]:
+    """What keys are sorted by: the same in every process, whatever PYTHONHASHSEED is.
+
+    Keys that are equal (1, True and 1.0) have one place. Keys of a type that is not listed here
+    are ordered by what ``repr`` says.
+
+    >>> sorted(["b", 3, (1, "a"), "a", None, 2.5], key=key_order)
+    [None, 2.5, 3, 'a', 'b', (1, 'a')]
+    """
+    if key is None:
+        return (0,)
+    if isinstance(key, Rational | float):
+        return (1, key)
+    if isinstance(key, str):
+        return (2, str(key))
+    if isinstance(key, bytes):
+        return (3, bytes(key))
+    if isinstance(key, tuple):
+        return (4, tuple(key_order(part) for part in key))
+    if isinstance(key, frozenset):
+        return (5, tuple(sorted(key_order(part) for part in key)))
+    return (6, type(key).__qualname__, repr(key), hash(key))
+
+
+def key_to_json(key: Any) -> Any:
+    """A JSON value that ``key_from_json`` turns into an equal key.
+
+    >>> key_to_json(("user", 7))
+    {'tuple': ['user', 7]}
+    >>> key_to_json(object)
+    Traceback (most recent call last):
+    ...
+    ValueError: a key in JSON must be made of None, numbers, str, bytes, tuples and frozensets, \
+got <class 'object'>
+    """
+    if key is None or isinstance(key, str):
+        return key if key is None else str(key)
+    if isinstance(key, Rational | float):
+        return _number_to_json(key)
+    if isinstance(key, bytes):
+        return {"bytes": key.hex()}
+    if type(key) is tuple:
+        return {"tuple": [key_to_json(part) for part in key]}
+    if isinstance(key, frozenset):
+        return {"frozenset": [key_to_json(part) for part in sorted(key, key=key_order)]}
+    raise ValueError(
+        "a key in JSON must be made of None, numbers, str, bytes, tuples and frozensets, "
+        f"got {key!r}"
+    )
+
+
+def key_from_json(data: Any) -> Point:
+    """Read back what ``key_to_json`` wrote."""
+    if data is None or isinstance(data, str | int):
+        return data
+    if isinstance(data, float) and math.isfinite(data):
+        return data
+    if isinstance(data, dict) and len(data) == 1:
+        [(kind, value)] = data.items()
+        if kind in _READERS:
+            try:
+                return _READERS[kind](value)
+            except (TypeError, ValueError, ArithmeticError):
+                pass
+    raise ValueError(f"not a key: {data!r}")
+
+
+def _number_to_json(key: Any) -> Any:
+    if isinstance(key, float) and not math.isfinite(key):
+        return {"float": repr(float(key))}
+    if key == int(key):  # 1.0 and True are the key 1
+        return int(key)
+    if isinstance(key, float):
+        return float(key)
+    return {"fraction": str(Fraction(key))}
+
+
+def _parts(data: Any) -> Iterator[Point]:
+    if not isinstance(data, list):
+        raise TypeError
+    return (key_from_json(part) for part in data)
+
+
+def _infinity(text: Any) -> float:
+    if text not in ("inf", "-inf"):
+        raise ValueError
+    return float(text)
+
+
+_READERS = {
+    "bytes": bytes.fromhex,
+    "tuple": lambda data: tuple(_parts(data)),
+    "frozenset": lambda data: frozenset(_parts(data)),
+    "fraction": lambda text: Fraction(str(text)),
+    "float": _infinity,
+}

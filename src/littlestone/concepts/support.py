@@ -1,0 +1,110 @@
+"""A hypothesis that is 1 on finitely many keys and 0 everywhere else."""
+
+from dataclasses import dataclass
+from numbers import Rational
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.concepts.keys import key_from_json, key_order, key_to_json
+from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
+
+_FEW = 8  # below this many keys, comparing with each is faster than a search
+_KEYS_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class FiniteSupport:
+    """1 exactly on ``positives``, over any domain that holds them.
+
+    >>> rule = FiniteSupport.on("a", ("user", 7))
+    >>> rule("a"), rule("b"), rule.many(["b", ("user", 7)]).tolist()
+    (1, 0, [0, 1])
+    >>> rule.disagreement(FiniteSupport.on("a"))
+    ('user', 7)
+    >>> FiniteSupport.from_json(rule.to_json()) == rule
+    True
+    """
+
+    positives: frozenset[Point]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.positives, frozenset):
+            raise ValueError(f"positives must be a frozenset, got positives={self.positives!r}")
+
+    @classmethod
+    def on(cls, *keys: Point) -> Self:
+        """The hypothesis that is 1 exactly on these keys."""
+        return cls(frozenset(keys))
+
+    def __call__(self, x: Any, /) -> Label:
+        try:
+            return 1 if x in self.positives else 0
+        except TypeError:
+            raise ValueError(f"x must be hashable, got x={x!r}") from None
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        if not self.positives:
+            return np.zeros(len(xs), dtype=np.uint8)
+        if isinstance(xs, np.ndarray):
+            if xs.dtype.kind in "iu" and xs.ndim == 1:
+                return self._many_integers(xs)
+            xs = xs.tolist()
+        positives = self.positives
+        return np.fromiter((x in positives for x in xs), dtype=np.uint8, count=len(xs))
+
+    def disagreement(self, other: Hypothesis, /) -> Point | None:
+        """The first key, in ``key_order``, on which the two differ."""
+        if isinstance(other, FiniteSupport):
+            return min(self.positives ^ other.positives, key=key_order, default=None)
+        return other.disagreement(self)  # the other kinds know their domain
+
+    def sorted_positives(self) -> list[Point]:
+        """The keys in an order that depends on nothing but the set."""
+        return sorted(self.positives, key=key_order)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "support", "positives": [key_to_json(x) for x in self.sorted_positives()]}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        keys = data.get("positives")
+        if not isinstance(keys, list):
+            raise ValueError(f"positives must be a list of keys, got positives={keys!r}")
+        return cls(frozenset(key_from_json(key) for key in keys))
+
+    def describe(self) -> str:
+        if not self.positives:
+            return "0 everywhere"
+        shown = [repr(x) for x in self.sorted_positives()[:_KEYS_SHOWN]]
+        if len(self.positives) > _KEYS_SHOWN:
+            shown.append("…")
+        return f"1 on {', '.join(shown)}, 0 elsewhere"
+
+    def _many_integers(self, xs: NDArray[Any]) -> NDArray[np.uint8]:
+        limits = np.iinfo(xs.dtype)
+        keys = [
+            int(x)
+            for x in self.positives
+            if isinstance(x, Rational | float) and limits.min <= x <= limits.max and x == int(x)
+        ]
+        if len(keys) >= _FEW:
+            return np.isin(xs, np.array(keys, dtype=xs.dtype)).view(np.uint8)
+        found = np.zeros(len(xs), dtype=bool)
+        for key in keys:
+            found |= xs == key
+        return found.view(np.uint8)
+
+
+def support_of(hypothesis: Hypothesis, domain: Domain) -> frozenset[Point]:
+    """Where the hypothesis is 1; scans the domain only when it is bounded."""
+    if isinstance(hypothesis, FiniteSupport):
+        return hypothesis.positives
+    members = getattr(hypothesis, "members", None)
+    if members is not None:  # a vote is 1 only where some member is
+        keys = frozenset().union(*(support_of(member, domain) for member in members))
+        return frozenset(x for x in keys if hypothesis(x))
+    if domain.size is None:
+        raise ValueError(f"hypothesis must be 1 on finitely many known keys, got {hypothesis!r}")
+    return frozenset(x for x in domain if hypothesis(x))
