@@ -1,0 +1,103 @@
+"""Tell which query of a sequence is the first above a threshold, for any queries of sensitivity 1.
+
+Use ``AboveThreshold`` where the queries are running counts of one stream: it needs less noise.
+"""
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from littlestone import require
+from littlestone.errors import HaltedError
+from littlestone.mechanisms.exact import fraction
+from littlestone.mechanisms.geometric import Geometric
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AboveThresholdQueries:
+    """Answer "is this query above the threshold?" until the first yes.
+
+    Privacy:
+        Releases:   every answer, up to and including the first yes
+        Neighbours: data on which each query changes by at most 1; with ``monotone``, all the
+                    queries of a run moreover change in the same direction
+        Adversary:  adaptive; chooses each query after seeing the earlier answers
+        Guarantee:  (epsilon, 0), however many queries are asked
+        Assumes:    honest-caller: the queries have that sensitivity (docs/GUARANTEES.md)
+        Proof:      sparse_vector.md
+
+    >>> from littlestone.randomness import seeded
+    >>> recipe = AboveThresholdQueries(epsilon=2.0, threshold=50)
+    >>> recipe.guarantee()
+    PrivacyGuarantee(epsilon=2.0, delta=0.0)
+    >>> run = recipe.start(rng=seeded(4))
+    >>> [run.ask(value) for value in (0, 3, 1000)]
+    [False, False, True]
+    """
+
+    epsilon: float
+    threshold: int
+    monotone: bool = False
+    _threshold_noise: Geometric = field(init=False, repr=False, compare=False)
+    _query_noise: Geometric = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require.positive(epsilon=self.epsilon)
+        require.integer(threshold=self.threshold)
+        if not isinstance(self.monotone, bool):
+            raise ValueError(f"monotone must be True or False, got monotone={self.monotone!r}")
+        object.__setattr__(self, "threshold", int(self.threshold))
+        object.__setattr__(self, "_threshold_noise", Geometric(rate=self._half))
+        rate = self._half if self.monotone else self._half / 2
+        object.__setattr__(self, "_query_noise", Geometric(rate=rate))
+
+    @property
+    def _half(self) -> Fraction:
+        return fraction(self.epsilon) / 2
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """What all answers together promise."""
+        return PrivacyGuarantee.rounded_up(epsilon=self.epsilon)
+
+    def error_bound(self, *, queries: int, failure_probability: float) -> float:
+        """With ``queries`` queries, a yes is never further below the threshold, a no never above.
+
+        The larger of the two one-sided errors, each failing with half the probability.
+        """
+        require.integer(queries=queries, at_least=1)
+        require.open_probability(failure_probability=failure_probability)
+        query_scale = (2 if self.monotone else 4) / self.epsilon
+        early = query_scale * math.log(2 * queries / failure_probability)
+        late = 2 / self.epsilon * math.log(2 / failure_probability)
+        return max(early, late) * (1 + 2.0**-48)  # beyond every rounding of the formula
+
+    def start(self, *, rng: Randomness) -> "AboveThresholdQueriesRun":
+        """A run, with its noisy threshold drawn."""
+        return AboveThresholdQueriesRun(self, rng)
+
+
+class AboveThresholdQueriesRun:
+    """Holds the noisy threshold."""
+
+    __slots__ = ("_halted", "_noisy_threshold", "_query_noise", "_rng")
+
+    def __init__(self, recipe: AboveThresholdQueries, rng: Randomness) -> None:
+        self._rng, self._query_noise = rng, recipe._query_noise
+        self._noisy_threshold = recipe.threshold + recipe._threshold_noise.draw(rng)  # (L1)
+        self._halted = False
+
+    @property
+    def halted(self) -> bool:
+        """Whether the yes has come."""
+        return self._halted
+
+    def ask(self, value: int) -> bool:
+        """Whether the query with this true ``value`` is, noisily, above the threshold."""
+        if self._halted:
+            raise HaltedError("AboveThresholdQueries has already answered yes; start a new run")
+        require.integer(value=value)
+        noisy_value = int(value) + self._query_noise.draw(self._rng)  # (L2)
+        self._halted = noisy_value >= self._noisy_threshold  # (L3, L4)
+        return self._halted
