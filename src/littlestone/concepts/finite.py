@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from reprlib import repr as shorten
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from littlestone.concepts.table import TableHypothesis
 from littlestone.concepts.vc import bit_set_vc_dimension
 
 _MEMO_ENTRIES = 1 << 16
+_LARGEST_MATRIX = 1 << 28
 
 
 class FiniteClass:
@@ -53,8 +55,10 @@ class FiniteClass:
         if points is None:
             if concepts.domain.size is None:
                 raise ValueError(f"points must be given: the domain of {concepts!r} is unbounded")
+            _refuse_large(concepts.size * concepts.domain.size)
             points = concepts.domain
         block = concepts.domain.check_many(list(points))
+        _refuse_large(concepts.size * len(block))
         return cls([concept.many(block) for concept in concepts.concepts()])
 
     @cached_property
@@ -190,14 +194,10 @@ class FiniteVersionSpace:
         known = memo.get(self.members)
         if known is not None:
             return known
-        members, larger = self.members, self.concept_class._dimensions.larger
-        sides = self.concept_class.sides
-        optimal = TableHypothesis(
-            bytes(larger(members & ones, members & zeros) for zeros, ones in sides)
-        )
+        optimal = TableHypothesis(self.concept_class._dimensions.optimal_labels(self.members))
         if len(memo) >= _MEMO_ENTRIES:
             memo.clear()
-        memo[members] = optimal
+        memo[self.members] = optimal
         return optimal
 
     def _mistakes(self, hypothesis: Hypothesis) -> Iterator[tuple[int, Label, int]]:
@@ -214,6 +214,11 @@ class FiniteVersionSpace:
             raise ValueError("the version space is empty: no concept fits the examples")
 
 
+def _refuse_large(entries: int) -> None:
+    if entries > _LARGEST_MATRIX:
+        raise ValueError(f"a matrix of {entries} labels is too large; at most {_LARGEST_MATRIX}")
+
+
 def _bit_set(column: NDArray[np.uint8]) -> int:
     return int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little")
 
@@ -222,13 +227,15 @@ def _binary_matrix(matrix: Any) -> NDArray[np.uint8]:
     try:
         array = np.asarray(matrix)
     except ValueError:
-        raise ValueError(f"matrix must have rows of one length, got matrix={matrix!r}") from None
+        raise ValueError(
+            f"matrix must have rows of one length, got matrix={shorten(matrix)}"
+        ) from None
     if array.ndim != 2 or array.size == 0:
         raise ValueError(
-            f"matrix must have rows (concepts) and columns (points), got matrix={matrix!r}"
+            f"matrix must have rows (concepts) and columns (points), got matrix={shorten(matrix)}"
         )
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"matrix must hold only 0 and 1, got matrix={matrix!r}")
+        raise ValueError(f"matrix must hold only 0 and 1, got matrix={shorten(matrix)}")
     bad = np.argwhere((array != 0) & (array != 1))
     if len(bad):
         concept, point = bad[0].tolist()

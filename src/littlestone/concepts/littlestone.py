@@ -49,9 +49,10 @@ class BitSetDimension:
     The memo holds bounds, so it may be dropped at any time: it is when it grows too large.
     """
 
-    __slots__ = ("_bounds", "_ones")
+    __slots__ = ("_bounds", "_ones", "_points")
 
     def __init__(self, ones: Sequence[int]) -> None:
+        self._points = tuple(ones)
         self._ones = tuple(set(ones))
         self._bounds: dict[int, tuple[int, int]] = {}
 
@@ -68,14 +69,30 @@ class BitSetDimension:
         """Whether the subclass shatters some tree of this depth."""
         return self._at_least(concepts, depth, self._ones)
 
-    def larger(self, left: int, right: int) -> bool:
-        """Whether ``left`` has strictly the larger dimension, without computing either in full."""
-        depth = 0
-        while self.at_least(left, depth):
-            if not self.at_least(right, depth):
-                return True
+    def optimal_labels(self, concepts: int) -> bytes:
+        """For each point the label that keeps the larger dimension; 0 where both keep the same."""
+        known: dict[int, bool] = {}
+        common = 0  # the smaller dimension at the last point: likely near it at the next one
+        for part in self._points:
+            ones = concepts & part
+            if ones not in known:
+                known[ones], common = self._larger(ones, concepts ^ ones, common)
+        return bytes(known[concepts & part] for part in self._points)
+
+    def _larger(self, left: int, right: int, guess: int) -> tuple[bool, int]:
+        """Whether ``left`` has strictly the larger dimension, and a depth to look at next.
+
+        Neither dimension is computed in full. ``guess`` is where to look first.
+        """
+        reached = self.at_least(left, guess)
+        if reached != self.at_least(right, guess):
+            return reached, guess
+        depth = guess if reached else -1
+        while self.at_least(left, depth + 1):
+            if not self.at_least(right, depth + 1):
+                return True, max(depth, 0)
             depth += 1
-        return False
+        return False, max(depth, 0)
 
     def _at_least(self, concepts: int, depth: int, ones: Iterable[int]) -> bool:
         """As ``at_least``; ``ones`` may leave out points on which ``concepts`` all agree."""
