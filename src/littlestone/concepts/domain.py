@@ -49,14 +49,19 @@ class IntegerRange:
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
         """The points as one int64 array; the first bad one is named in the refusal."""
-        array = xs if isinstance(xs, np.ndarray) else _as_array(list(xs))
-        if array.ndim != 1:
-            raise ValueError(f"xs must be one-dimensional, got xs of shape {array.shape}")
-        if array.dtype.kind not in "iu":
+        if not isinstance(xs, np.ndarray):
+            points = list(xs)
+            # numpy would read True as 1 and 3.0 as 3 among integers.
+            if not set(map(type, points)) <= {int}:
+                return np.array([self.check(x) for x in points], dtype=np.int64)
+            xs = np.array(points) if points else np.empty(0, dtype=np.int64)
+        if xs.ndim != 1:
+            raise ValueError(f"xs must be one-dimensional, got xs of shape {xs.shape}")
+        if xs.dtype.kind not in "iu":
             return np.array([self.check(x) for x in xs], dtype=np.int64)
-        if array.size and (array.min() < 0 or array.max() >= self.n):
-            raise self._refusal(array[(array < 0) | (array >= self.n)][0].item())
-        return array.astype(np.int64, copy=False)
+        if xs.size and (xs.min() < 0 or xs.max() >= self.n):
+            raise self._refusal(xs[(xs < 0) | (xs >= self.n)][0].item())
+        return xs.astype(np.int64, copy=False)
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
         """Uniform points."""

@@ -1,0 +1,96 @@
+"""Domains accept what belongs to them, in canonical form, and name what does not."""
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
+
+
+@pytest.mark.parametrize("bad", [-1, 5, 2.0, 1.5, float("nan"), "3", None, True, np.bool_(True)])
+def test_a_range_refuses_what_is_not_one_of_its_integers(bad: Any) -> None:
+    domain = IntegerRange(5)
+    with pytest.raises(ValueError, match=r"^x must be an integer from 0 to 4, got x="):
+        domain.check(bad)
+    with pytest.raises(ValueError, match=r"^x must be an integer from 0 to 4, got x="):
+        domain.check_many([0, bad])
+
+
+def test_a_range_returns_plain_integers() -> None:
+    assert type(IntegerRange(5).check(np.uint8(4))) is int
+    assert IntegerRange(5).check_many(np.array([4, 0], dtype=np.int8)).dtype == np.int64
+    assert IntegerRange(5).check_many([]).shape == (0,)
+    assert IntegerRange(5).check_many(range(3)).tolist() == [0, 1, 2]
+    assert list(IntegerRange(3)) == [0, 1, 2]
+
+
+def test_a_range_refuses_arrays_of_another_shape_or_kind() -> None:
+    with pytest.raises(ValueError, match="xs must be one-dimensional"):
+        IntegerRange(5).check_many(np.zeros((2, 2), dtype=int))
+    with pytest.raises(ValueError, match=r"got x=.*1\.0"):
+        IntegerRange(5).check_many(np.array([1.0, 2.0]))
+    with pytest.raises(ValueError, match=r"got x=18446744073709551615"):
+        IntegerRange(5).check_many(np.array([2**64 - 1], dtype=np.uint64))
+    with pytest.raises(ValueError, match="got x="):
+        IntegerRange(5).check_many([2**200])
+
+
+@pytest.mark.parametrize("bad", [0, -3, 2.5, float("nan"), "4", True, 2**63])
+@pytest.mark.parametrize("kind", [IntegerRange, BooleanCube])
+def test_sizes_are_whole_and_positive(kind: Any, bad: Any) -> None:
+    if kind is BooleanCube and bad == 2**63:
+        assert kind(bad).n == bad
+        return
+    with pytest.raises(ValueError, match=r"^n must be .* got n="):
+        kind(bad)
+
+
+@pytest.mark.parametrize("bad", [[1], {}, float("nan"), np.float64("nan"), (1, float("nan"))])
+def test_a_key_must_be_hashable_and_equal_to_itself(bad: Any) -> None:
+    with pytest.raises(ValueError, match=r"^x must be .* got x="):
+        AnyHashable().check(bad)
+    with pytest.raises(ValueError, match=r"^x must be .* got x="):
+        AnyHashable().check_many(["fine", bad])
+
+
+def test_numpy_keys_become_plain_values() -> None:
+    assert type(AnyHashable().check(np.int64(3))) is int
+    assert AnyHashable().check_many(np.array(["a", "b"])) == ["a", "b"]
+    assert [type(x) for x in AnyHashable().check_many(np.arange(2))] == [int, int]
+    with pytest.raises(ValueError, match="got x=nan"):
+        AnyHashable().check_many(np.array([0.5, np.nan]))
+    with pytest.raises(ValueError, match="xs must be one-dimensional"):
+        AnyHashable().check_many(np.zeros((2, 2)))
+
+
+def test_keys_have_no_end() -> None:
+    assert AnyHashable().size is None
+    assert list(islice(AnyHashable(), 3)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "bad", [(0, 1), (0, 1, 1, 0), (0, 1, 2), (0, 1, float("nan")), 5, None, "010", [[0], [1], [0]]]
+)
+def test_the_cube_refuses_what_is_not_its_corner(bad: Any) -> None:
+    with pytest.raises(ValueError, match=r"^x must be 3 zeros and ones, got x="):
+        BooleanCube(3).check(bad)
+    with pytest.raises(ValueError, match=r"^x must be 3 zeros and ones, got x="):
+        BooleanCube(3).check_many([(0, 0, 0), bad])
+
+
+def test_the_cube_returns_tuples_and_rows_of_zeros_and_ones() -> None:
+    cube = BooleanCube(2)
+    assert cube.check(np.array([True, False])) == (1, 0)
+    assert list(cube) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert cube.size == 4
+    assert cube.check_many([]).shape == (0, 2)
+    assert cube.check_many([(1, 0), (0.0, 1.0)]).tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("domain", [IntegerRange(7), AnyHashable(), BooleanCube(3)], ids=repr)
+def test_samples_belong_to_the_domain(domain: Any) -> None:
+    points = domain.sample(50, np.random.default_rng(3))
+    assert [domain.check(x) for x in points] == list(points)
+    assert len(domain.check_many(points)) == 50
