@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import islice
-from numbers import Rational
+from numbers import Rational, Real
 from typing import Any
 
 from littlestone.concepts.protocols import Point
@@ -82,6 +82,21 @@ def key_set(keys: Iterable[Point]) -> KeySet:
     for key in keys:
         grown = grown.adding(key)
     return grown
+
+
+def as_integer(key: Any) -> int | None:
+    """The integer that equals the key, if one does: 1, True and 1.0 are one key.
+
+    >>> as_integer(2.0), as_integer(2.5), as_integer("2")
+    (2, None, None)
+    """
+    if not isinstance(key, Real):
+        return None
+    try:
+        whole = int(key)  # type: ignore[call-overload]
+    except (OverflowError, ValueError):  # infinite, or not a number
+        return None
+    return whole if whole == key else None
 
 
 def key_order(key: Any) -> tuple[Any, ...]:

@@ -1,13 +1,12 @@
 """A hypothesis that is 1 on finitely many keys and 0 everywhere else."""
 
 from dataclasses import dataclass
-from numbers import Rational
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.keys import key_from_json, key_order, key_to_json
+from littlestone.concepts.keys import as_integer, key_from_json, key_order, key_to_json
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 
 _FEW = 8  # below this many keys, comparing with each is faster than a search
@@ -84,11 +83,8 @@ class FiniteSupport:
 
     def _many_integers(self, xs: NDArray[Any]) -> NDArray[np.uint8]:
         limits = np.iinfo(xs.dtype)
-        keys = [
-            int(x)
-            for x in self.positives
-            if isinstance(x, Rational | float) and limits.min <= x <= limits.max and x == int(x)
-        ]
+        whole = (as_integer(x) for x in self.positives)
+        keys = [x for x in whole if x is not None and limits.min <= x <= limits.max]
         if len(keys) >= _FEW:
             return np.isin(xs, np.array(keys, dtype=xs.dtype)).view(np.uint8)
         found = np.zeros(len(xs), dtype=bool)

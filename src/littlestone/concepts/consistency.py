@@ -1,0 +1,173 @@
+"""Whether some concept fits all examples so far, at the speed of the game."""
+
+from collections.abc import Iterable
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.points import Points
+from littlestone.concepts.protocols import ConceptClass, Label, Point
+from littlestone.concepts.seen import SeenIntegers, SeenKeys
+from littlestone.concepts.sparse_sets import SparseSets
+from littlestone.concepts.thresholds import Thresholds
+
+_LARGEST_TABLE: Final = 1 << 22
+_MOST_REMEMBERED: Final = 1 << 16
+
+
+class ConsistencyTracker:
+    """Takes examples in canonical form and says whether some concept still fits all of them.
+
+    Once none does, none ever will again. Unlike a version space it changes, and keeps only what
+    later examples can contradict.
+
+    >>> tracker = ConsistencyTracker(Thresholds(10))
+    >>> tracker.observe(3, 0), tracker.observe(7, 1)
+    (True, True)
+    >>> tracker.observe_many(np.array([8, 4, 2, 5]), np.array([1, 1, 1, 1]))
+    2
+    >>> tracker.observe(9, 1)
+    False
+    """
+
+    __slots__ = ("_tracker",)
+
+    def __init__(self, concepts: ConceptClass) -> None:
+        self._tracker = _tracker_for(concepts)
+
+    def observe(self, x: Any, y: Label, /) -> bool:
+        """Whether some concept fits this example and all before it."""
+        return self._tracker.observe(x, y)
+
+    def observe_many(self, xs: Any, ys: Any, /) -> int:
+        """How many examples of a block, from its start, some concept fits with all before."""
+        labels = np.asarray(ys)
+        return self._tracker.observe_many(xs, labels) if len(labels) else 0
+
+
+class _Tracker(Protocol):
+    def observe(self, x: Any, y: Label) -> bool: ...
+
+    def observe_many(self, xs: Any, ys: NDArray[Any]) -> int: ...
+
+
+def _tracker_for(concepts: ConceptClass) -> _Tracker:
+    if isinstance(concepts, Thresholds):
+        return _ThresholdTracker(concepts)
+    if isinstance(concepts, Points):
+        return _SparseTracker(1, concepts.n)
+    if isinstance(concepts, SparseSets):
+        return _SparseTracker(concepts.k, concepts.n)
+    if isinstance(concepts.domain, IntegerRange) and concepts.domain.size <= _LARGEST_TABLE:
+        return _TableTracker(concepts, concepts.domain.size)
+    return _PlainTracker(concepts)
+
+
+class _PlainTracker:
+    """Restricts the version space, except for examples that it has met lately."""
+
+    def __init__(self, concepts: ConceptClass) -> None:
+        self._check = concepts.domain.check
+        self._left = concepts.version_space()
+        self._met: set[tuple[Point, Label]] = set()
+
+    def observe(self, x: Any, y: Label) -> bool:
+        if (x, y) not in self._met:
+            self._left = self._left.restrict(x, y)
+            if len(self._met) >= _MOST_REMEMBERED:
+                self._met.clear()
+            self._met.add((x, y))
+        return not self._left.is_empty
+
+    def observe_many(self, xs: Any, ys: NDArray[Any]) -> int:
+        return _one_by_one(self, map(self._check, xs), ys)
+
+
+class _TableTracker:
+    """Restricts the version space at each of the 2n possible examples once."""
+
+    def __init__(self, concepts: ConceptClass, n: int) -> None:
+        self._left = concepts.version_space()
+        self._met = np.zeros(2 * n, dtype=bool)
+
+    def observe(self, x: Any, y: Label) -> bool:
+        if not self._met[2 * x + y]:
+            self._left = self._left.restrict(x, y)
+            self._met[2 * x + y] = True
+        return not self._left.is_empty
+
+    def observe_many(self, xs: Any, ys: NDArray[Any]) -> int:
+        if self._left.is_empty:
+            return 0
+        examples = 2 * np.asarray(xs) + ys
+        for i in np.flatnonzero(~self._met[examples]).tolist():
+            if not self.observe(int(xs[i]), int(ys[i])):
+                return int(i)
+        return len(ys)
+
+
+class _ThresholdTracker:
+    def __init__(self, concepts: Thresholds) -> None:
+        self._low, self._high = 0, concepts.n
+
+    def observe(self, x: Any, y: Label) -> bool:
+        if y:
+            self._high = min(self._high, x)
+        else:
+            self._low = max(self._low, x + 1)
+        return self._low <= self._high
+
+    def observe_many(self, xs: Any, ys: NDArray[Any]) -> int:
+        points, ones = np.asarray(xs), ys.astype(bool)
+        low = max(self._low, int(points.max(where=~ones, initial=-1)) + 1)
+        high = min(self._high, int(points.min(where=ones, initial=self._high)))
+        if low > high:
+            return _one_by_one(self, points.tolist(), ys)
+        self._low, self._high = low, high
+        return len(ys)
+
+
+class _SparseTracker:
+    """Positives are few; negatives may be millions, and matter when a new positive comes."""
+
+    def __init__(self, k: int, n: int | None) -> None:
+        self._k = k
+        self._positives: set[Point] = set()
+        self._negatives: SeenKeys | SeenIntegers = SeenKeys() if n is None else SeenIntegers(n)
+        self._contradicted = False
+
+    def observe(self, x: Any, y: Label) -> bool:
+        if x in self._positives:
+            self._contradicted |= not y
+        elif y:
+            self._contradicted |= x in self._negatives or len(self._positives) == self._k
+            self._positives.add(x)
+        else:
+            self._negatives.add(x)
+        return not self._contradicted
+
+    def observe_many(self, xs: Any, ys: NDArray[Any]) -> int:
+        if not isinstance(xs, np.ndarray):
+            return _one_by_one(self, xs, ys)
+        ones = ys.astype(bool)
+        new = set(np.unique(xs[ones]).tolist()) - self._positives
+        zeros = xs[~ones]
+        if (
+            self._contradicted
+            or len(self._positives) + len(new) > self._k
+            or any((zeros == x).any() for x in self._positives | new)
+            or any(x in self._negatives for x in new)
+        ):
+            return _one_by_one(self, xs.tolist(), ys)
+        self._positives |= new
+        self._negatives.add_many(zeros)
+        return len(ys)
+
+
+def _one_by_one(tracker: _Tracker, xs: Iterable[Any], ys: NDArray[Any]) -> int:
+    for i, (x, y) in enumerate(zip(xs, ys.tolist(), strict=True)):
+        if not tracker.observe(x, int(y)):
+            return i
+    return len(ys)
