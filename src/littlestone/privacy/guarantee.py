@@ -67,13 +67,26 @@ class PrivacyGuarantee:
             delta=float_at_most(Fraction(self.delta) / parts),
         )
 
+    def less(self, cost: "PrivacyGuarantee") -> "PrivacyGuarantee":
+        """What is left of this after ``cost``, rounded down, so that both fit together.
+
+        >>> PrivacyGuarantee(epsilon=1.0).less(PrivacyGuarantee(epsilon=0.25))
+        PrivacyGuarantee(epsilon=0.75, delta=0.0)
+        """
+        if not cost.within(self):
+            raise ValueError(f"cost must be within {self!r}, got cost={cost!r}")
+        if not self.is_private:
+            return self
+        return PrivacyGuarantee(
+            epsilon=float_at_most(Fraction(self.epsilon) - Fraction(cost.epsilon)),
+            delta=float_at_most(Fraction(self.delta) - Fraction(cost.delta)),
+        )
+
     def __str__(self) -> str:
         if not self.is_private:
             return "not private"
-        if self.delta == 0:
-            return f"{text_at_least(self.epsilon)}-differentially private"
-        epsilon, delta = text_at_least(self.epsilon), text_at_least(self.delta)
-        return f"({epsilon}, {delta})-differentially private"
+        epsilon = f"ε = {text_at_least(self.epsilon)}"
+        return f"{epsilon}, δ = {text_at_least(self.delta)}" if self.delta else epsilon
 
 
 NOT_PRIVATE = PrivacyGuarantee(epsilon=math.inf, delta=1.0)  # unknown is never zero

@@ -36,21 +36,26 @@ class ZeroConcentrated:
         object.__setattr__(self, "rho", float_at_least(self.rho))
 
     @classmethod
+    def rounded_up(cls, rho: Fraction) -> "ZeroConcentrated":
+        """The smallest cost in floats that is not below the exact number."""
+        return cls(rho=float_at_least(rho))
+
+    @classmethod
     def from_pure(cls, epsilon: float) -> "ZeroConcentrated":
         """What (epsilon, 0)-differential privacy costs: epsilon**2 / 2."""
         require.non_negative(epsilon=epsilon)
-        return cls(rho=float_at_least(Fraction(epsilon) ** 2 / 2))
+        return cls.rounded_up(Fraction(epsilon) ** 2 / 2)
 
     @classmethod
     def from_bounded_range(cls, width: float) -> "ZeroConcentrated":
         """What a log-likelihood ratio confined to an interval of this width costs: width**2 / 8."""
         require.non_negative(width=width)
-        return cls(rho=float_at_least(Fraction(width) ** 2 / 8))
+        return cls.rounded_up(Fraction(width) ** 2 / 8)
 
     def times(self, count: int) -> "ZeroConcentrated":
         """``count`` releases of this cost, however adaptively chosen."""
         require.integer(count=count, at_least=0)
-        return compose_zero_concentrated([self] * count)
+        return self if self.rho == math.inf else self.rounded_up(Fraction(self.rho) * count)
 
     def guarantee(self, *, delta: float) -> PrivacyGuarantee:
         """The (epsilon, delta) that this implies, for a delta of one's choice."""
@@ -73,7 +78,7 @@ def compose_zero_concentrated(costs: Iterable[ZeroConcentrated]) -> ZeroConcentr
     rhos = [cost.rho for cost in costs]
     if math.inf in rhos:
         return ZeroConcentrated(rho=math.inf)
-    return ZeroConcentrated(rho=float_at_least(sum(map(Fraction, rhos), Fraction(0))))
+    return ZeroConcentrated.rounded_up(sum(map(Fraction, rhos), Fraction(0)))
 
 
 def largest_zero_concentrated(*, epsilon: float, delta: float) -> ZeroConcentrated:

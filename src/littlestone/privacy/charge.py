@@ -1,0 +1,82 @@
+"""One entry of the ledger: who released something, at what cost, from which rounds."""
+
+import secrets
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from littlestone import require
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.loads import Load
+from littlestone.privacy.zcdp import ZeroConcentrated
+
+Cost = PrivacyGuarantee | ZeroConcentrated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """One release: who made it, what it costs, and the rounds whose examples it reads.
+
+    ``last`` is None while the mechanism goes on reading. ``prefix_conditional`` says that the
+    cost holds whatever was released before (docs/GUARANTEES.md, F3); without it, deltas add up
+    over all rounds.
+    """
+
+    mechanism: str
+    cost: Cost
+    first: int
+    last: int | None = None
+    prefix_conditional: bool = True
+    # Two copies of one run may make releases that look alike but are not the same release.
+    identity: str = field(default_factory=lambda: secrets.token_hex(8), repr=False)
+
+    def __post_init__(self) -> None:
+        require.integer(first=self.first, at_least=1)
+        if self.last is not None:
+            require.integer(last=self.last, at_least=self.first - 1)
+        if isinstance(self.cost, PrivacyGuarantee) and not self.cost.is_private:
+            raise ValueError(f"cost must be finite, got cost={self.cost!r}")
+        if isinstance(self.cost, ZeroConcentrated):
+            require.non_negative(rho=self.cost.rho)
+
+    @property
+    def rounds(self) -> str:
+        """The rounds in words."""
+        return f"{self.first}–{'…' if self.last is None else self.last}"
+
+    @property
+    def load(self) -> Load:
+        """What each example that it reads pays for it."""
+        if isinstance(self.cost, ZeroConcentrated):
+            return Load(rho=Fraction(self.cost.rho))
+        delta = Fraction(self.cost.delta) if self.prefix_conditional else Fraction(0)
+        return Load(epsilon=Fraction(self.cost.epsilon), delta=delta)
+
+    @property
+    def delta_for_all(self) -> Fraction:
+        """What it costs every example of the stream, read or not."""
+        if self.prefix_conditional or isinstance(self.cost, ZeroConcentrated):
+            return Fraction(0)
+        return Fraction(self.cost.delta)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; floats keep all of their digits."""
+        if isinstance(self.cost, ZeroConcentrated):
+            cost = {"rho": self.cost.rho}
+        else:
+            cost = {"epsilon": self.cost.epsilon, "delta": self.cost.delta}
+        return {
+            "mechanism": self.mechanism,
+            "cost": cost,
+            "first": self.first,
+            "last": self.last,
+            "prefix_conditional": self.prefix_conditional,
+            "identity": self.identity,
+        }
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> "Charge":
+        """The charge that was saved."""
+        cost = saved["cost"]
+        known: Cost = ZeroConcentrated(**cost) if "rho" in cost else PrivacyGuarantee(**cost)
+        return cls(**{**saved, "cost": known})

@@ -1,0 +1,253 @@
+"""What was promised, what has been spent, by which mechanism, on which rounds."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any, Final
+
+from littlestone import require
+from littlestone.errors import BudgetExceededError, SnapshotError
+from littlestone.privacy.charge import Charge, Cost
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.loads import Loads
+from littlestone.privacy.rounding import text_at_least
+from littlestone.privacy.zcdp import ZeroConcentrated
+
+SEEDED: Final = "NOT PRIVATE: the randomness was seeded"
+_NO_RHO: Final = ZeroConcentrated(rho=0.0)
+
+
+class Ledger:
+    """Keeps the promise: an example pays for each release that reads it, and never more.
+
+    The cost of the run is what the worst-off example pays, so releases that read the same
+    rounds add up and releases that read disjoint rounds do not (docs/GUARANTEES.md, F4). A part
+    of the budget can be set aside for zero-concentrated costs: ``concentrated``, which is
+    converted at ``concentrated_delta``.
+
+    >>> ledger = Ledger(budget=PrivacyGuarantee(epsilon=1.0), private=True)
+    >>> half = PrivacyGuarantee(epsilon=0.5)
+    >>> for start in (1, 11, 21):  # one mechanism after another, each on its own rounds
+    ...     charge = ledger.charge("AboveThreshold", half, first=start, last=start + 9)
+    >>> ledger.spent()
+    PrivacyGuarantee(epsilon=0.5, delta=0.0)
+    >>> charge = ledger.charge("LaplaceCount", PrivacyGuarantee(epsilon=0.75), first=1, last=30)
+    Traceback (most recent call last):
+    ...
+    littlestone.errors.BudgetExceededError: LaplaceCount on rounds 1–30 costs ε = 0.75 where \
+ε = 0.5 was spent: more than the promised ε = 1; nothing was spent
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: PrivacyGuarantee,
+        private: bool,
+        concentrated: ZeroConcentrated = _NO_RHO,
+        concentrated_delta: float = 0.0,
+    ) -> None:
+        reserved = concentrated.guarantee(delta=concentrated_delta)
+        if not reserved.within(budget):
+            raise ValueError(
+                f"concentrated={concentrated!r} is {reserved}, which does not fit into {budget!r}"
+            )
+        self._budget = budget
+        self._private = private
+        self._concentrated = concentrated
+        self._concentrated_delta = concentrated_delta
+        self._plain = budget.less(reserved)
+        self._charges: dict[str, Charge] = {}
+        self._loads = Loads()
+        self._delta_for_all = Fraction(0)
+
+    @property
+    def budget(self) -> PrivacyGuarantee:
+        """What was promised."""
+        return self._budget
+
+    @property
+    def private(self) -> bool:
+        """Whether the randomness was secret; if not, the promise is void."""
+        return self._private
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """Every release so far."""
+        return tuple(self._charges.values())
+
+    def charge(
+        self,
+        mechanism: str,
+        cost: Cost,
+        *,
+        first: int,
+        last: int | None = None,
+        prefix_conditional: bool = True,
+    ) -> Charge:
+        """Record a release about to be made, or refuse it and change nothing."""
+        charge = Charge(
+            mechanism=mechanism,
+            cost=cost,
+            first=first,
+            last=last,
+            prefix_conditional=prefix_conditional,
+        )
+        if not self._affords(charge):
+            raise BudgetExceededError(
+                f"{mechanism} on rounds {charge.rounds} costs {_words(cost)} where {self.spent()} "
+                f"was spent: more than the promised {self._budget}; nothing was spent",
+                requested=cost,
+                spent=self.spent(),
+                budget=self._budget,
+            )
+        self._record(charge)
+        return charge
+
+    def close(self, charge: Charge, *, last: int) -> Charge:
+        """The mechanism of ``charge`` has stopped reading: later examples do not pay for it."""
+        if charge.identity not in self._charges:
+            raise ValueError(f"charge must be one of this ledger's, got charge={charge!r}")
+        known = self._charges[charge.identity]
+        require.integer(last=last, at_least=known.first - 1)
+        if known.last is not None:
+            raise ValueError(f"charge was closed at round {known.last}, got last={last!r}")
+        closed = replace(known, last=last)
+        self._loads.add(-known.load, first=last + 1, last=None)
+        self._charges[closed.identity] = closed
+        return closed
+
+    def spent(self) -> PrivacyGuarantee:
+        """What the worst-off example has paid so far, rounded up."""
+        converted: dict[Fraction, Fraction] = {}
+        epsilon = delta = Fraction(0)
+        for load in self._loads:
+            if load.rho not in converted:
+                converted[load.rho] = self._converted(load.rho)
+            epsilon = max(epsilon, load.epsilon + converted[load.rho])
+            delta = max(delta, load.delta + (Fraction(self._concentrated_delta) if load.rho else 0))
+        return PrivacyGuarantee.rounded_up(epsilon=epsilon, delta=delta + self._delta_for_all)
+
+    def explain(self) -> str:
+        """One sentence: the promise, what is spent, and by whom."""
+        counts = Counter(charge.mechanism for charge in self._charges.values())
+        by = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+        told = f"{len(self._charges)} releases by {by}" if counts else "no release"
+        stamp = "" if self._private else f" — {SEEDED}"
+        return (
+            f"Promised: {self._budget}; no example has paid more than {self.spent()} so far, "
+            f"for {told}{stamp}."
+        )
+
+    def text(self) -> str:
+        """A plain table, one line for each mechanism and cost, below the sentence."""
+        groups: dict[tuple[str, Cost], list[Charge]] = {}
+        for charge in self._charges.values():
+            groups.setdefault((charge.mechanism, charge.cost), []).append(charge)
+        rows = [("mechanism", "each release", "releases", "rounds")]
+        for (mechanism, cost), charges in groups.items():
+            rows.append((mechanism, _words(cost), str(len(charges)), _rounds(charges)))
+        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        return "\n".join([self.explain(), "", *lines])
+
+    def merged(self, other: "Ledger") -> "Ledger":
+        """A ledger that knows whatever either knows: for copies of one run that went apart.
+
+        A release known to both counts once, on the wider of its two ranges of rounds.
+        """
+        if self._terms() != other._terms():
+            raise ValueError(f"other must have made the same promise, got {other._terms()}")
+        both = Ledger(
+            budget=self._budget,
+            private=self._private and other._private,
+            concentrated=self._concentrated,
+            concentrated_delta=self._concentrated_delta,
+        )
+        for identity in {**self._charges, **other._charges}:
+            mine = self._charges.get(identity, other._charges.get(identity))
+            theirs = other._charges.get(identity, mine)
+            assert mine is not None and theirs is not None
+            both._record(mine if _reads_more(mine, theirs) else theirs)
+        return both
+
+    def to_json(self) -> str:
+        """The whole ledger with a checksum against accidents (not against forgery)."""
+        content = {
+            **self._terms(),
+            "private": self._private,
+            "charges": [charge.to_json() for charge in self._charges.values()],
+        }
+        return json.dumps({"ledger": content, "checksum": _checksum(content)})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Ledger":
+        """The ledger that was saved, with every charge; anything else is refused."""
+        try:
+            saved = json.loads(text)
+            content = saved["ledger"]
+            if saved["checksum"] != _checksum(content):
+                raise SnapshotError("this ledger was altered after it was saved")
+            ledger = cls(
+                budget=PrivacyGuarantee(**content["budget"]),
+                private=content["private"],
+                concentrated=ZeroConcentrated(rho=content["rho"]),
+                concentrated_delta=content["concentrated_delta"],
+            )
+            for charge in content["charges"]:
+                ledger._record(Charge.from_json(charge))
+        except (ValueError, TypeError, KeyError) as problem:
+            raise SnapshotError(f"this is not a saved ledger: {problem}") from problem
+        return ledger
+
+    def _affords(self, charge: Charge) -> bool:
+        """Whether every example stays within both parts of the budget, exactly."""
+        first, last = (charge.first, charge.last) if charge.prefix_conditional else (1, None)
+        delta_for_all = self._delta_for_all + charge.delta_for_all
+        worst = self._loads.largest(first=charge.first, last=charge.last) + charge.load
+        elsewhere = self._loads.largest(first=first, last=last)
+        delta = max(worst.delta, elsewhere.delta) + delta_for_all
+        return (
+            worst.epsilon <= self._plain.epsilon
+            and delta <= self._plain.delta
+            and worst.rho <= self._concentrated.rho
+        )
+
+    def _record(self, charge: Charge) -> None:
+        self._charges[charge.identity] = charge
+        self._loads.add(charge.load, first=charge.first, last=charge.last)
+        self._delta_for_all += charge.delta_for_all
+
+    def _converted(self, rho: Fraction) -> Fraction:
+        cost = ZeroConcentrated.rounded_up(rho)
+        return Fraction(cost.epsilon_upper_bound(self._concentrated_delta))
+
+    def _terms(self) -> dict[str, Any]:
+        return {
+            "budget": {"epsilon": self._budget.epsilon, "delta": self._budget.delta},
+            "rho": self._concentrated.rho,
+            "concentrated_delta": self._concentrated_delta,
+        }
+
+
+def _words(cost: Cost) -> str:
+    if isinstance(cost, ZeroConcentrated):
+        return f"ρ = {text_at_least(cost.rho)}"
+    return str(cost)
+
+
+def _rounds(charges: list[Charge]) -> str:
+    lasts = [charge.last for charge in charges if charge.last is not None]
+    last = str(max(lasts)) if len(lasts) == len(charges) else "…"
+    return f"{min(charge.first for charge in charges)}–{last}"
+
+
+def _reads_more(one: Charge, other: Charge) -> bool:
+    if one.last is None or other.last is None:
+        return one.last is None
+    return one.last >= other.last
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
