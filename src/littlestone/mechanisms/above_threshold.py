@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from littlestone import require
 from littlestone.errors import HaltedError, SnapshotError
-from littlestone.mechanisms.exact import fraction
+from littlestone.mechanisms.exact import fraction, noise_rate
 from littlestone.mechanisms.geometric import Geometric
 from littlestone.mechanisms.waiting_time import LIMIT, WaitingTime
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -54,7 +54,7 @@ class AboveThreshold:
     _waiting: WaitingTime = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.positive(epsilon=self.epsilon)
+        noise_rate(epsilon=self.epsilon)
         require.integer(threshold=self.threshold)
         if abs(self.threshold) > _LARGEST_THRESHOLD:
             raise ValueError(f"threshold must be within ±2**60, got threshold={self.threshold!r}")
@@ -226,17 +226,17 @@ class AboveThresholdRun:
     def _from_state(
         cls, recipe: AboveThreshold, state: dict[str, Any], rng: Randomness
     ) -> "AboveThresholdRun":
-        run = cls(recipe, rng)
-        if not isinstance(state, dict) or set(state) != set(run.state()):
-            raise SnapshotError("this is not the state of an AboveThreshold run")
-        for name in ("kind", "epsilon", "threshold"):
-            if state[name] != run.state()[name]:
-                raise SnapshotError(
-                    f"the state belongs to another recipe: {name}={state[name]!r}, "
-                    f"expected {run.state()[name]!r}"
-                )
-        run._gap, run._quiet, run._rounds = (int(state[n]) for n in ("gap", "quiet", "rounds"))
-        run._fires, run._halted = bool(state["fires"]), bool(state["halted"])
+        run = cls.__new__(cls)  # __init__ would draw a new threshold
+        run._recipe, run._rng, run._waiting = recipe, rng, recipe._waiting
+        try:
+            whole = [state[name] for name in ("gap", "quiet", "rounds")]
+            require.integer(**dict(zip(("gap", "quiet", "rounds"), whole, strict=True)))
+            run._gap, run._quiet, run._rounds = whole
+            run._fires, run._halted = bool(state["fires"]), bool(state["halted"])
+        except (KeyError, TypeError, ValueError) as problem:
+            raise SnapshotError("this is not the state of an AboveThreshold run") from problem
+        if state != run.state():
+            raise SnapshotError("this state belongs to an AboveThreshold of another recipe")
         return run
 
     def _play(self, positions: NDArray[np.int64], length: int) -> int | None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.mechanisms.exact import positive_fraction
+from littlestone.mechanisms.exact import noise_rate
 from littlestone.mechanisms.geometric import Geometric
 from littlestone.randomness import Randomness
 
@@ -30,7 +30,7 @@ class DiscreteLaplace:
     _one_side: Geometric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        rate = positive_fraction(rate=self.rate)
+        rate = noise_rate(rate=self.rate)
         object.__setattr__(self, "_one_side", Geometric(rate=rate))
 
     def draw(self, rng: Randomness) -> int:

@@ -13,6 +13,7 @@ from littlestone import require
 from littlestone.randomness import Randomness
 
 WORD_BITS: Final = 64
+_SMALLEST_RATE: Final = Fraction(1, 1 << 40)
 
 Bounds = tuple[int, int]
 """Whole numbers (low, high) with low <= 2**bits * value <= high, for an understood ``bits``."""
@@ -32,11 +33,22 @@ def fraction(value: Real | float) -> Fraction:
     return Fraction(float(value))
 
 
-def positive_fraction(**named: Real | float) -> Fraction:
-    """The exact value of one named argument, refused unless finite and above zero."""
+def noise_rate(**named: Real | float) -> Fraction:
+    """The exact value of one named argument, refused unless finite and at least 2**-40.
+
+    Below that the noise would not fit into 64-bit whole numbers.
+
+    >>> noise_rate(epsilon=-1.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: epsilon must be a finite number above 0, got epsilon=-1.0
+    """
     ((name, value),) = named.items()
     require.positive(**{name: value})  # type: ignore[arg-type]
-    return fraction(value)
+    rate = fraction(value)
+    if rate < _SMALLEST_RATE:
+        raise ValueError(f"{name} must be at least 2**-40, got {name}={value!r}")
+    return rate
 
 
 def exp_bounds(exponent: Fraction, bits: int) -> Bounds:

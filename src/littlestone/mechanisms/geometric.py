@@ -20,14 +20,13 @@ from littlestone.mechanisms.exact import (
     Uniform,
     exp_bounds,
     leading_bits,
-    positive_fraction,
+    noise_rate,
 )
 from littlestone.randomness import Randomness
 
 _BASE: Final = 256
 _SMALLEST_TOP_RATE: Final = Fraction(1, 8)
 _TAIL_EXPONENT: Final = 45  # e**(-45) < 2**(-64)
-_SMALLEST_RATE: Final = Fraction(1, 1 << 40)
 
 
 class _Table:
@@ -126,9 +125,7 @@ class Geometric:
     _digits: tuple[_Table, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        rate = positive_fraction(rate=self.rate)
-        if rate < _SMALLEST_RATE:
-            raise ValueError(f"rate must be at least 2**-40, got rate={self.rate!r}")
+        rate = noise_rate(rate=self.rate)
         if self.size is not None:
             require.integer(size=self.size, at_least=1)
         object.__setattr__(self, "_digits", _tables(rate, self.size))

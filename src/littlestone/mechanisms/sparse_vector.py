@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from littlestone import require
 from littlestone.errors import HaltedError
-from littlestone.mechanisms.exact import fraction
+from littlestone.mechanisms.exact import fraction, noise_rate
 from littlestone.mechanisms.geometric import Geometric
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
@@ -44,7 +44,7 @@ class AboveThresholdQueries:
     _query_noise: Geometric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.positive(epsilon=self.epsilon)
+        noise_rate(epsilon=self.epsilon)
         require.integer(threshold=self.threshold)
         if not isinstance(self.monotone, bool):
             raise ValueError(f"monotone must be True or False, got monotone={self.monotone!r}")

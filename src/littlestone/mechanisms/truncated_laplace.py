@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.mechanisms.exact import positive_fraction
+from littlestone.mechanisms.exact import noise_rate
 from littlestone.mechanisms.geometric import Geometric
 from littlestone.randomness import Randomness
 
@@ -31,7 +31,7 @@ class TruncatedLaplace:
     _size: Geometric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        rate = positive_fraction(rate=self.rate)
+        rate = noise_rate(rate=self.rate)
         require.integer(bound=self.bound, at_least=0)
         object.__setattr__(self, "_size", Geometric(rate=rate, size=int(self.bound) + 1))
 

@@ -17,7 +17,7 @@ from littlestone.mechanisms.exact import (
     Bounds,
     Uniform,
     exp_bounds,
-    positive_fraction,
+    noise_rate,
     power_bounds,
 )
 from littlestone.randomness import Randomness
@@ -51,7 +51,7 @@ class WaitingTime:
     _float_rate: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        rate = positive_fraction(rate=self.rate)
+        rate = noise_rate(rate=self.rate)
         object.__setattr__(self, "_rate", rate)
         object.__setattr__(self, "_float_rate", float(rate))
 

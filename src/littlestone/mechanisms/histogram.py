@@ -1,0 +1,207 @@
+"""Publish the frequent keys of a list and their counts, with errors bounded with certainty.
+
+The keys may come from an unbounded set: only those that occur are ever touched.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.keys import key_from_json, key_order, key_to_json
+from littlestone.mechanisms.exact import exp_bounds, fraction, noise_rate
+from littlestone.mechanisms.truncated_laplace import TruncatedLaplace
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import Randomness
+
+Neighbours = Literal["add-remove", "replace"]
+
+_CELLS_CHANGED: Final = {"add-remove": 1, "replace": 2}
+_LARGEST_COUNT: Final = 1 << 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateHistogram:
+    """Release every key whose noisy count reaches a threshold, with that count.
+
+    Privacy:
+        Releases:   the keys whose noisy count reaches ``threshold``, with their noisy counts
+        Neighbours: lists that differ by one element: added or removed (``add-remove``), or
+                    exchanged for another (``replace``)
+        Adversary:  adaptive; may choose the list after seeing earlier releases
+        Guarantee:  (epsilon, delta) for each release
+        Assumes:    honest-caller: equal keys are the same key on both lists; timing
+                    (docs/GUARANTEES.md): the work grows with the number of distinct keys
+        Proof:      histogram.md
+
+    Every count is wrong by at most ``error_bound``, an unreleased key counting as zero: always,
+    not just probably.
+
+    >>> recipe = PrivateHistogram(epsilon=1.0, delta=1e-6, neighbours="add-remove")
+    >>> recipe.guarantee()
+    PrivacyGuarantee(epsilon=1.0, delta=1e-06)
+    >>> recipe.noise_bound, recipe.error_bound, recipe.certain_inclusion
+    (14, 28, 29)
+    >>> from littlestone.randomness import seeded
+    >>> release = recipe.release({"rare": 1, "frequent": 1000}, rng=seeded(1))
+    >>> list(release), abs(release["frequent"] - 1000) <= 14
+    (['frequent'], True)
+    """
+
+    epsilon: float
+    delta: float
+    threshold: int | None = None
+    """The smallest noisy count released; by default the smallest that delta allows."""
+    neighbours: Neighbours = "replace"
+    _noise: TruncatedLaplace = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        noise_rate(epsilon=self.epsilon)
+        require.open_probability(delta=self.delta)
+        if self.neighbours not in _CELLS_CHANGED:
+            raise ValueError(
+                f"neighbours must be 'add-remove' or 'replace', got neighbours={self.neighbours!r}"
+            )
+        cells = _CELLS_CHANGED[self.neighbours]
+        epsilon, delta = fraction(self.epsilon) / cells, fraction(self.delta) / cells  # (L1)
+        noise_bound = smallest_noise_bound(epsilon, delta)  # (L2)
+        object.__setattr__(self, "_noise", TruncatedLaplace(rate=epsilon, bound=noise_bound))
+        if self.threshold is None:
+            object.__setattr__(self, "threshold", noise_bound + 1)  # (L3)
+        require.integer(threshold=self.threshold)
+        if self._threshold <= noise_bound:  # (L3)
+            raise ValueError(
+                f"threshold must be at least {noise_bound + 1} for this epsilon and delta, "
+                f"got threshold={self.threshold!r}"
+            )
+        object.__setattr__(self, "threshold", self._threshold)
+
+    @property
+    def _threshold(self) -> int:
+        return int(self.threshold)  # type: ignore[arg-type]  # __post_init__ has set it
+
+    @property
+    def noise_bound(self) -> int:
+        """No released count is further than this from the truth."""
+        return self._noise.bound
+
+    @property
+    def error_bound(self) -> int:
+        """No count is further than this from the truth, unreleased keys counting as zero."""
+        return self._threshold + self.noise_bound - 1
+
+    @property
+    def certain_inclusion(self) -> int:
+        """Every key that occurs at least this often is released."""
+        return self._threshold + self.noise_bound
+
+    @property
+    def certain_exclusion(self) -> int:
+        """No key that occurs at most this often is released."""
+        return self._threshold - self.noise_bound - 1
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """What one release promises."""
+        return PrivacyGuarantee.rounded_up(epsilon=self.epsilon, delta=self.delta)
+
+    def release(
+        self,
+        data: Mapping[Any, int] | Iterable[Hashable],
+        *,
+        rng: Randomness,
+        order: Callable[[Any], Any] | None = None,
+    ) -> dict[Any, int]:
+        """The released keys in an order that depends on nothing but them, with noisy counts.
+
+        ``data`` is a list (or array, or any iterable) of keys, or a mapping from keys to counts.
+        Keys are numbers, text, bytes, tuples and frozensets of those, or have a ``to_json()``, as
+        hypotheses do; for others give ``order``, which must be one-to-one and depend on nothing
+        but the key.
+        """
+        keys, counts = _tally(data)
+        # For all keys, released or not: an error must not tell which ones were.
+        keys, ranks = (keys, [order(key) for key in keys]) if order else _canonical(keys)
+        if len(set(ranks)) < len(keys):
+            raise ValueError("two different keys have the same place in the order")
+        noisy = counts + self._noise.draw_many(len(keys), rng)  # (L4)
+        released = np.flatnonzero(noisy >= self._threshold).tolist()  # (L5)
+        released.sort(key=ranks.__getitem__)  # (L6)
+        return {keys[i]: int(noisy[i]) for i in released}
+
+
+def _tally(data: Mapping[Any, int] | Iterable[Hashable]) -> tuple[list[Any], NDArray[np.int64]]:
+    """The keys that occur, and how often."""
+    if isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind in "iu":
+        values, how_often = np.unique(data, return_counts=True)
+        return values.tolist(), how_often.astype(np.int64)
+    counts = data if isinstance(data, Mapping) else Counter(data)
+    for count in counts.values():
+        require.integer(count=count, at_least=0)
+        if count > _LARGEST_COUNT:
+            raise ValueError(f"count must be at most 2**60, got count={count!r}")
+    keys = [key for key, count in counts.items() if count]
+    return keys, np.fromiter((counts[key] for key in keys), dtype=np.int64, count=len(keys))
+
+
+def _canonical(keys: list[Any]) -> tuple[list[Any], list[Any]]:
+    """The keys, each in the one form that equal keys share, and their places in a fixed order.
+
+    Order of arrival and hash order depend on the other data, and so does which of the equal keys
+    1, 1.0 and True a dictionary keeps.
+    """
+    places = [_place(key) for key in keys]
+    return [key for _, key in places], [place for place, _ in places]
+
+
+def _place(key: Any) -> tuple[Hashable, Any]:
+    if hasattr(key, "to_json"):
+        return (7, json.dumps(key.to_json(), sort_keys=True)), key  # after all kinds of key_order
+    if type(key) is not int and type(key) is not str:
+        key = key_from_json(key_to_json(key))
+    return key_order(key), key
+
+
+@lru_cache(maxsize=1024)
+def smallest_noise_bound(epsilon: Fraction, delta: Fraction) -> int:
+    """The smallest a with e**(-epsilon * a) / Z_a <= delta, decided without rounding.
+
+    Z_a is the sum of e**(-epsilon * |k|) over k from -a to a.
+
+    >>> smallest_noise_bound(Fraction(1), Fraction(1, 10**6))
+    14
+    """
+    high = 1
+    while not _edge_is_light(epsilon, high, delta):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _edge_is_light(epsilon, middle, delta) else (middle, high)
+    return high
+
+
+def _edge_is_light(epsilon: Fraction, bound: int, delta: Fraction) -> bool:
+    """Whether q**a * (1 - q) <= delta * (1 + q - 2 * q**(a + 1)), with q = e**(-epsilon).
+
+    Equality is impossible, because q is transcendental [Lindemann], so enough bits decide.
+    """
+    bits = 128 + delta.denominator.bit_length()
+    while True:
+        one = 1 << bits
+        q_low, q_high = exp_bounds(epsilon, bits)
+        edge_low, edge_high = exp_bounds(epsilon * bound, bits)
+        weight_low, weight_high = edge_low * (one - q_high), edge_high * (one - q_low)
+        total_low = one * (one + q_low) - 2 * edge_high * q_high
+        total_high = one * (one + q_high) - 2 * edge_low * q_low
+        if weight_high <= delta * total_low:
+            return True
+        if weight_low > delta * total_high:
+            return False
+        bits *= 2
