@@ -96,14 +96,18 @@ def audit(
         if progress is not None:
             progress(2 * played, bound)
     return AuditReport(
-        subject=repr(subject),
-        adversary=repr(adversary),
+        subject=_name(subject),
+        adversary=type(adversary).__name__,
         claimed=claimed,
         epsilon_lower_bound=bound,
         failure_probability=failure_probability,
         runs=2 * played,
         seconds=time.perf_counter() - started,
     )
+
+
+def _name(subject: Subject) -> str:
+    return str(getattr(subject, "name", None) or getattr(subject, "recipe", subject))
 
 
 def _stage_bounds(

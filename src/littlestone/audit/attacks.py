@@ -1,0 +1,138 @@
+"""Adversaries of the two-world game, each built against one mechanism or one mistake."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from littlestone.audit.two_worlds import World
+from littlestone.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneQuestion:
+    """Challenge at once with two inputs, and notice some feature of the one answer."""
+
+    zero: Any
+    one: Any
+    notice: Callable[[Any], Hashable] = lambda answer: answer
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng  # deterministic
+        return self.notice(world.challenge(self.zero, self.one))
+
+
+def above_or_below(answers: tuple[Any, ...]) -> Hashable:
+    """The pattern of a sparse vector's answers: how many noes, and how it ended."""
+    return len(answers), answers[-1]
+
+
+def yes_counts(answers: tuple[bool, ...]) -> Hashable:
+    """How many yeses in the first and in the second half of a list of answers."""
+    half = len(answers) // 2
+    return sum(answers[:half]), sum(answers[half:])
+
+
+def finer_than_the_grid(answer: float) -> Hashable:
+    """Whether a small answer has bits that 1 + noise could not have kept."""
+    return abs(answer) < 0.25 and not float(answer * 2.0**53).is_integer()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRound:
+    """Against AboveThreshold: a one or a zero in the first round, with the threshold at one.
+
+    The first answer is yes with probability P(noise >= noise') or exp(-epsilon) times that, so
+    a single round shows the whole epsilon.
+    """
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        answer: Hashable = world.challenge(1, 0)
+        return answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThenWait:
+    """A one or a zero first, then ``rounds`` zeros, a last bit; notice how long it took."""
+
+    zero: Any = 1
+    one: Any = 0
+    before: tuple[Any, ...] = ()
+    rounds: int = 8
+    last: Any = 0
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        for bit in self.before:
+            if world.send(bit):
+                return "too early"
+        if world.challenge(self.zero, self.one):
+            return 0
+        for waited in range(1, self.rounds + 1):
+            if world.send(0):
+                return waited
+        return "last" if world.send(self.last) else "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FractionalBits:
+    """Make two sums differ by a whole step on some rounds and by none on others."""
+
+    rounds: int = 12
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        half = Fraction(1, 2)
+        if world.challenge(half, Fraction(0)) or world.send(half):
+            return "early"
+        for _ in range(self.rounds):
+            if world.send(Fraction(0)):
+                return "early"
+        answer: Hashable = world.send(half)
+        return answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnTheThreshold:
+    """Wait after the challenge, then measure the reused threshold noise with later instances."""
+
+    rounds: int = 12
+    measurements: int = 60
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        quiet = not world.challenge(1, 0)
+        for _ in range(self.rounds):
+            quiet = quiet and not world.send(0)
+        while not world.send(1):  # bring the current instance to its end
+            pass
+        ones = 0
+        for _ in range(self.measurements):
+            ones += 1
+            while not world.send(1):
+                ones += 1
+        return quiet, ones // max(1, self.measurements // 8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralYeses:
+    """Ask for a yes in several rounds in a row."""
+
+    rounds: int = 3
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        answers = [world.challenge(1, 0)]
+        answers += [world.send(0) for _ in range(self.rounds - 1)]
+        return tuple(answers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareTwoAnswers:
+    """Subtract two answers that should have had independent noise."""
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        difference: int = world.challenge(0, 1) - world.send(0)
+        return difference

@@ -1,0 +1,294 @@
+"""Mechanisms that are wrong in one place each: the auditor must catch every one of them.
+
+They are the mistakes that people published or are likely to make [LSL17, Figure 1]. Each is a
+subject for the two-world game and claims the guarantee that its author believed in. None of them
+is in the catalogue.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from littlestone.audit.two_worlds import Conversation
+from littlestone.mechanisms.discrete_laplace import DiscreteLaplace
+from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.mechanisms.geometric import Geometric
+from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.mechanisms.truncated_laplace import TruncatedLaplace
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import Randomness
+
+Answers = Sequence[int]
+"""The true answers to a list of queries; neighbours move each of them by at most one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenMechanism:
+    """A subject of the two-world game with its bug in words."""
+
+    name: str
+    bug: str
+    claimed: PrivacyGuarantee
+    start: Callable[[Randomness], Conversation]
+
+    def guarantee(self) -> PrivacyGuarantee:
+        return self.claimed
+
+    def open(self, rng: Randomness) -> tuple[None, Conversation]:
+        return None, self.start(rng)
+
+
+ONE = PrivacyGuarantee(epsilon=1.0)
+HALF = Fraction(1, 2)
+UNIT = Geometric(rate=1)
+
+
+class PlainMonitor:
+    """One-sided AboveThreshold for running counts, round by round; correct as it stands."""
+
+    def __init__(self, threshold: int, rng: Randomness) -> None:
+        self.rng = rng
+        self.count: int | Fraction = 0
+        self.noisy_threshold = threshold + UNIT.draw(rng)
+
+    def observe(self, bit: int | Fraction) -> bool:
+        self.count += bit
+        return self.count + UNIT.draw(self.rng) >= self.noisy_threshold
+
+
+def _releases_the_noisy_answer(rng: Randomness) -> Conversation:
+    laplace = DiscreteLaplace(rate=HALF)
+
+    def answer(queries: Answers) -> tuple[int | None, ...]:
+        noisy_threshold = laplace.draw(rng)
+        released: list[int | None] = []
+        for query in queries:
+            noisy = query + laplace.draw(rng)
+            released.append(noisy if noisy >= noisy_threshold else None)
+            if noisy >= noisy_threshold:
+                break
+        return tuple(released)
+
+    return answer
+
+
+def _query_noise_not_scaled(rng: Randomness, *, positives: int = 5) -> Conversation:
+    threshold_noise, query_noise = (
+        DiscreteLaplace(rate=HALF / 2),
+        DiscreteLaplace(rate=3 * HALF / 2),
+    )
+
+    def answer(queries: Answers) -> tuple[bool, ...]:
+        noisy_threshold = threshold_noise.draw(rng)
+        released: list[bool] = []
+        for query in queries:
+            released.append(query + query_noise.draw(rng) >= noisy_threshold)
+            if sum(released) == positives:
+                break
+        return tuple(released)
+
+    return answer
+
+
+def _no_query_noise(rng: Randomness) -> Conversation:
+    threshold_noise = DiscreteLaplace(rate=HALF)
+
+    def answer(queries: Answers) -> tuple[bool, ...]:
+        noisy_threshold = threshold_noise.draw(rng)
+        return tuple(query >= noisy_threshold for query in queries)
+
+    return answer
+
+
+def _no_cut_off(rng: Randomness) -> Conversation:
+    laplace = DiscreteLaplace(rate=HALF)
+
+    def answer(queries: Answers) -> tuple[bool, ...]:
+        noisy_threshold = laplace.draw(rng)
+        return tuple(query + laplace.draw(rng) >= noisy_threshold for query in queries)
+
+    return answer
+
+
+def _noisy_max_with_its_value(rng: Randomness) -> Conversation:
+    laplace = DiscreteLaplace(rate=1)
+    return lambda counts: max(count + laplace.draw(rng) for count in counts)
+
+
+def _histogram_scale_inverted(rng: Randomness) -> Conversation:
+    # Scale epsilon = 1/4 where 1/epsilon = 4 is meant.
+    laplace = DiscreteLaplace(rate=4)
+    return lambda count: count + laplace.draw(rng)
+
+
+def _float_laplace(rng: Randomness) -> Conversation:
+    def answer(count: int) -> float:
+        uniform = (rng.bits(53) + 0.5) * 2.0**-53
+        magnitude = -math.log(uniform)
+        return count + (magnitude if rng.coin() else -magnitude)
+
+    return answer
+
+
+def _threshold_noise_reused(rng: Randomness, *, threshold: int = 1) -> Conversation:
+    monitor = PlainMonitor(threshold, rng)
+
+    def answer(bit: int) -> bool:
+        above = monitor.observe(bit)
+        if above:
+            monitor.count = 0  # the noisy threshold should have been drawn anew here
+        return above
+
+    return answer
+
+
+def _overlapping_instances(rng: Randomness) -> Conversation:
+    first, second = PlainMonitor(1, rng), PlainMonitor(1, rng)
+    return lambda bit: (first.observe(bit), second.observe(bit))
+
+
+def _histogram_threshold_one_too_low(rng: Randomness) -> Conversation:
+    correct = PrivateHistogram(epsilon=1.0, delta=0.01, neighbours="add-remove")
+    noise = TruncatedLaplace(rate=1, bound=correct.noise_bound)
+
+    def answer(keys: Sequence[Any]) -> tuple[Any, ...]:
+        counts = {key: keys.count(key) for key in keys}
+        return tuple(
+            key for key in sorted(counts) if counts[key] + noise.draw(rng) >= correct.noise_bound
+        )
+
+    return answer
+
+
+def _noise_reused_after_a_restore(rng: Randomness) -> Conversation:
+    noise = DiscreteLaplace(rate=1).draw(rng)  # saved, then continued twice
+    return lambda count: count + noise
+
+
+def _fractional_bits(rng: Randomness) -> Conversation:
+    return PlainMonitor(1, rng).observe
+
+
+def _add_remove_budget_for_replacements(rng: Randomness) -> Conversation:
+    histogram = PrivateHistogram(epsilon=1.0, delta=1e-6, neighbours="add-remove")
+    return lambda keys: histogram.release(keys, rng=rng)
+
+
+def _query_noise_skipped_when_correct(rng: Randomness) -> Conversation:
+    monitor = PlainMonitor(2, rng)
+
+    def answer(bit: int) -> bool:
+        if bit == 0:
+            return monitor.count >= monitor.noisy_threshold
+        return monitor.observe(bit)
+
+    return answer
+
+
+def _counts_not_reset(rng: Randomness, *, threshold: int = 2) -> Conversation:
+    monitor = PlainMonitor(threshold, rng)
+
+    def answer(bit: int) -> bool:
+        above = monitor.observe(bit)
+        if above:
+            monitor.noisy_threshold = threshold + UNIT.draw(rng)  # the count stays
+        return above
+
+    return answer
+
+
+def _exponential_with_half_the_sensitivity(rng: Randomness) -> Conversation:
+    mechanism = ExponentialMechanism(epsilon=1.0, range_width=1)
+    return lambda scores: mechanism.draw(scores, rng=rng)[0]
+
+
+def _named(
+    name: str,
+    bug: str,
+    start: Callable[[Randomness], Conversation],
+    claimed: PrivacyGuarantee = ONE,
+) -> tuple[str, BrokenMechanism]:
+    return name, BrokenMechanism(name=name, bug=bug, claimed=claimed, start=start)
+
+
+BROKEN: dict[str, BrokenMechanism] = dict(
+    [
+        _named(
+            "releases-noisy-answer",
+            "sparse vector that releases the noisy answer itself [LSL17, Algorithm 3]",
+            _releases_the_noisy_answer,
+        ),
+        _named(
+            "query-noise-not-scaled",
+            "query noise not scaled by the number of positives [LSL17, Algorithm 4]",
+            _query_noise_not_scaled,
+        ),
+        _named(
+            "no-query-noise",
+            "noise on the threshold only, no cut-off [LSL17, Algorithm 5]",
+            _no_query_noise,
+        ),
+        _named("no-cut-off", "goes on after the first yes [LSL17, Algorithm 6]", _no_cut_off),
+        _named(
+            "noisy-max-value",
+            "noisy maximum that releases the value with the price of the position",
+            _noisy_max_with_its_value,
+        ),
+        _named(
+            "histogram-scale-inverted",
+            "noise of scale epsilon instead of 1/epsilon",
+            _histogram_scale_inverted,
+            PrivacyGuarantee(epsilon=0.25),
+        ),
+        _named("float-laplace", "Laplace noise in floating point", _float_laplace),
+        _named(
+            "threshold-noise-reused",
+            "AboveThreshold continued after a yes without fresh threshold noise",
+            _threshold_noise_reused,
+        ),
+        _named(
+            "overlapping-instances",
+            "two instances on the same rounds, epsilon paid once",
+            _overlapping_instances,
+        ),
+        _named(
+            "histogram-threshold-low",
+            "histogram threshold t = a where a + 1 is needed",
+            _histogram_threshold_one_too_low,
+            PrivacyGuarantee(epsilon=1.0, delta=0.01),
+        ),
+        _named(
+            "noise-reused-after-restore",
+            "a snapshot continued twice, so that two answers share their noise",
+            _noise_reused_after_a_restore,
+        ),
+        _named(
+            "fractional-bits",
+            "fractional bits fed to AboveThreshold with geometric noise (costs exactly 2 epsilon)",
+            _fractional_bits,
+        ),
+        _named(
+            "add-remove-for-replace",
+            "histogram priced for adding or removing, used where elements are replaced",
+            _add_remove_budget_for_replacements,
+            PrivacyGuarantee(epsilon=1.0, delta=1e-6),
+        ),
+        _named(
+            "noise-skipped-when-correct",
+            "no query noise on rounds without a mistake",
+            _query_noise_skipped_when_correct,
+        ),
+        _named(
+            "counts-not-reset",
+            "the count survives into the next AboveThreshold instance",
+            _counts_not_reset,
+        ),
+        _named(
+            "exponential-half-sensitivity",
+            "exponential mechanism priced for scores that all move one way",
+            _exponential_with_half_the_sensitivity,
+        ),
+    ]
+)
