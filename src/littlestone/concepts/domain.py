@@ -61,7 +61,7 @@ class IntegerRange:
             return np.array([self.check(x) for x in xs], dtype=np.int64)
         if xs.size and (xs.min() < 0 or xs.max() >= self.n):
             raise self._refusal(xs[(xs < 0) | (xs >= self.n)][0].item())
-        return xs.astype(np.int64, copy=False)
+        return np.asarray(xs, dtype=np.int64)
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
         """Uniform points."""
