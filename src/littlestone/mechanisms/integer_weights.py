@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, floor
+from math import ceil
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from littlestone.mechanisms.exact import exp_bounds
 
 _RATIO_BITS: Final = 192
 # Three digits of 40 bits hold the weights of the usual floor of 64 bits: 64 + 55 < 120.
@@ -16,25 +18,6 @@ _DIGIT_BITS: Final = 40
 _LONGEST_TABLE: Final = 1 << 22
 # So many digits of 40 bits have a sum below 2**63.
 LARGEST_ARRAY: Final = 1 << 22
-
-
-def exp_minus_upper_bound(x: Fraction, *, bits: int) -> int:
-    """A whole number n with n / 2**bits >= exp(-x), for x >= 0; hardly more than necessary.
-
-    >>> exp_minus_upper_bound(Fraction(0), bits=8)
-    256
-    >>> exp_minus_upper_bound(Fraction(1), bits=20) / 2**20  # exp(-1) = 0.36787944...
-    0.36787986755371094
-    """
-    one = 1 << bits
-    scaled = floor(x * one)
-    growth, term, order = 0, one, 0
-    # Every term of exp(x) is positive and rounded down, so the sum is a lower bound.
-    while term:
-        growth += term
-        order += 1
-        term = term * scaled // (order * one)
-    return -(-one * one // growth)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,8 +61,7 @@ def weight_table(eta: Fraction, floor_bits: int) -> WeightTable:
     True
     """
     last = 1 << _GUARD_BITS
-    # A rate beyond the floor reaches it in one step anyway; capping keeps the series short.
-    ratio = exp_minus_upper_bound(min(eta, Fraction(floor_bits)), bits=_RATIO_BITS)
+    ratio = exp_bounds(eta, _RATIO_BITS)[1]
     weights = [last << floor_bits]
     while weights[-1] > last:
         weights.append(max(last, -(-weights[-1] * ratio >> _RATIO_BITS)))

@@ -3,18 +3,14 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Final
 
 from littlestone import require
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_least
+from littlestone.privacy.transcendental import ln_upper_bound
 
-# Decimal's ln and exp are correctly rounded, so eighty digits leave room to spare for the few
-# operations below; _SLACK covers all of their rounding and is still invisible in a float.
-_DIGITS: Final = Context(prec=80)
-_SLACK: Final = Decimal("1e-40")
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 
 
@@ -109,14 +105,13 @@ def _epsilon_nearly(rho: float, delta: float, order: float) -> float:
 
 def _epsilon_at_order(rho: float, delta: float, order: float) -> float:
     """rho a + ln(1 / (a delta)) / (a - 1) + ln(1 - 1/a) at a = ``order``, from above."""
-    c, a = _DIGITS, Decimal(order)
-    excess = c.subtract(a, Decimal(1))
-    first = c.multiply(Decimal(rho), a)
-    second = c.divide(c.ln(c.multiply(a, Decimal(delta))), excess)
-    third = c.ln(c.divide(excess, a))
-    exact = c.add(c.subtract(first, second), third)
-    slack = c.multiply(_SLACK, sum((abs(part) for part in (first, second, third)), Decimal(1)))
-    return max(0.0, float_at_least(Fraction(c.add(exact, slack))))
+    a = Fraction(order)
+    epsilon = (
+        Fraction(rho) * a
+        + ln_upper_bound(1 / (a * Fraction(delta))) / (a - 1)
+        + ln_upper_bound(1 - 1 / a)
+    )
+    return max(0.0, float_at_least(epsilon))
 
 
 def _best_order(epsilon_at: Callable[[float], float]) -> float:

@@ -1,0 +1,150 @@
+"""What several releases cost together; proofs in docs/GUARANTEES.md.
+
+Every function takes costs that may have been chosen adaptively, returns an upper bound, and
+rounds it up.
+"""
+
+from collections.abc import Iterable
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from littlestone import require
+from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
+from littlestone.privacy.rounding import float_at_least
+from littlestone.privacy.transcendental import exp_upper_bound, ln_upper_bound, sqrt_upper_bound
+
+_DIGITS: Final = Context(prec=80)
+_SLACK: Final = Fraction(1, 10**60)
+_LARGE: Final = 10_000
+
+
+def basic_composition(costs: Iterable[PrivacyGuarantee]) -> PrivacyGuarantee:
+    """Epsilons and deltas of releases from the same data add up (F2).
+
+    >>> basic_composition([PrivacyGuarantee(epsilon=0.5, delta=1e-6)] * 2)
+    PrivacyGuarantee(epsilon=1.0, delta=2e-06)
+    """
+    known = list(costs)
+    if not all(cost.is_private for cost in known):
+        return NOT_PRIVATE
+    return PrivacyGuarantee.rounded_up(
+        epsilon=sum((Fraction(cost.epsilon) for cost in known), Fraction(0)),
+        delta=_sum_of_deltas(known),
+    )
+
+
+def parallel_composition(
+    costs: Iterable[PrivacyGuarantee], *, prefix_conditional: bool
+) -> PrivacyGuarantee:
+    """Releases from disjoint rounds, each begun when the one before has stopped (F3).
+
+    An example pays only for the release that reads it, so the largest cost counts. That is true
+    of delta only for mechanisms that are private conditionally on every prefix; otherwise an
+    adversary can wait for a copy in a bad state, and the deltas add up.
+
+    >>> copies = [PrivacyGuarantee(epsilon=1.0, delta=1e-6)] * 100
+    >>> parallel_composition(copies, prefix_conditional=True)
+    PrivacyGuarantee(epsilon=1.0, delta=1e-06)
+    >>> parallel_composition(copies, prefix_conditional=False).delta
+    0.0001
+    """
+    known = list(costs)
+    if not all(cost.is_private for cost in known):
+        return NOT_PRIVATE
+    largest = max((Fraction(cost.delta) for cost in known), default=Fraction(0))
+    return PrivacyGuarantee.rounded_up(
+        epsilon=max((cost.epsilon for cost in known), default=0.0),
+        delta=largest if prefix_conditional else _sum_of_deltas(known),
+    )
+
+
+def advanced_composition(
+    costs: Iterable[PrivacyGuarantee], *, extra_delta: float
+) -> PrivacyGuarantee:
+    """Epsilons add up like their squares' root, at the price of ``extra_delta`` [DRV10, KOV15].
+
+    The sum of e * tanh(e / 2) plus the root of 2 * ln(1 / extra_delta) times the sum of e**2.
+
+    >>> each = PrivacyGuarantee(epsilon=0.01)
+    >>> round(advanced_composition([each] * 1000, extra_delta=1e-6).epsilon, 3)
+    1.712
+    """
+    require.open_probability(extra_delta=extra_delta)
+    known = list(costs)
+    if not all(cost.is_private for cost in known):
+        return NOT_PRIVATE
+    epsilons = [Fraction(cost.epsilon) for cost in known]
+    drift = sum((e * _tanh_of_half_upper_bound(e) for e in epsilons), Fraction(0))
+    variance = sum((e * e for e in epsilons), Fraction(0))
+    spread = sqrt_upper_bound(2 * variance * ln_upper_bound(1 / Fraction(extra_delta)))
+    return PrivacyGuarantee.rounded_up(
+        epsilon=min(drift + spread, sum(epsilons, Fraction(0))),
+        delta=_sum_of_deltas(known) + Fraction(extra_delta),
+    )
+
+
+def optimal_composition(
+    cost: PrivacyGuarantee, *, count: int, extra_delta: float
+) -> PrivacyGuarantee:
+    """The best epsilon for ``count`` releases of equal cost, nothing else known [KOV15].
+
+    They are no worse than ``count`` coins that lie with odds e**epsilon against, whose joint
+    likelihood ratio takes count + 1 values only; delta is computed from those, and the smallest
+    sufficient epsilon found by bisection.
+
+    >>> each = PrivacyGuarantee(epsilon=0.01)
+    >>> round(optimal_composition(each, count=1000, extra_delta=1e-6).epsilon, 3)
+    1.365
+    """
+    require.integer(count=count, at_least=1)
+    require.open_probability(extra_delta=extra_delta)
+    if not cost.is_private:
+        return NOT_PRIVATE
+    low, high = 0.0, float_at_least(Fraction(cost.epsilon) * count)
+    if high > _LARGE:  # nobody needs a better answer than the plain sum here
+        return basic_composition([cost] * count)
+    if _coins_delta_upper_bound(cost.epsilon, count, low) <= extra_delta:
+        high = low
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        enough = _coins_delta_upper_bound(cost.epsilon, count, middle) <= extra_delta
+        low, high = (low, middle) if enough else (middle, high)
+    return PrivacyGuarantee.rounded_up(
+        epsilon=high, delta=Fraction(cost.delta) * count + Fraction(extra_delta)
+    )
+
+
+def _sum_of_deltas(costs: list[PrivacyGuarantee]) -> Fraction:
+    return sum((Fraction(cost.delta) for cost in costs), Fraction(0))
+
+
+@lru_cache(maxsize=64)
+def _tanh_of_half_upper_bound(epsilon: Fraction) -> Fraction:
+    if epsilon > _LARGE:
+        return Fraction(1)
+    odds = exp_upper_bound(epsilon)
+    return (odds - 1) / (odds + 1)
+
+
+def _coins_delta_upper_bound(epsilon: float, count: int, total: float) -> Fraction:
+    """Sum over k lies of C(count, k) * max(0, e^((count-k) epsilon) - e^(total + k epsilon)),
+    divided by (1 + e^epsilon)^count, from above."""
+    c = _DIGITS
+    odds = c.exp(Decimal(epsilon))
+    allowed = c.exp(Decimal(total))
+    everything = c.power(c.add(odds, Decimal(1)), count)
+    share = c.divide(c.power(odds, count), everything)  # nobody lies
+    back = c.divide(Decimal(1), everything)  # the same outcome, if the secret were the other
+    delta = Decimal(0)
+    for lies in range(count + 1):
+        excess = c.subtract(share, c.multiply(allowed, back))
+        if excess <= 0:
+            break
+        delta = c.add(delta, excess)
+        ways = Decimal(count - lies)
+        share = c.divide(c.divide(c.multiply(share, ways), Decimal(lies + 1)), odds)
+        back = c.divide(c.multiply(c.multiply(back, ways), odds), Decimal(lies + 1))
+    # Each of the few operations per term errs by 1e-79 of numbers below e**total.
+    return Fraction(delta) + Fraction(c.multiply(allowed, Decimal(count + 1))) * _SLACK
