@@ -1,0 +1,66 @@
+"""Play where the published hypothesis changes its label, for a target chosen beforehand."""
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from itertools import islice
+from typing import ClassVar, Final
+
+from littlestone.adversaries.random_concept import random_concept
+from littlestone.adversaries.random_stream import labelled
+from littlestone.adversaries.steady_attack import Move, SteadyAttack
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Point
+from littlestone.concepts.runs import runs_of
+from littlestone.randomness import Randomness
+
+_FILLERS: Final = 64
+_EDGES: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """An adaptive, realizable adversary with a fixed target concept (a random one by default).
+
+    On a range of integers it plays a wrongly labelled point beside a change of the newest known
+    hypothesis' label, which tells the learner as little as a mistake can. Elsewhere, or if all of
+    those are right, it plays the point where hypothesis and target first differ.
+    """
+
+    concepts: ConceptClass
+    _: KW_ONLY
+    target: Hypothesis | None = None
+
+    adaptive: ClassVar[bool] = True
+    realizable: ClassVar[bool] = True
+
+    def start(self, *, rng: Randomness) -> SteadyAttack:
+        generator = rng.generator()
+        domain = self.concepts.domain
+        target = self.target or random_concept(self.concepts, generator)
+        points, labels = labelled(domain, target, _FILLERS, generator)
+        fillers = tuple((domain.check(x), int(y)) for x, y in zip(points, labels, strict=True))
+        return SteadyAttack(domain, _Position(self.concepts, target, fillers))
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    concepts: ConceptClass
+    target: Hypothesis
+    fillers: tuple[Example, ...]
+
+    def move(self, seen: Hypothesis | None, /) -> Move:
+        x = None if seen is None else self._wrong(seen)
+        return Move(self.fillers if x is None else ((x, self.target(x)),), None)
+
+    def _wrong(self, published: Hypothesis) -> Point | None:
+        for x in islice(self._edges(published), _EDGES):
+            if published(x) != self.target(x):
+                return x
+        return published.disagreement(self.target)
+
+    def _edges(self, published: Hypothesis) -> Iterator[int]:
+        """The points on both sides of each change of the label."""
+        if isinstance(self.concepts.domain, IntegerRange):
+            for start, _, _ in islice(runs_of(published, self.concepts.domain.n), 1, None):
+                yield start - 1
+                yield start

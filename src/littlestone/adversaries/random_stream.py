@@ -1,0 +1,58 @@
+"""Random points, labelled by one concept, with or without noise."""
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from littlestone import require
+from littlestone.adversaries.random_concept import random_concept
+from littlestone.adversaries.stream_attack import BLOCK, Block, StreamAttack
+from littlestone.concepts.protocols import ConceptClass, Domain, Hypothesis
+from littlestone.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True)
+class RandomStream:
+    """An oblivious adversary: points drawn from the domain, labelled by ``concept``.
+
+    Without a ``concept`` each start draws one. Each label is flipped with probability
+    ``noise_rate``; the stream is realizable exactly when that is 0.
+    """
+
+    concepts: ConceptClass
+    _: KW_ONLY
+    concept: Hypothesis | None = None
+    noise_rate: float = 0.0
+
+    adaptive: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require.probability(noise_rate=self.noise_rate)
+
+    @property
+    def realizable(self) -> bool:
+        return self.noise_rate == 0
+
+    def start(self, *, rng: Randomness) -> StreamAttack:
+        generator = rng.generator()
+        concept = self.concept
+        if concept is None:
+            concept = random_concept(self.concepts, generator)
+        return StreamAttack(self.concepts.domain, self._blocks(concept, generator))
+
+    def _blocks(self, concept: Hypothesis, generator: np.random.Generator) -> Iterator[Block]:
+        while True:
+            points, labels = labelled(self.concepts.domain, concept, BLOCK, generator)
+            if self.noise_rate:
+                labels ^= (generator.random(BLOCK) < self.noise_rate).view(np.uint8)
+            yield points, labels
+
+
+def labelled(
+    domain: Domain, concept: Hypothesis, count: int, generator: np.random.Generator
+) -> Block:
+    """Random points and what ``concept`` says about them."""
+    points = domain.check_many(domain.sample(count, generator))
+    return points, np.array(concept.many(points), dtype=np.uint8)

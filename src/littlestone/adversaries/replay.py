@@ -1,0 +1,100 @@
+"""Play a given stream again."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.adversaries.stream_attack import BLOCK, Block, StreamAttack
+from littlestone.concepts.protocols import ConceptClass, Example
+from littlestone.randomness import Randomness
+
+
+class Examples:
+    """Points and labels side by side, as a value: never changed, equal when they hold the same."""
+
+    __slots__ = ("_hash", "labels", "points")
+
+    def __init__(self, points: Any, labels: Any) -> None:
+        if len(points) != len(labels):
+            raise ValueError(
+                f"points and labels must be equally long, got {len(points)} and {len(labels)}"
+            )
+        self.labels: NDArray[np.uint8] = require.labels(labels).copy()
+        self.labels.flags.writeable = False
+        if isinstance(points, np.ndarray):
+            points = points.copy()
+            points.flags.writeable = False
+        else:
+            points = tuple(points)
+        self.points: NDArray[Any] | tuple[Any, ...] = points
+        self._hash = hash(self.labels.tobytes())
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Examples):
+            return NotImplemented
+        return np.array_equal(self.labels, other.labels) and _equal(self.points, other.points)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"{len(self)} examples"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """An oblivious adversary that plays ``stream`` and nothing else.
+
+    The stream is a list of examples, ``Examples(points, labels)``, or a function that returns a
+    fresh iterator, for streams that do not fit in memory. ``realizable=True`` promises that some
+    concept fits all of it (``play`` checks); without it the regret is counted exactly.
+
+    >>> from littlestone.concepts.finite import FiniteClass
+    >>> concepts = FiniteClass([[0, 0], [0, 1], [1, 1]])
+    >>> Replay(concepts, [(0, 0), (1, 1)], realizable=True).stream
+    2 examples
+    """
+
+    concepts: ConceptClass
+    stream: Examples | Sequence[Example] | Callable[[], Iterable[Example]]
+    realizable: bool = False
+
+    adaptive: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if callable(self.stream):
+            return
+        stream = self.stream
+        if not isinstance(stream, Examples):
+            stream = Examples([x for x, _ in stream], [y for _, y in stream])
+        checked = Examples(self.concepts.domain.check_many(stream.points), stream.labels)
+        object.__setattr__(self, "stream", checked)
+
+    def start(self, *, rng: Randomness) -> StreamAttack:
+        del rng  # deterministic
+        return StreamAttack(self.concepts.domain, self._blocks())
+
+    def _blocks(self) -> Iterator[Block]:
+        stream = self.stream
+        if isinstance(stream, Examples):
+            for at in range(0, len(stream), BLOCK):
+                yield stream.points[at : at + BLOCK], stream.labels[at : at + BLOCK]
+            return
+        assert callable(stream)
+        check_many, examples = self.concepts.domain.check_many, iter(stream())
+        while block := list(islice(examples, BLOCK)):
+            yield check_many([x for x, _ in block]), require.labels([y for _, y in block])
+
+
+def _equal(left: Any, right: Any) -> bool:
+    if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
+        return np.array_equal(left, right)
+    return bool(type(left) is type(right) and left == right)

@@ -1,0 +1,216 @@
+"""The one loop in which learners and adversaries meet."""
+
+import inspect
+import time
+from collections.abc import Callable
+from typing import Any, Final, cast
+
+import numpy as np
+
+from littlestone import require
+from littlestone.concepts.protocols import Hypothesis
+from littlestone.game.protocols import (
+    Adversary,
+    Attack,
+    BlockAttack,
+    BlockRun,
+    Learner,
+    LearnerRun,
+)
+from littlestone.game.referee import Referee
+from littlestone.game.state_run import DeterministicLearner, StateRun
+from littlestone.game.transcript import Round, Transcript, checkpoints
+from littlestone.randomness import Randomness
+
+_FIRST_BLOCK: Final = 64
+_LARGEST_BLOCK: Final = 1 << 16
+
+
+def play(
+    learner: Learner | DeterministicLearner,
+    adversary: Adversary,
+    *,
+    rounds: int,
+    rng: Randomness,
+    peek: bool = False,
+    record: int = 0,
+    progress: Callable[[int], None] | None = None,
+    even_if_oblivious_only: bool = False,
+    blocks: bool = True,
+) -> Transcript:
+    """Play ``rounds`` rounds; each side gets its own stream of randomness.
+
+    In round t the learner has published h_t; the adversary, who knows h_1 .. h_{t-1}, chooses the
+    example; it counts as a mistake if h_t errs on it; the learner observes it. With ``peek`` the
+    adversary knows h_t too, which is more than the paper allows.
+
+    ``record`` keeps the first rounds in the transcript. ``progress`` is called with the rounds
+    played so far, a few hundred times. A learner that promises nothing against adaptive
+    adversaries meets one only with ``even_if_oblivious_only``. ``blocks=False`` plays every round
+    by itself, which gives the same transcript, slower.
+
+    Raises ValueError for a bad example, before the learner sees it, and NotRealizableError when an
+    adversary that promised a consistent concept contradicts itself; both name the round.
+    """
+    require.integer(rounds=rounds, at_least=1)
+    require.integer(record=record, at_least=0)
+    _refuse_mismatch(learner, adversary, rounds, even_if_oblivious_only)
+    # A shared stream would let the adversary's draws reveal the learner's noise.
+    learner_rng, adversary_rng = rng.spawn(2)
+    began = time.perf_counter()
+    game = _Game(
+        run=_begin(learner, learner_rng),
+        attack=adversary.start(rng=adversary_rng),
+        referee=Referee(adversary.concepts, realizable=adversary.realizable),
+        peek=peek,
+    )
+    curve = []
+    for checkpoint in checkpoints(rounds):
+        game.play_until(checkpoint, record=record, blocks=blocks)
+        curve.append((checkpoint, game.mistakes))
+        if progress is not None:
+            progress(checkpoint)
+    return Transcript(
+        learner=repr(learner),
+        adversary=repr(adversary),
+        rounds=rounds,
+        mistakes=game.mistakes,
+        fewest_mistakes=game.referee.fewest_mistakes(),
+        switches=game.switches,
+        curve=tuple(curve),
+        record=tuple(game.record),
+        private=rng.private,
+        seconds=time.perf_counter() - began,
+    )
+
+
+class _Game:
+    """A game under way: what both sides know, and the running totals."""
+
+    def __init__(self, *, run: LearnerRun, attack: Attack, referee: Referee, peek: bool) -> None:
+        self.referee = referee
+        self.played = 0
+        self.mistakes = 0
+        self.switches = 0
+        self.record: list[Round] = []
+        self._run = run
+        self._attack = attack
+        self._peek = peek
+        self._in_blocks = isinstance(run, BlockRun) and isinstance(attack, BlockAttack)
+        self._current = run.hypothesis
+        self._seen: Hypothesis | None = None
+        self._most = _FIRST_BLOCK
+
+    def play_until(self, end: int, *, record: int, blocks: bool) -> None:
+        """Play on, the first ``record`` rounds one by one and into the record."""
+        while self.played < min(record, end):
+            self._play_into_record()
+        if blocks and self._in_blocks:
+            self._play_blocks(cast(BlockRun, self._run), cast(BlockAttack, self._attack), end)
+        else:
+            self._play_singly(end - self.played)
+
+    def _play_into_record(self) -> None:
+        published, mistakes = self._current, self.mistakes
+        x, y = self._play_singly(1)
+        self.record.append(
+            Round(
+                number=self.played,
+                hypothesis=published,
+                x=x,
+                y=y,
+                mistake=self.mistakes > mistakes,
+            )
+        )
+
+    def _play_singly(self, count: int) -> Any:
+        """Play ``count`` rounds one by one; returns the last example."""
+        run, peek = self._run, self._peek
+        choose, observe = self._attack.choose, run.observe
+        admit, admitted, tally = self.referee.admit, self.referee.admitted, self.referee.tally
+        current, seen = self._current, self._seen
+        mistakes, example = 0, None
+        for number in range(self.played + 1, self.played + count + 1):
+            given = choose(current if peek else seen)
+            try:
+                example = admitted.get(given)
+            except TypeError:  # a point that is not hashable
+                example = None
+            if example is None:
+                example = admit(given, number)
+            if tally is not None:
+                tally[example] += 1
+            x, y = example
+            if current(x) != y:
+                mistakes += 1
+            observe(x, y)
+            seen = current
+            newest = run.hypothesis
+            if newest is not current:
+                self.switches += newest != current
+                current = newest
+        self.played += count
+        self.mistakes += mistakes
+        self._current, self._seen = current, seen
+        return example
+
+    def _play_blocks(self, run: BlockRun, attack: BlockAttack, end: int) -> None:
+        """Play whole blocks while the adversary knows what is published, else single rounds."""
+        while self.played < end:
+            known = self._current if self._peek else self._seen
+            if known is not self._current and known != self._current:
+                # The round after a change is chosen in ignorance of it.
+                self._play_singly(1)
+                self._most = _FIRST_BLOCK
+                continue
+            most = min(self._most, end - self.played)
+            changed = self._play_block(run, attack, known, most)
+            self._most = _FIRST_BLOCK if changed else min(2 * self._most, _LARGEST_BLOCK)
+
+    def _play_block(
+        self, run: BlockRun, attack: BlockAttack, known: Hypothesis | None, most: int
+    ) -> bool:
+        """Play one block; returns whether the published hypothesis changed."""
+        xs, ys = attack.plan(known, most)
+        points, labels = self.referee.admit_many(xs[:most], ys[:most], self.played + 1)
+        taken = run.observe_many(points, labels)
+        attack.played(taken)
+        points, labels = points[:taken], labels[:taken]
+        self.referee.count(points, labels, self.played + 1)
+        self.mistakes += int(np.count_nonzero(self._current.many(points) != labels))
+        self.played += taken
+        self._seen = self._current
+        newest = run.hypothesis
+        if newest is self._current or newest == self._current:
+            return False
+        self.switches += 1
+        self._current = newest
+        return True
+
+
+def _begin(learner: Learner | DeterministicLearner, rng: Randomness) -> LearnerRun:
+    if "rng" in inspect.signature(learner.start).parameters:
+        return cast(Learner, learner).start(rng=rng)
+    return StateRun(cast(DeterministicLearner, learner))
+
+
+def _refuse_mismatch(
+    learner: Learner | DeterministicLearner,
+    adversary: Adversary,
+    rounds: int,
+    even_if_oblivious_only: bool,
+) -> None:
+    if learner.concepts != adversary.concepts:
+        raise ValueError(
+            f"both sides need the same class, got learner.concepts={learner.concepts!r} and "
+            f"adversary.concepts={adversary.concepts!r}"
+        )
+    horizon = getattr(learner, "rounds", None)
+    if horizon is not None and rounds > horizon:
+        raise ValueError(f"rounds must be at most the learner's {horizon}, got rounds={rounds}")
+    oblivious_only = getattr(learner, "oblivious_only", False)
+    if oblivious_only and adversary.adaptive and not even_if_oblivious_only:
+        raise ValueError(
+            f"{type(learner).__name__} promises accuracy against oblivious adversaries only, and "
+            f"{type(adversary).__name__} is adaptive; even_if_oblivious_only=True plays anyway"
+        )

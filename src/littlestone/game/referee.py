@@ -1,0 +1,123 @@
+"""Who checks every example before it counts, and knows the best concept in hindsight."""
+
+from collections import Counter
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.consistency import ConsistencyTracker
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.protocols import ConceptClass, Example
+from littlestone.errors import NotRealizableError
+
+_MOST_REMEMBERED: Final = 1 << 16
+_LARGEST_TABLE: Final = 1 << 22
+
+
+class Referee:
+    """Validates examples; holds a realizable adversary to its word; counts for the regret.
+
+    Against a realizable adversary nothing is kept but what the consistency check needs. Otherwise
+    the examples are tallied: memory grows with the number of distinct ones, never with the rounds.
+    """
+
+    def __init__(self, concepts: ConceptClass, *, realizable: bool) -> None:
+        self._concepts = concepts
+        self._domain = concepts.domain
+        self._tracker = ConsistencyTracker(concepts) if realizable else None
+        self._tally: Counter[Example] = Counter()
+        self._table: NDArray[np.int64] | None = None
+        self.admitted: dict[Any, Example] = {}
+        """Recent examples as they came → as they are; the loop looks here before it asks."""
+
+    @property
+    def tally(self) -> Counter[Example] | None:
+        """Where the loop counts single rounds; None when no count is needed."""
+        return None if self._tracker else self._tally
+
+    def admit(self, example: Any, round_number: int) -> Example:
+        """The example in canonical form, or a refusal that names the round."""
+        try:
+            x, y = example
+            x, y = self._domain.check(x), require.label(y)
+        except (TypeError, ValueError) as refusal:
+            raise ValueError(f"round {round_number}: {refusal}") from None
+        if self._tracker is not None and not self._tracker.observe(x, y):
+            raise _contradiction(round_number)
+        self._remember(example, (x, y))
+        return x, y
+
+    def admit_many(self, xs: Any, ys: Any, round_number: int) -> tuple[Any, NDArray[np.uint8]]:
+        """The valid examples at the head of a block; a refusal if its first is not valid."""
+        try:
+            points, labels = self._domain.check_many(xs), require.labels(ys)
+        except (TypeError, ValueError):
+            valid = self._leading_valid(xs, ys, round_number)
+            points, labels = self._domain.check_many(xs[:valid]), require.labels(ys[:valid])
+        if not 0 < len(labels) == len(points):
+            raise ValueError(
+                f"round {round_number}: a plan needs equally many points and labels, "
+                f"got {len(points)} and {len(labels)}"
+            )
+        return points, labels
+
+    def count(self, points: Any, labels: NDArray[np.uint8], round_number: int) -> None:
+        """Take note of a block of admitted examples that were really played."""
+        if self._tracker is not None:
+            consistent = self._tracker.observe_many(points, labels)
+            if consistent < len(labels):
+                raise _contradiction(round_number + consistent)
+        elif isinstance(self._domain, IntegerRange) and self._domain.size <= _LARGEST_TABLE:
+            if self._table is None:
+                self._table = np.zeros(2 * self._domain.size, dtype=np.int64)
+            self._table += np.bincount(2 * points + labels, minlength=len(self._table))
+        else:
+            keys = points.tolist() if isinstance(points, np.ndarray) else points
+            check = self._domain.check
+            self._tally.update((check(x), y) for x, y in zip(keys, labels.tolist(), strict=True))
+
+    def fewest_mistakes(self) -> int:
+        """The mistakes of the best concept in hindsight."""
+        if self._tracker is not None:
+            return 0
+        counts: dict[Any, tuple[int, int]] = {}
+        for (x, y), times in self._tallied().items():
+            zeros, ones = counts.get(x, (0, 0))
+            counts[x] = (zeros, ones + times) if y else (zeros + times, ones)
+        return self._concepts.fewest_mistakes(counts)
+
+    def _tallied(self) -> Counter[Example]:
+        if self._table is None:
+            return self._tally
+        met = np.flatnonzero(self._table)
+        blocks = zip(met.tolist(), self._table[met].tolist(), strict=True)
+        return self._tally + Counter({(code // 2, code % 2): times for code, times in blocks})
+
+    def _leading_valid(self, xs: Any, ys: Any, round_number: int) -> int:
+        for i, (x, y) in enumerate(zip(xs, ys, strict=False)):
+            try:
+                self._domain.check(x)
+                require.label(y)
+            except (TypeError, ValueError) as refusal:
+                if i:
+                    return i
+                raise ValueError(f"round {round_number}: {refusal}") from None
+        return min(len(xs), len(ys))
+
+    def _remember(self, example: Any, canonical: Example) -> None:
+        try:
+            if len(self.admitted) >= _MOST_REMEMBERED:
+                self.admitted.clear()
+            self.admitted[example] = canonical
+        except TypeError:  # a record, say, is not hashable: it is checked each time
+            pass
+
+
+def _contradiction(round_number: int) -> NotRealizableError:
+    return NotRealizableError(
+        f"round {round_number}: the adversary promised that some concept fits all its examples, "
+        f"and none does any more",
+        round_number=round_number,
+    )

@@ -1,0 +1,151 @@
+"""A deterministic learner, as a run that can sit at the table."""
+
+from typing import Any, Final, Protocol, Self
+
+import numpy as np
+
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.protocols import ConceptClass, Domain, Hypothesis, Label, Point
+
+_UNKNOWN: Final = 2
+_LARGEST_TABLE: Final = 1 << 22
+_MOST_KEYS: Final = 1 << 16
+_FIRST_WINDOW: Final = 64
+
+
+class State(Protocol):
+    """Where a deterministic learner stands (as in ``littlestone.online.protocols``)."""
+
+    @property
+    def hypothesis(self) -> Hypothesis: ...
+
+    @property
+    def failed(self) -> bool: ...
+
+    def after(self, x: Any, y: Label, /) -> Self: ...
+
+
+class DeterministicLearner(Protocol):
+    """A recipe whose states need no randomness (as in ``littlestone.online.protocols``).
+
+    Two optional attributes let blocks be played at numpy speed. ``repeats_change_nothing``: an
+    example taken once changes no later state. ``conservative``: only a mistake changes the state.
+    """
+
+    @property
+    def concepts(self) -> ConceptClass: ...
+
+    def start(self) -> State: ...
+
+
+class StateRun:
+    """The states of a deterministic learner, one after the other.
+
+    Examples that contradict every concept make it start again from nothing. Each start costs the
+    best concept in hindsight at least one mistake, so a learner that errs at most M times on
+    realizable streams errs at most (M + 1) · (mistakes of the best concept) + M times on any.
+    """
+
+    __slots__ = (
+        "_conservative",
+        "_domain",
+        "_hypothesis",
+        "_learner",
+        "_settled",
+        "_state",
+        "_window",
+    )
+
+    def __init__(self, learner: DeterministicLearner) -> None:
+        self._learner = learner
+        self._domain = learner.concepts.domain
+        self._conservative = bool(getattr(learner, "conservative", False))
+        settles = getattr(learner, "repeats_change_nothing", False)
+        self._settled = _labels(self._domain) if settles else None
+        self._state = learner.start()
+        self._hypothesis = self._state.hypothesis
+        self._window = _FIRST_WINDOW
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        return self._hypothesis
+
+    def observe(self, x: Any, y: Label, /) -> None:
+        settled = self._settled
+        if settled is not None and settled[x] == y:
+            return
+        if self._conservative and self._hypothesis(x) == y:
+            return
+        state = self._state.after(x, y)
+        if state.failed:
+            state = self._learner.start()
+            self._settled = None if settled is None else _labels(self._domain)
+        elif settled is not None:
+            settled[x] = y
+        if state is not self._state:
+            self._state = state
+            self._publish(state.hypothesis)
+
+    def observe_many(self, xs: Any, ys: Any, /) -> int:
+        """Take rounds until the published hypothesis changes or the block ends; how many."""
+        taken = 0
+        while taken < len(ys):
+            end = min(taken + self._window, len(ys))
+            taken += self._idle(xs[taken:end], ys[taken:end])
+            if taken == end:
+                self._window *= 2
+                continue
+            # After something new more may follow soon: look less far ahead.
+            self._window = _FIRST_WINDOW
+            published = self._hypothesis
+            self.observe(self._domain.check(xs[taken]), int(ys[taken]))
+            taken += 1
+            if self._hypothesis is not published:
+                break
+        return taken
+
+    def _idle(self, xs: Any, ys: Any) -> int:
+        """How many leading rounds surely leave the state as it is."""
+        settled = self._settled
+        if isinstance(settled, bytearray):
+            changes = np.frombuffer(settled, dtype=np.uint8)[xs] != ys
+        elif self._conservative:
+            changes = self._hypothesis.many(xs) != ys
+        elif settled is not None:
+            points = xs.tolist() if isinstance(xs, np.ndarray) and xs.ndim == 1 else xs
+            return _leading(settled, points, ys)
+        else:
+            return 0
+        first = int(changes.argmax())
+        return first if changes[first] else len(changes)
+
+    def _publish(self, newest: Hypothesis) -> None:
+        # An equal hypothesis keeps its identity, so that ``is`` tells whether it changed.
+        if newest != self._hypothesis:
+            self._hypothesis = newest
+
+
+class _Labels(dict[Point, Label]):
+    """The settled labels of some keys; forgets all of them before it grows too large."""
+
+    def __missing__(self, x: Point) -> Label:
+        return _UNKNOWN
+
+    def __setitem__(self, x: Point, y: Label) -> None:
+        if len(self) >= _MOST_KEYS:
+            self.clear()
+        super().__setitem__(x, y)
+
+
+def _labels(domain: Domain) -> "bytearray | _Labels":
+    if isinstance(domain, IntegerRange) and domain.size <= _LARGEST_TABLE:
+        return bytearray([_UNKNOWN]) * domain.size
+    return _Labels()
+
+
+def _leading(settled: _Labels, points: Any, ys: Any) -> int:
+    for i, (x, y) in enumerate(zip(points, ys.tolist(), strict=True)):
+        key = tuple(x.tolist()) if isinstance(x, np.ndarray) else x
+        if settled[key] != y:
+            return i
+    return len(points)

@@ -1,0 +1,138 @@
+"""The halving algorithm: the majority of the consistent concepts."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point
+from littlestone.concepts.support import FiniteSupport
+from littlestone.concepts.table import TableHypothesis
+from littlestone.concepts.vote import MajorityVote
+
+_LARGEST_TABLE: Final = 1 << 26
+_VOTES_REMEMBERED: Final = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class Halving:
+    """Predict what most of the consistent concepts say.
+
+    For classes small enough to write down as a table. Every example narrows the version space.
+
+    Mistakes: at most log2 of the number of concepts on realizable streams, rounded down.
+    Privacy:  none.
+    Source:   [L88]; ties go to 0.
+
+    >>> from littlestone.concepts.finite import FiniteClass
+    >>> learner = Halving(FiniteClass([[0, 0], [0, 1], [1, 1]]))
+    >>> learner.mistake_bound
+    1
+    >>> learner.start().after(0, 0).hypothesis.many([0, 1]).tolist()
+    [0, 0]
+    """
+
+    concepts: ConceptClass
+    _ballot: "_Ballot" = field(init=False, repr=False, compare=False)
+
+    repeats_change_nothing: ClassVar[bool] = True
+    """An example taken once changes no later state, so that a game may skip it."""
+
+    def __post_init__(self) -> None:
+        size, points = self.concepts.size, self.concepts.domain.size
+        if size is None or points is None or size * points > _LARGEST_TABLE:
+            raise ValueError(
+                f"concepts must have at most {_LARGEST_TABLE} labels in all (concepts × points) "
+                f"to be halved, got {size} × {points} for concepts={self.concepts!r}"
+            )
+        object.__setattr__(self, "_ballot", _Ballot(self.concepts))
+
+    @property
+    def mistake_bound(self) -> int:
+        return self._ballot.everyone.bit_count().bit_length() - 1
+
+    def start(self) -> "HalvingState":
+        return HalvingState(self.concepts, self._ballot.everyone, self._ballot)
+
+
+@dataclass(frozen=True, slots=True)
+class HalvingState:
+    """The numbers of the consistent concepts, as the bits of one integer."""
+
+    concepts: ConceptClass
+    members: int
+    _ballot: "_Ballot" = field(repr=False, compare=False)
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        if self.failed:
+            raise ValueError("no concept fits the examples")
+        return self._ballot.vote(self.members)
+
+    @property
+    def failed(self) -> bool:
+        return self.members == 0
+
+    def after(self, x: Any, y: Label, /) -> "HalvingState":
+        members = self.members & self._ballot.side(x, require.label(y))
+        if members == self.members:
+            return self
+        return HalvingState(self.concepts, members, self._ballot)
+
+
+class _Ballot:
+    """The table of all labels; one row for each function, one column for each point."""
+
+    def __init__(self, concepts: ConceptClass) -> None:
+        self._concepts = concepts
+        self._domain = concepts.domain
+        points = list(concepts.domain)
+        block = concepts.domain.check_many(points)
+        rows = np.array([concept.many(block) for concept in concepts.concepts()])
+        _, first = np.unique(rows, axis=0, return_index=True)
+        kept = sorted(first.tolist())
+        chosen = frozenset(kept)
+        self._table: NDArray[np.uint8] = rows[kept]
+        self._members = [c for i, c in enumerate(concepts.concepts()) if i in chosen]
+        self._columns: dict[Point, int] = {x: i for i, x in enumerate(points)}
+        self._ones = [_bit_set(column) for column in self._table.T]
+        self.everyone = (1 << len(kept)) - 1
+        self._votes: dict[int, Hypothesis] = {}
+
+    def __reduce__(self) -> tuple[type["_Ballot"], tuple[ConceptClass]]:
+        return _Ballot, (self._concepts,)
+
+    def vote(self, members: int) -> Hypothesis:
+        """What most of the members say."""
+        if members not in self._votes:
+            if len(self._votes) >= _VOTES_REMEMBERED:
+                self._votes.clear()
+            self._votes[members] = self._count(members)
+        return self._votes[members]
+
+    def side(self, x: Any, y: Label) -> int:
+        """Who says y about x."""
+        ones = self._ones[self._columns[self._domain.check(x)]]
+        return ones if y else self.everyone ^ ones
+
+    def _count(self, members: int) -> Hypothesis:
+        if isinstance(self._domain, IntegerRange):
+            ones = self._table[_positions(members)].sum(axis=0, dtype=np.int64)
+            return TableHypothesis((2 * ones > members.bit_count()).astype(np.uint8).tobytes())
+        jury: list[Hypothesis] = [self._members[i] for i in _positions(members)]
+        if len(jury) % 2 == 0:
+            jury.append(FiniteSupport(frozenset()))  # a steady 0 decides ties
+        return MajorityVote(jury)
+
+
+def _bit_set(column: NDArray[np.uint8]) -> int:
+    return int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little")
+
+
+def _positions(members: int) -> list[int]:
+    packed = np.frombuffer(members.to_bytes(-(-members.bit_length() // 8), "little"), np.uint8)
+    positions: list[int] = np.flatnonzero(np.unpackbits(packed, bitorder="little")).tolist()
+    return positions

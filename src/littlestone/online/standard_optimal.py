@@ -1,0 +1,58 @@
+"""The standard optimal algorithm: no deterministic learner has a smaller mistake bound."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, VersionSpace
+
+
+@dataclass(frozen=True, slots=True)
+class StandardOptimal:
+    """Predict the label that keeps the larger Littlestone dimension.
+
+    Every example narrows the version space, correctly predicted ones too, as in the definition.
+    Whoever passes on mistakes only (the private forests do) gets the conservative variant, for
+    which the same bound holds.
+
+    Mistakes: at most the Littlestone dimension of ``concepts`` on realizable streams.
+    Privacy:  none.
+    Source:   [L88]; ties, which the paper leaves open, go to 0.
+
+    >>> from littlestone.concepts.finite import FiniteClass
+    >>> learner = StandardOptimal(FiniteClass([[0, 0], [0, 1], [1, 1]]))
+    >>> learner.mistake_bound
+    1
+    >>> learner.start().after(0, 1).hypothesis(1)
+    1
+    """
+
+    concepts: ConceptClass
+
+    repeats_change_nothing: ClassVar[bool] = True
+    """An example taken once changes no later state, so that a game may skip it."""
+
+    @property
+    def mistake_bound(self) -> int:
+        return self.concepts.littlestone_dimension
+
+    def start(self) -> "StandardOptimalState":
+        return StandardOptimalState(self.concepts.version_space())
+
+
+@dataclass(frozen=True, slots=True)
+class StandardOptimalState:
+    """The concepts that agree with every example so far; nothing else matters."""
+
+    consistent: VersionSpace
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        return self.consistent.standard_optimal()
+
+    @property
+    def failed(self) -> bool:
+        return self.consistent.is_empty
+
+    def after(self, x: Any, y: Label, /) -> "StandardOptimalState":
+        left = self.consistent.restrict(x, y)
+        return self if left is self.consistent else StandardOptimalState(left)
