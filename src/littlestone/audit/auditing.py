@@ -1,10 +1,12 @@
 """Refute a privacy claim, or say up to where it could not be refuted."""
 
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import beta
 
 from littlestone import require
 from littlestone.audit.epsilon_bound import epsilon_lower_bound
@@ -54,54 +56,50 @@ def audit(
     *,
     runs: int,
     rng: Randomness,
-    failure_probability: float = 1e-6,
+    failure_probability: float = 1e-4,
     progress: Callable[[int, float], None] | None = None,
 ) -> AuditReport:
-    """Play up to ``runs`` games, half in each world, and bound epsilon from below.
+    """Play up to ``runs`` games, the hidden bit a fair coin, and bound epsilon from below.
 
     Stages double in size. In each, the events are those that looked best in all earlier stages,
-    and only the stage's own games count as evidence; stage j may fail with probability
-    ``failure_probability / (j (j + 1))``, shared by the two directions. So the bound is valid
-    whenever one stops, and the audit stops at the first violation.
+    and only the stage's own games count as evidence. The last stage, about half of all games, may
+    fail with half of ``failure_probability``; stage j before it with the part 1 / (2 j (j + 1));
+    each part is shared by the two directions. So the bound is valid whenever one stops, and the
+    audit stops at the first violation.
     """
     require.integer(runs=runs, at_least=4 * FIRST_STAGE)
     require.open_probability(failure_probability=failure_probability)
     claimed = subject.guarantee()
     started = time.perf_counter()
-    subject_rng, adversary_rng = rng.spawn(2)
+    subject_rng, adversary_rng, bits = rng.spawn(3)
 
     def games(count: int) -> Notices:
-        return (
-            Counter(
-                play_once(subject, adversary, 0, subject_rng, adversary_rng) for _ in range(count)
-            ),
-            Counter(
-                play_once(subject, adversary, 1, subject_rng, adversary_rng) for _ in range(count)
-            ),
-        )
+        noticed: Notices = (Counter(), Counter())
+        for bit in bits.below_many(2, count).tolist():
+            noticed[bit][play_once(subject, adversary, bit, subject_rng, adversary_rng)] += 1
+        return noticed
 
     earlier = games(FIRST_STAGE)
     played, stage, bound = FIRST_STAGE, 0, 0.0
-    while played < runs // 2 and bound <= claimed.epsilon:
+    while played < runs and bound <= claimed.epsilon:
         stage += 1
-        left = runs // 2 - played
-        # A last stage smaller than what came before would waste its share of the failures.
-        count = left if left < 3 * played else played
-        fresh = games(count)
-        played += count
-        allowed = failure_probability / (stage * (stage + 1)) / 2
-        bound = max(bound, *_stage_bounds(earlier, fresh, claimed.delta, allowed))
+        left = runs - played
+        last = left < 3 * played  # a smaller stage after this one would waste its share
+        fresh = games(left if last else played)
+        played += left if last else played
+        allowed = failure_probability / 2 if last else failure_probability / 2 / stage / (stage + 1)
+        bound = max(bound, *_stage_bounds(earlier, fresh, claimed.delta, allowed / 2))
         for known, new in zip(earlier, fresh, strict=True):
             known.update(new)
         if progress is not None:
-            progress(2 * played, bound)
+            progress(played, bound)
     return AuditReport(
         subject=_name(subject),
         adversary=type(adversary).__name__,
         claimed=claimed,
         epsilon_lower_bound=bound,
         failure_probability=failure_probability,
-        runs=2 * played,
+        runs=played,
         seconds=time.perf_counter() - started,
     )
 
@@ -114,7 +112,7 @@ def _stage_bounds(
     earlier: Notices, fresh: Notices, delta: float, failure_probability: float
 ) -> tuple[float, float]:
     """The bounds of both directions, each on the event that earlier games suggest."""
-    trials = fresh[0].total()
+    games = fresh[0].total() + fresh[1].total()
 
     def direction(often: int, rarely: int) -> float:
         event = telling_event(
@@ -123,7 +121,7 @@ def _stage_bounds(
         return epsilon_lower_bound(
             sum(fresh[often][notice] for notice in event),
             sum(fresh[rarely][notice] for notice in event),
-            trials=trials,
+            games=games,
             failure_probability=failure_probability,
             delta=delta,
         )
@@ -140,20 +138,14 @@ def telling_event(
 ) -> list[Hashable]:
     """The event (a set of notices) that promises the largest bound.
 
-    By the Neyman–Pearson lemma only sets of the largest likelihood ratios need to be tried. The
-    promise is a normal approximation: it guides the choice and is no part of the evidence.
+    By the Neyman–Pearson lemma only sets of the largest likelihood ratios need to be tried. What
+    each would prove is guessed from these counts; the guess is no part of the evidence.
     """
-    trials = often.total()
-    spread = math.sqrt(2 * math.log(2 / failure_probability))
+    games = often.total() + rarely.total()
     ranked = sorted(often, key=lambda notice: (rarely[notice] + 0.5) / (often[notice] + 0.5))
-    best, chosen = -math.inf, ranked[:1]
-    hits = neighbour_hits = 0
-    for size, notice in enumerate(ranked, start=1):
-        hits += often[notice]
-        neighbour_hits += rarely[notice]
-        above = hits - spread * math.sqrt(hits) - delta * trials
-        below = neighbour_hits + spread * math.sqrt(neighbour_hits) + spread**2 / 2
-        promise = math.log(above / below) if above > 0 else -math.inf
-        if promise > best:
-            best, chosen = promise, ranked[:size]
-    return chosen
+    hits = np.cumsum([often[notice] for notice in ranked])
+    neighbour_hits = np.cumsum([rarely[notice] for notice in ranked])
+    ratio = beta.ppf(failure_probability, hits, neighbour_hits + 1)
+    excess = ratio - delta * games / (2 * (hits + neighbour_hits))
+    promises = np.where(excess > 0, excess, 0.0) / (1.0 - ratio)
+    return ranked[: int(promises.argmax()) + 1]
