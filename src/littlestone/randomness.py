@@ -91,12 +91,11 @@ class Randomness:
     (False, True)
     """
 
-    __slots__ = ("__weakref__", "_next", "_source", "_words")
+    __slots__ = ("__weakref__", "_source", "_words")
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._words: list[int] = []
-        self._next = 0
+        self._words: list[int] = []  # the next one last
         _LIVE.add(self)
 
     @property
@@ -120,12 +119,11 @@ class Randomness:
 
     def word(self) -> int:
         """One uniform whole number below 2**64."""
-        if self._next == len(self._words):
-            self._words = self._source.words(_BUFFER_WORDS).tolist()
-            self._next = 0
-        word = self._words[self._next]
-        self._next += 1
-        return word
+        while True:
+            try:
+                return self._words.pop()  # one step, so no two threads are given the same word
+            except IndexError:
+                self._words = self._source.words(_BUFFER_WORDS)[::-1].tolist()
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """``count`` uniform 64-bit words; the array is the caller's own."""
@@ -133,6 +131,8 @@ class Randomness:
 
     def bits(self, count: int) -> int:
         """A uniform whole number below 2**count."""
+        if 0 < count <= _WORD_BITS:
+            return self.word() >> (_WORD_BITS - count)
         value, have = 0, 0
         while have < count:
             value = (value << _WORD_BITS) | self.word()
@@ -158,12 +158,15 @@ class Randomness:
         require.integer(bound=bound, at_least=1)
         if bound > 1 << 62:
             raise ValueError(f"bound must be at most 2**62, got bound={bound!r}")
-        shift = np.uint64(_WORD_BITS - max((bound - 1).bit_length(), 1))
+        bound = int(bound)
+        width = max((bound - 1).bit_length(), 1)
         chosen = np.empty(count, dtype=np.int64)
         have = 0
         while have < count:
-            # At least half of the candidates survive; a few more save a second turn.
-            candidates = (self._source.words(2 * (count - have) + 16) >> shift).astype(np.int64)
+            # As many as survive on average, and a few more to save a second turn.
+            wanted = ((count - have) << width) // bound
+            words = self._source.words(wanted + wanted // 64 + 16)
+            candidates = (words >> np.uint64(_WORD_BITS - width)).astype(np.int64)
             kept = candidates[candidates < bound][: count - have]
             chosen[have : have + len(kept)] = kept
             have += len(kept)
@@ -194,7 +197,7 @@ class Randomness:
 
         Secure bits that were read ahead but not yet used are dropped, never written down.
         """
-        unused = [] if self.private else self._words[self._next :]
+        unused = [] if self.private else self._words[::-1]
         return {**self._source.state(), "unused": unused}
 
     @classmethod
@@ -203,12 +206,11 @@ class Randomness:
         if state["source"] == "secure":
             return cls(OperatingSystem())
         restored = cls(Seeded.from_state(state))
-        restored._words = [int(word) for word in state["unused"]]
+        restored._words = [int(word) for word in reversed(state["unused"])]
         return restored
 
     def _forget(self) -> None:
         self._words = []
-        self._next = 0
 
 
 _LIVE: "weakref.WeakSet[Randomness]" = weakref.WeakSet()
