@@ -68,17 +68,17 @@ def slots_upper_bound(
     and the coupons need, and to a multiple of 2^(d+1).
 
     >>> needs = dict(epsilon=1.0, delta=1e-6, failure_probability=0.05)
-    >>> [math.ceil(math.log2(slots_upper_bound(dimension=d, **needs))) for d in (1, 2, 3, 4)]
-    [73, 140, 270, 529]
+    >>> [round(math.log2(slots_upper_bound(dimension=d, **needs)), 1) for d in (1, 2, 3, 4)]
+    [72.6, 139.6, 270.1, 528.5]
     """
     _check(dimension, epsilon, delta, failure_probability)
     if dimension == 0:
         return 2
-    scale = 2 ** (4 * EXPONENT * 2**dimension + dimension)
+    scale = int(2 ** (4 * EXPONENT * 2**dimension + dimension))
     slots = 4 * scale * dimension * log_upwards(2 * scale * dimension) + 2 * scale * (
         dimension * log_upwards(7) + log_upwards(6 * dimension / failure_probability)
     )
-    multiple = 2 ** (dimension + 1)
+    multiple = int(2 ** (dimension + 1))
     candidate = math.ceil(slots / multiple) * multiple
     while not _suffice(candidate, dimension, epsilon, delta, failure_probability):
         candidate *= 2
@@ -175,7 +175,7 @@ def _transition_holds(layer: int, slots: int, dimension: int, failure_probabilit
         # One index set for each labeling of the points in the sequences (R3, R9).
         points = here * min(2 * layer, dimension)
         coupons += dimension * (1 + log_upwards(points) - Fraction(math.log(dimension)))
-    if pairs < max(48, 4 * coupons):
+    if pairs < 48 or pairs < 4 * coupons:
         return False
     guesses = pairs / 16
     matching = pairs**4 / (72 * 384**2 * above**3)

@@ -13,7 +13,7 @@ from littlestone.theory.rounding import upwards
 
 
 def surviving_pairs_lower_bound(
-    *, collisions: int, next_slots: int, guess_slack: Fraction, matching_slack: Fraction
+    *, collisions: int, next_slots: int, guess_slack: float, matching_slack: float
 ) -> Fraction:
     """(M/2 − r₁)²/(6·N_{s+1}) − r₂ pairs that collide, or that agree on one h₀ [P, Lemma update].
 
@@ -21,7 +21,7 @@ def surviving_pairs_lower_bound(
     (``matching_slack``) for an unlucky permutation.
 
     >>> surviving_pairs_lower_bound(
-    ...     collisions=1000, next_slots=1000, guess_slack=Fraction(100), matching_slack=Fraction(5)
+    ...     collisions=1000, next_slots=1000, guess_slack=100, matching_slack=5
     ... )
     Fraction(65, 3)
     """
@@ -40,8 +40,8 @@ def update_failure_upper_bound(
     dimension: int,
     slots: int,
     collisions: int,
-    guess_slack: Fraction,
-    matching_slack: Fraction,
+    guess_slack: float,
+    matching_slack: float,
     labelings: int | None = None,
 ) -> float:
     """U·(exp(−2r₁²/M) + exp(−2r₂²/(9·N_{s+1}))) [P, Lemma update], at most 1.
@@ -51,7 +51,7 @@ def update_failure_upper_bound(
 
     >>> bound = update_failure_upper_bound(
     ...     dimension=1, slots=2**20, collisions=2**18,
-    ...     guess_slack=Fraction(2**16), matching_slack=Fraction(2**13),
+    ...     guess_slack=2**16, matching_slack=2**13,
     ... )
     >>> bound < 1e-5
     True

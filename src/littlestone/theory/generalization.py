@@ -1,0 +1,118 @@
+"""Uniform convergence with explicit constants: realizable, agnostic and relative.
+
+The paper states the first two with an unnamed constant. Here the realizable one is derived from
+the relative one, applied to the disagreements of pairs of concepts, and the agnostic one is the
+classical bound of Vapnik and Chervonenkis, which costs a logarithm more than the paper's.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+from littlestone import require
+from littlestone.theory.rounding import upwards
+
+# The largest λ(1 − λ)/(1 + λ), at λ = √2 − 1: what a factor of 2 leaves for the exponent.
+_BEST_RELATIVE: Final = 3 - 2 * math.sqrt(2)
+
+
+def relative_failure_upper_bound(
+    *, samples: int, vc_dimension: int, relative: float, additive: float
+) -> float:
+    """4(2en/d)^d·exp(−λμn/(4(λ + 1))): some concept's true error exceeds (1 + λ)·empirical + μ.
+
+    The same for empirical against true error [P, Lemma relative].
+
+    >>> round(relative_failure_upper_bound(
+    ...     samples=4000, vc_dimension=1, relative=0.5, additive=0.05), 4)
+    0.005
+    """
+    require.open_probability(relative=relative, additive=additive)
+    exponent = relative * additive * samples / (4 * (relative + 1))
+    return _capped(math.log(4) + _log_growth(2 * samples, vc_dimension) - exponent)
+
+
+def realizable_failure_upper_bound(*, samples: int, vc_dimension: int, error: float) -> float:
+    """Some pair of concepts disagrees on ≤ α in one sense and on > 2α in the other.
+
+    8(2en/d)^(2d)·exp(−(3 − 2√2)αn/4): both directions of Lemma relative with λ = √2 − 1 and
+    μ = (1 − λ)α, on the class of disagreements, which has at most the square of the growth
+    [P, Lemma realizable_generalization].
+    """
+    require.open_probability(error=error)
+    growth = 2 * _log_growth(2 * samples, vc_dimension)
+    return _capped(math.log(8) + growth - _BEST_RELATIVE * error * samples / 4)
+
+
+def realizable_samples_upper_bound(
+    *, vc_dimension: int, error: float, failure_probability: float
+) -> int:
+    """So many samples suffice for the realizable bound [P, Lemma realizable_generalization].
+
+    >>> realizable_samples_upper_bound(vc_dimension=1, error=0.1, failure_probability=0.05)
+    6032
+    """
+    return _first_sufficient(
+        lambda n: realizable_failure_upper_bound(samples=n, vc_dimension=vc_dimension, error=error),
+        start=_turning_point(2 * vc_dimension, _BEST_RELATIVE * error / 4),
+        failure_probability=failure_probability,
+    )
+
+
+def agnostic_failure_upper_bound(*, samples: int, vc_dimension: int, error: float) -> float:
+    """4(2en/d)^d·exp(−α²n/8): some concept's two errors differ by more than α [VC71].
+
+    The paper's Lemma agnostic_generalization saves the logarithm at an unnamed constant.
+    """
+    require.open_probability(error=error)
+    return _capped(math.log(4) + _log_growth(2 * samples, vc_dimension) - error**2 * samples / 8)
+
+
+def agnostic_samples_upper_bound(
+    *, vc_dimension: int, error: float, failure_probability: float
+) -> int:
+    """So many samples suffice for the agnostic bound [VC71].
+
+    >>> agnostic_samples_upper_bound(vc_dimension=1, error=0.1, failure_probability=0.05)
+    12401
+    """
+    return _first_sufficient(
+        lambda n: agnostic_failure_upper_bound(samples=n, vc_dimension=vc_dimension, error=error),
+        start=_turning_point(vc_dimension, error**2 / 8),
+        failure_probability=failure_probability,
+    )
+
+
+def _log_growth(points: int, vc_dimension: int) -> float:
+    """ln (e·n/d)^d, or ln 2^n below the dimension [P, Sauer's Lemma]."""
+    require.integer(points=points, at_least=1)
+    require.integer(vc_dimension=vc_dimension, at_least=0)
+    if vc_dimension == 0:
+        return 0.0
+    if points <= vc_dimension:
+        return points * math.log(2)
+    return vc_dimension * (1 + math.log(points / vc_dimension))
+
+
+def _capped(exponent: float) -> float:
+    return min(1.0, upwards(math.exp(min(0.0, exponent))))
+
+
+def _turning_point(power: int, rate: float) -> int:
+    """From here on n^power·exp(−rate·n) falls."""
+    return max(1, math.ceil(power / rate))
+
+
+def _first_sufficient(
+    failure: Callable[[int], float], *, start: int, failure_probability: float
+) -> int:
+    """The first n ≥ start with failure(n) ≤ β; the failure only falls from ``start`` on."""
+    require.open_probability(failure_probability=failure_probability)
+    high = start
+    while failure(high) > failure_probability:
+        high *= 2
+    low = start - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if failure(middle) <= failure_probability else (middle, high)
+    return high

@@ -1,0 +1,207 @@
+"""Mistakes of private halving: majorities drawn from exponential weights, finite classes.
+
+W = Σ exp(−η·loss) starts at |H| and never falls below 1 on realizable data. A phase that ends has
+charged a constant share of the weight with n mistakes, so it cost W a constant factor. Privacy is
+an argument: ``zcdp`` is the ρ of all draws together, ``above_threshold_epsilon`` the pure rest.
+"""
+
+import math
+from dataclasses import dataclass
+
+from littlestone import require
+from littlestone.theory.above_threshold import one_sided_overshoot_upper_bound
+from littlestone.theory.rounding import downwards, upwards
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HalvingPlan:
+    """Parameters of a run, and the mistakes they prove with the stated failure probability."""
+
+    phases: int
+    votes: int
+    rate: float
+    mistakes_per_phase: int
+    mistakes: float
+
+
+def potential_drop_lower_bound(*, margin: float, charge: float) -> float:
+    """g = −ln(1 − (½ − γ)(1 − e^(−c))): how much ln W falls in a finished phase.
+
+    After n' ≥ n mistakes of a vote that is within γ of the weights, E_P[Δ] ≥ n'(½ − γ) with
+    0 ≤ Δ ≤ n', so E_P[e^(−ηΔ)] ≤ 1 − (½ − γ)(1 − e^(−ηn')) by convexity, and ηn ≥ c.
+
+    >>> round(potential_drop_lower_bound(margin=0.2, charge=1.0), 3)
+    0.21
+    """
+    require.non_negative(margin=margin)
+    require.positive(charge=charge)
+    if margin >= 0.5:
+        raise ValueError(f"margin must be below 1/2, got margin={margin!r}")
+    return downwards(-math.log1p((0.5 - margin) * math.expm1(-charge)))
+
+
+def sampled_majority_plan(
+    *,
+    concepts: int,
+    points: int,
+    rounds: int,
+    zcdp: float,
+    above_threshold_epsilon: float,
+    failure_probability: float,
+    margin: float = 0.2,
+    charge: float = 1.0,
+) -> HalvingPlan:
+    """Any finite class: m votes for each phase, enough to be within γ of the weights everywhere.
+
+    K = ⌈ln|H|/g⌉ + 1 phases, m ≥ ln(2|X|K/β₁)/(2γ²) odd, η = √(2ρ/((K − 1)m)), n = ⌈c/η⌉; in all
+    at most K(n + overshoot) mistakes. A third of β each goes to the votes and to the two sides
+    of AboveThreshold.
+
+    >>> plan = sampled_majority_plan(
+    ...     concepts=1000, points=1000, rounds=10**5, zcdp=0.0142,
+    ...     above_threshold_epsilon=0.25, failure_probability=0.05,
+    ... )
+    >>> plan.phases, plan.votes, round(plan.mistakes, -2)
+    (34, 191, 19200.0)
+    """
+    _check(concepts, rounds, zcdp, above_threshold_epsilon, failure_probability)
+    require.integer(points=points, at_least=1)
+    require.positive(margin=margin)
+    drop = potential_drop_lower_bound(margin=margin, charge=charge)
+    phases = math.ceil(upwards(math.log(concepts) / drop)) + 1
+    spread = math.log(6 * points * phases / failure_probability)
+    votes = math.ceil(upwards(spread / (2 * margin**2)))
+    votes += 1 - votes % 2
+    return _plan(
+        phases, votes, charge, rounds, zcdp, above_threshold_epsilon, 2 * failure_probability / 3
+    )
+
+
+def threshold_median_plan(
+    *,
+    concepts: int,
+    rounds: int,
+    zcdp: float,
+    above_threshold_epsilon: float,
+    failure_probability: float,
+    charge: float = 1.0,
+) -> HalvingPlan:
+    """Thresholds: one vote for each phase is enough.
+
+    All mistakes of a threshold k in a phase charge every a ≤ k, or every a ≥ k; for k drawn from
+    the weights the lighter of the two sides has expected share at least ¼, so
+    P[K phases end] ≤ |H|·(1 − (1 − e^(−c))/4)^K. Half of β goes there, half to AboveThreshold.
+
+    >>> plan = threshold_median_plan(
+    ...     concepts=1024, rounds=10**5, zcdp=0.0142, above_threshold_epsilon=0.25,
+    ...     failure_probability=0.05,
+    ... )
+    >>> plan.phases, plan.votes, round(plan.mistakes, -2)
+    (62, 1, 9000.0)
+    """
+    _check(concepts, rounds, zcdp, above_threshold_epsilon, failure_probability)
+    # A margin of ¼ in the general drop leaves exactly the share of ¼.
+    drop = potential_drop_lower_bound(margin=0.25, charge=charge)
+    phases = math.ceil(upwards(math.log(2 * concepts / failure_probability) / drop))
+    return _plan(phases, 1, charge, rounds, zcdp, above_threshold_epsilon, failure_probability / 2)
+
+
+def sampled_majority_mistakes_upper_bound(
+    *,
+    concepts: int,
+    points: int,
+    rounds: int,
+    zcdp: float,
+    above_threshold_epsilon: float,
+    failure_probability: float,
+) -> float:
+    """The best ``sampled_majority_plan`` over a grid of margins and charges."""
+    return min(
+        sampled_majority_plan(
+            concepts=concepts,
+            points=points,
+            rounds=rounds,
+            zcdp=zcdp,
+            above_threshold_epsilon=above_threshold_epsilon,
+            failure_probability=failure_probability,
+            margin=margin / 40,
+            charge=charge / 10,
+        ).mistakes
+        for margin in range(3, 13)
+        for charge in range(6, 22, 2)
+    )
+
+
+def threshold_median_mistakes_upper_bound(
+    *,
+    concepts: int,
+    rounds: int,
+    zcdp: float,
+    above_threshold_epsilon: float,
+    failure_probability: float,
+) -> float:
+    """The best ``threshold_median_plan`` over a grid of charges."""
+    return min(
+        threshold_median_plan(
+            concepts=concepts,
+            rounds=rounds,
+            zcdp=zcdp,
+            above_threshold_epsilon=above_threshold_epsilon,
+            failure_probability=failure_probability,
+            charge=charge / 10,
+        ).mistakes
+        for charge in range(4, 40, 2)
+    )
+
+
+def restarted_mistakes_upper_bound(*, one_run: float, failure_probability: float) -> float:
+    """E/(1 − β): expected mistakes with restarts, if every run fails with probability ≤ β.
+
+    E bounds one run's expected mistakes against every adversary, failures included. The j-th run
+    is started with probability at most β^(j−1), whatever happened before.
+
+    >>> round(restarted_mistakes_upper_bound(one_run=300.0, failure_probability=0.25))
+    400
+    """
+    require.non_negative(one_run=one_run)
+    require.probability(failure_probability=failure_probability)
+    return upwards(one_run / (1 - failure_probability))
+
+
+def _plan(
+    phases: int,
+    votes: int,
+    charge: float,
+    rounds: int,
+    zcdp: float,
+    above_threshold_epsilon: float,
+    failure_probability: float,
+) -> HalvingPlan:
+    # Only draws after the special round depend on it, so the first phase costs nothing.
+    rate = downwards(math.sqrt(2 * zcdp / (max(phases - 1, 1) * votes)))
+    mistakes_per_phase = math.ceil(upwards(charge / rate))
+    overshoot = one_sided_overshoot_upper_bound(
+        rounds=rounds,
+        instances=phases,
+        epsilon=above_threshold_epsilon,
+        failure_probability=failure_probability,
+    )
+    return HalvingPlan(
+        phases=phases,
+        votes=votes,
+        rate=rate,
+        mistakes_per_phase=mistakes_per_phase,
+        mistakes=upwards(phases * (mistakes_per_phase + overshoot)),
+    )
+
+
+def _check(
+    concepts: int,
+    rounds: int,
+    zcdp: float,
+    above_threshold_epsilon: float,
+    failure_probability: float,
+) -> None:
+    require.integer(concepts=concepts, rounds=rounds, at_least=1)
+    require.positive(zcdp=zcdp, above_threshold_epsilon=above_threshold_epsilon)
+    require.open_probability(failure_probability=failure_probability)
