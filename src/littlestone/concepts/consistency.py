@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.intervals import Intervals
 from littlestone.concepts.points import Points
 from littlestone.concepts.protocols import ConceptClass, Label, Point
 from littlestone.concepts.seen import SeenIntegers, SeenKeys
@@ -60,6 +61,8 @@ def _tracker_for(concepts: ConceptClass) -> _Tracker:
         return _SparseTracker(1, concepts.n)
     if isinstance(concepts, SparseSets):
         return _SparseTracker(concepts.k, concepts.n)
+    if isinstance(concepts, Intervals):
+        return _IntervalTracker(concepts.n)
     if isinstance(concepts.domain, IntegerRange) and concepts.domain.size <= _LARGEST_TABLE:
         return _TableTracker(concepts, concepts.domain.size)
     return _PlainTracker(concepts)
@@ -164,6 +167,68 @@ class _SparseTracker:
         self._positives |= new
         self._negatives.add_many(zeros)
         return len(ys)
+
+
+class _IntervalTracker:
+    """After a positive only the nearest negatives on both sides matter."""
+
+    def __init__(self, n: int) -> None:
+        self._negatives = SeenIntegers(n)
+        self._met_positive = False
+        self._low, self._high = n, -1  # the positives lie from low to high
+        self._left, self._right = -1, n  # the nearest negatives, or the ends
+        self._contradicted = False
+
+    def observe(self, x: Any, y: Label) -> bool:
+        if y and not self._met_positive:
+            self._meet_positive(x)
+        elif y:
+            self._low, self._high = min(self._low, x), max(self._high, x)
+        elif not self._met_positive:
+            self._negatives.add(x)
+        elif x < self._low:
+            self._left = max(self._left, x)
+        elif x > self._high:
+            self._right = min(self._right, x)
+        else:
+            self._contradicted = True
+        self._contradicted |= self._met_positive and not (
+            self._left < self._low and self._high < self._right
+        )
+        return not self._contradicted
+
+    def observe_many(self, xs: Any, ys: NDArray[Any]) -> int:
+        points, ones = np.asarray(xs), ys.astype(bool)
+        start = 0
+        if not self._met_positive:
+            start = int(ones.argmax()) if ones.any() else len(ones)
+            self._negatives.add_many(points[:start])
+            if start == len(ones):
+                return start
+            if not self.observe(int(points[start]), 1):
+                return start
+        return start + self._observe_rest(points[start:], ones[start:])
+
+    def _observe_rest(self, points: NDArray[Any], ones: NDArray[Any]) -> int:
+        low = int(points.min(where=ones, initial=self._low))
+        high = int(points.max(where=ones, initial=self._high))
+        zeros = points[~ones]
+        left = int(zeros.max(where=zeros < self._low, initial=self._left))
+        right = int(zeros.min(where=zeros > self._high, initial=self._right))
+        inside = ((zeros >= self._low) & (zeros <= self._high)).any()
+        if self._contradicted or inside or not (left < low and high < right):
+            return _one_by_one(self, points.tolist(), ones)
+        self._low, self._high, self._left, self._right = low, high, left, right
+        return len(ones)
+
+    def _meet_positive(self, x: int) -> None:
+        self._met_positive = True
+        self._low = self._high = x
+        left, right = self._negatives.neighbours(x)
+        self._left = self._left if left is None else left
+        self._right = self._right if right is None else right
+        self._contradicted |= x in self._negatives
+        self._negatives = SeenIntegers()
 
 
 def _one_by_one(tracker: _Tracker, xs: Iterable[Any], ys: NDArray[Any]) -> int:

@@ -161,17 +161,9 @@ class ThresholdVersionSpace:
         return ThresholdVersionSpace(self.concept_class, point + 1, self.high)
 
     def standard_optimal(self) -> ThresholdHypothesis:
-        """1 where floor(log2 of the thresholds at or below x) exceeds that of those above.
-
-        With s = 2**j + r thresholds left (0 <= r < 2**j) the smallest count below that wins is
-        2**j, or already s - 2**(j-1) + 1 when that is less: it has the bit length j, and
-        fewer than 2**(j-1) remain above.
-        """
+        """1 where floor(log2 of the thresholds at or below x) exceeds that of those above."""
         self._refuse_empty()
-        size = self.size
-        half = 1 << (size.bit_length() - 1)
-        below = min(half, size - half // 2 + 1)
-        return ThresholdHypothesis(self.concept_class.n, self.low + below - 1)
+        return ThresholdHypothesis(self.concept_class.n, self.low + optimal_rank(self.size) - 1)
 
     def consistent(self) -> ThresholdHypothesis:
         """The smallest threshold left."""
@@ -222,3 +214,17 @@ class ThresholdVersionSpace:
     def _refuse_empty(self) -> None:
         if self.is_empty:
             raise ValueError("the version space is empty: no concept fits the examples")
+
+
+def optimal_rank(size: int) -> int:
+    """The smallest k with floor(log2 k) > floor(log2(size - k)), where floor(log2 0) is -1.
+
+    Of 2**j <= size < 2**(j+1) thresholds, k = 2**j at the bottom have the larger logarithm; so do
+    already size - 2**(j-1) + 1 if that is less: they are more than 2**(j-1), and fewer than
+    2**(j-1) remain above. No smaller k does: the rest has at least the bit length of k.
+
+    >>> [optimal_rank(size) for size in range(1, 9)]
+    [1, 2, 2, 3, 4, 4, 4, 5]
+    """
+    half = 1 << (size.bit_length() - 1)
+    return min(half, size - half // 2 + 1)
