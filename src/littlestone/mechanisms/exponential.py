@@ -6,18 +6,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
 from operator import lshift, mul
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from littlestone import require
-from littlestone.mechanisms.integer_weights import (
-    LARGEST_ARRAY,
-    WeightTable,
-    smallest_eta,
-    weight_table,
-)
+from littlestone.mechanisms.integer_weights import WeightTable, table_for, whole_scores
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated
@@ -66,17 +61,10 @@ class ExponentialMechanism:
     _table: WeightTable = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.positive(epsilon=self.epsilon)
-        require.integer(range_width=self.range_width, at_least=1)
-        require.integer(floor_bits=self.floor_bits, at_least=1)
-        if self.eta < smallest_eta(self.floor_bits):
-            least = float(smallest_eta(self.floor_bits) * self.range_width)
-            raise ValueError(
-                f"epsilon must be at least {least:.2g} for this range width and floor (the table "
-                f"of weights would be too long), got epsilon={self.epsilon!r}; count scores in "
-                f"larger units instead"
-            )
-        object.__setattr__(self, "_table", weight_table(self.eta, self.floor_bits))
+        table = table_for(
+            epsilon=self.epsilon, range_width=self.range_width, floor_bits=self.floor_bits
+        )
+        object.__setattr__(self, "_table", table)
 
     @classmethod
     def with_eta(
@@ -113,13 +101,13 @@ class ExponentialMechanism:
         positions are counted as if each had been written out.
         """
         require.integer(count=count, at_least=1)
-        levels = _whole_numbers(scores)
+        known = whole_scores(scores)
         if multiplicities is not None:
-            lengths = _lengths(multiplicities, runs=len(levels))
-            return self._draw_from_runs(levels.tolist(), lengths, rng, count)
-        if len(levels) <= _SMALL:
-            return self._draw_from_runs(levels.tolist(), [1] * len(levels), rng, count)
-        return self._draw_by_digits(levels, rng, count)
+            lengths = _lengths(multiplicities, runs=len(known))
+            return self._draw_from_runs(known.tolist(), lengths, rng, count)
+        if len(known) <= _SMALL:
+            return self._draw_from_runs(known.tolist(), [1] * len(known), rng, count)
+        return self._draw_by_digits(known, rng, count)
 
     def _draw_from_runs(
         self, scores: list[int], lengths: list[int], rng: Randomness, count: int
@@ -162,21 +150,6 @@ class ExponentialMechanism:
             element = int(within[i].searchsorted(unit, side="right"))  # (L4)
             chosen.append(starts[i % len(blocks)] + element)
         return chosen
-
-
-def _whole_numbers(scores: ArrayLike) -> NDArray[np.int64]:
-    given: NDArray[Any] = np.asarray(scores)
-    if given.ndim != 1 or given.dtype.kind not in "iu" or not np.can_cast(given.dtype, np.int64):
-        raise ValueError(
-            f"scores must be a list of whole numbers of at most 64 bits with sign, "
-            f"got shape {given.shape} of {given.dtype}"
-        )
-    if not 1 <= given.size <= LARGEST_ARRAY:
-        raise ValueError(
-            f"scores must have between 1 and {LARGEST_ARRAY} entries, got {given.size}; "
-            f"join equal neighbours and pass their multiplicities"
-        )
-    return given.astype(np.int64, copy=False)
 
 
 def _lengths(multiplicities: Iterable[int], *, runs: int) -> list[int]:

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from littlestone import require
 from littlestone.mechanisms.exact import exp_bounds
 
 _RATIO_BITS: Final = 192
@@ -17,7 +17,7 @@ _GUARD_BITS: Final = 55
 _DIGIT_BITS: Final = 40
 _LONGEST_TABLE: Final = 1 << 22
 # So many digits of 40 bits have a sum below 2**63.
-LARGEST_ARRAY: Final = 1 << 22
+_LARGEST_ARRAY: Final = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +76,32 @@ def _digits(weights: list[int]) -> tuple[NDArray[np.int64], ...]:
     )
 
 
-def smallest_eta(floor_bits: int) -> Fraction:
-    """The smallest rate whose table is not unreasonably long."""
-    return Fraction(ceil(0.7 * floor_bits), _LONGEST_TABLE)
+def table_for(*, epsilon: float, range_width: int, floor_bits: int) -> WeightTable:
+    """The table of a selection mechanism, after all of its parameters were found reasonable."""
+    require.positive(epsilon=epsilon)
+    require.integer(range_width=range_width, at_least=1)
+    require.integer(floor_bits=floor_bits, at_least=1)
+    eta = Fraction(epsilon) / range_width
+    if eta * _LONGEST_TABLE < floor_bits:
+        raise ValueError(
+            f"epsilon must be at least {floor_bits * range_width / _LONGEST_TABLE:.2g} for this "
+            f"range width and floor (the table of weights would be too long), got "
+            f"epsilon={epsilon!r}; count scores in larger units instead"
+        )
+    return weight_table(eta, floor_bits)
+
+
+def whole_scores(scores: ArrayLike) -> NDArray[np.int64]:
+    """The scores as 64-bit whole numbers, or a refusal that depends on their kind alone."""
+    given: NDArray[Any] = np.asarray(scores)
+    if given.ndim != 1 or given.dtype.kind not in "iu" or not np.can_cast(given.dtype, np.int64):
+        raise ValueError(
+            f"scores must be a list of whole numbers of at most 64 bits with sign, "
+            f"got shape {given.shape} of {given.dtype}"
+        )
+    if not 1 <= given.size <= _LARGEST_ARRAY:
+        raise ValueError(
+            f"scores must have between 1 and {_LARGEST_ARRAY} entries, got {given.size}; "
+            f"join equal neighbours and pass their multiplicities"
+        )
+    return given.astype(np.int64, copy=False)

@@ -16,7 +16,7 @@ from littlestone.privacy.rounding import float_at_least
 from littlestone.privacy.transcendental import exp_upper_bound, ln_upper_bound, sqrt_upper_bound
 
 _DIGITS: Final = Context(prec=80)
-_SLACK: Final = Fraction(1, 10**60)
+_SLACK: Final = Fraction(1, 10**75)
 _LARGE: Final = 10_000
 
 
@@ -146,5 +146,6 @@ def _coins_delta_upper_bound(epsilon: float, count: int, total: float) -> Fracti
         ways = Decimal(count - lies)
         share = c.divide(c.divide(c.multiply(share, ways), Decimal(lies + 1)), odds)
         back = c.divide(c.multiply(c.multiply(back, ways), odds), Decimal(lies + 1))
-    # Each of the few operations per term errs by 1e-79 of numbers below e**total.
-    return Fraction(delta) + Fraction(c.multiply(allowed, Decimal(count + 1))) * _SLACK
+    # Each number above is off by at most about ten roundings for each release, in the eightieth
+    # digit; no summand exceeds 1, and there are at most count + 1 of them.
+    return Fraction(delta) + (count + 10) ** 2 * _SLACK

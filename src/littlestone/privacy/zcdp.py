@@ -8,7 +8,7 @@ from typing import Final
 
 from littlestone import require
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.rounding import float_at_least
+from littlestone.privacy.rounding import float_at_least, float_at_most
 from littlestone.privacy.transcendental import ln_upper_bound
 
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
@@ -52,6 +52,13 @@ class ZeroConcentrated:
         """``count`` releases of this cost, however adaptively chosen."""
         require.integer(count=count, at_least=0)
         return self if self.rho == math.inf else self.rounded_up(Fraction(self.rho) * count)
+
+    def divided(self, parts: int) -> "ZeroConcentrated":
+        """What each of ``parts`` releases may cost, rounded down."""
+        require.integer(parts=parts, at_least=1)
+        if self.rho == math.inf:
+            return self
+        return ZeroConcentrated(rho=float_at_most(Fraction(self.rho) / parts))
 
     def guarantee(self, *, delta: float) -> PrivacyGuarantee:
         """The (epsilon, delta) that this implies, for a delta of one's choice."""

@@ -1,0 +1,83 @@
+"""Choose an element with a small score, privately: permute-and-flip, never worse on average."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from littlestone.mechanisms.integer_weights import WeightTable, table_for, whole_scores
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.zcdp import ZeroConcentrated
+from littlestone.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermuteAndFlip:
+    """Visit the elements in random order; stop at i with probability exp(-eta * excess[i]).
+
+    The excess is how far score i, a whole number, lies above the smallest; eta is
+    ``epsilon / range_width`` and ``range_width`` as for the exponential mechanism, whose expected
+    score this never exceeds [MS20]. The coins are those of an integer table.
+
+    Privacy (of each draw):
+        Releases:   one element
+        Neighbours: inputs whose scores differ by a vector with max - min <= ``range_width``
+        Adversary:  adaptive; scores may depend on everything released before
+        Guarantee:  (epsilon, 0)
+        Assumes:    honest-caller (the range width is true)
+        Proof:      permute_and_flip.md, after [MS20, Theorem 1]
+
+    All coins are flipped before any is looked at, so that the time of a draw shows the number of
+    scores and not where the small ones are.
+
+    >>> from littlestone.randomness import seeded
+    >>> mechanism = PermuteAndFlip(epsilon=0.5)
+    >>> mechanism.guarantee()
+    PrivacyGuarantee(epsilon=0.5, delta=0.0)
+    >>> mechanism.draw([1000, 0, 1000], rng=seeded(1))
+    1
+    """
+
+    epsilon: float
+    range_width: int = 2
+    floor_bits: int = 64
+    _table: WeightTable = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        table = table_for(
+            epsilon=self.epsilon, range_width=self.range_width, floor_bits=self.floor_bits
+        )
+        object.__setattr__(self, "_table", table)
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """The cost of one draw."""
+        return PrivacyGuarantee(epsilon=self.epsilon)
+
+    def zero_concentrated(self) -> ZeroConcentrated:
+        """The cost of one draw for zCDP: its ratio may span more than epsilon."""
+        return ZeroConcentrated.from_pure(self.epsilon)
+
+    def draw(self, scores: ArrayLike, *, rng: Randomness) -> int:
+        """The position of one element."""
+        known = whole_scores(scores)
+        levels = self._table.levels(known, known.min())  # (L1)
+        heads = np.flatnonzero(self._flip(levels, rng))  # (L3)
+        # The first head in a random order is a uniformly random head.
+        return int(heads[rng.below(len(heads))])  # (L2, L4)
+
+    def _flip(self, levels: NDArray[np.int64], rng: Randomness) -> NDArray[np.bool_]:
+        """A coin for each element: heads with probability W[level] / W[0], a power of two."""
+        heads = np.zeros(len(levels), dtype=np.bool_)
+        undecided = ~heads
+        missing = self._table.weights[0].bit_length() - 1
+        # A uniform number below W[0] against the weight, first by their leading digits.
+        for place in reversed(range(len(self._table.digits))):
+            width = missing - place * self._table.digit_bits
+            missing -= width
+            drawn = (rng.words(len(levels)) >> np.uint64(64 - width)).view(np.int64)
+            wanted = self._table.digits[place].take(levels)
+            heads |= undecided & (drawn < wanted)
+            undecided &= drawn == wanted
+            if not undecided.any():
+                break
+        return heads
