@@ -98,6 +98,38 @@ def demo(
     command.run(rounds=rounds, plot=plot, seed=seed)
 
 
+@app.command()
+def audit(
+    mechanism: Annotated[
+        str | None, typer.Argument(help="What to audit; without it, the list is printed.")
+    ] = None,
+    broken: Annotated[
+        str | None, typer.Option(help="Audit a broken mechanism, to see it caught.")
+    ] = None,
+    epsilon: Annotated[float, typer.Option(help="The claim to refute.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="The claim to refute.")] = 1e-6,
+    runs: Annotated[int, typer.Option(help="At most this many games.")] = 200_000,
+    seed: Annotated[int | None, typer.Option(help="Replay an audit.")] = None,
+    matrix: Annotated[
+        Path | None, typer.Option(help="Run all audits and write the detection matrix here.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play the adaptive two-world game and try to refute a privacy claim (exit status 1)."""
+    from littlestone.cli import audit as command
+
+    command.run(
+        mechanism,
+        broken=broken,
+        epsilon=epsilon,
+        delta=delta,
+        runs=runs,
+        seed=seed,
+        write_matrix=matrix,
+        as_json=as_json,
+    )
+
+
 def main() -> None:
     """Entry point: refusals become one line on standard error, never a traceback."""
     from littlestone.errors import LittlestoneError

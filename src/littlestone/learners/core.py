@@ -5,6 +5,7 @@ A learner is written as a recipe (public, frozen) and an engine (the algorithm, 
 the rounds, and takes snapshots, so that no engine does any of this again.
 """
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 from littlestone import require
@@ -91,6 +92,15 @@ class PrivateLearner(Protocol):
         ...
 
 
+def for_rounds(learner: PrivateLearner, rounds: int) -> PrivateLearner:
+    """The same learner for another horizon; recipes that plan for it have a ``for_rounds``."""
+    plan = getattr(learner, "for_rounds", None)
+    if plan is not None:
+        planned: PrivateLearner = plan(rounds)
+        return planned
+    return replace(learner, rounds=rounds)  # type: ignore[type-var]
+
+
 class PrivateRun:
     """One run of a private learner: a published hypothesis, and ``observe``.
 
@@ -156,6 +166,12 @@ class PrivateRun:
         run._played = saved.rounds_played
         run._switches = saved.switches
         return run
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError(
+            "a run cannot be copied or pickled: two copies would reuse the same noise. "
+            "Save it with snapshot(), which may be continued once"
+        )
 
     @property
     def recipe(self) -> PrivateLearner:

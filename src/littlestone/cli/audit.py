@@ -1,0 +1,98 @@
+"""``littlestone audit``."""
+
+import json
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from littlestone.audit import matrix
+from littlestone.audit.auditing import AuditReport, audit
+from littlestone.audit.broken import BROKEN
+from littlestone.audit.suite import AUDITS, CONTROLS
+from littlestone.catalogue import lookup
+from littlestone.cli.progress import round_bar
+from littlestone.randomness import Randomness, secure, seeded
+
+VIOLATION = 1
+
+
+def run(
+    name: str | None,
+    *,
+    broken: str | None,
+    epsilon: float,
+    delta: float,
+    runs: int,
+    seed: int | None,
+    write_matrix: Path | None,
+    as_json: bool,
+) -> None:
+    """Audit one mechanism or one control, or write the whole detection matrix."""
+    rng = secure() if seed is None else seeded(seed)
+    if write_matrix is not None:
+        _matrix(write_matrix, rng)
+    elif broken is not None:
+        subject = lookup(BROKEN, broken, kind="broken mechanism")
+        _one(subject, CONTROLS[broken], runs, rng, as_json, note=f"the bug: {subject.bug}")
+    elif name is not None:
+        entry = lookup(AUDITS, name, kind="audit")
+        _one(entry.subject(epsilon, delta), entry.adversary, runs, rng, as_json, entry.summary)
+    else:
+        _list()
+
+
+def _one(
+    subject: object, adversary: object, runs: int, rng: Randomness, as_json: bool, note: str
+) -> None:
+    with round_bar(runs, "auditing", quiet=as_json) as progress:
+        report = audit(
+            subject,  # type: ignore[arg-type]
+            adversary,  # type: ignore[arg-type]
+            runs=runs,
+            rng=rng,
+            progress=None if progress is None else lambda done, _: progress(done),
+        )
+    if as_json:
+        print(json.dumps(_record(report)))  # noqa: T201
+    else:
+        console = Console()
+        console.print(f"{report.subject}\n[dim]{note}[/]\n{report.verdict}", highlight=False)
+    if report.violation:
+        raise typer.Exit(VIOLATION)
+
+
+def _record(report: AuditReport) -> dict[str, object]:
+    return {
+        "subject": report.subject,
+        "adversary": report.adversary,
+        "claimed_epsilon": report.claimed.epsilon,
+        "delta": report.claimed.delta,
+        "epsilon_lower_bound": report.epsilon_lower_bound,
+        "failure_probability": report.failure_probability,
+        "runs": report.runs,
+        "seconds": round(report.seconds, 3),
+        "violation": report.violation,
+        "verdict": report.verdict,
+    }
+
+
+def _matrix(path: Path, rng: Randomness) -> None:
+    console = Console()
+    correct = matrix.correct_mechanisms(rng)
+    caught = matrix.controls(rng, progress=lambda name: console.print(f"[dim]{name}[/]"))
+    matrix.write(path, correct=correct, caught=caught)
+    missed = [name for name, report in caught.items() if not report.violation]
+    console.print(f"{path}: {len(caught) - len(missed)} of {len(caught)} controls caught")
+    if missed or any(report.violation for report in correct.values()):
+        raise typer.Exit(VIOLATION)
+
+
+def _list() -> None:
+    table = Table("audit", "what it does")
+    for name, entry in AUDITS.items():
+        table.add_row(name, entry.summary)
+    for name, subject in BROKEN.items():
+        table.add_row(f"--broken {name}", subject.bug)
+    Console().print(table)
