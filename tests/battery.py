@@ -14,6 +14,7 @@ from littlestone.adversaries.random_stream import RandomStream
 from littlestone.adversaries.shattered_tree import ShatteredTree
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
 from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.intervals import Intervals
 from littlestone.concepts.points import Points
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.sparse_sets import SparseSets
@@ -28,6 +29,8 @@ CLASSES: dict[str, ConceptClass] = {
     "thresholds": Thresholds(21),
     "one-point": Thresholds(1),
     "many-thresholds": Thresholds(2**40),
+    "intervals": Intervals(9),
+    "many-intervals": Intervals(2**30),
     "points": Points(),
     "few-points": Points(5),
     "sparse-sets": SparseSets(3),

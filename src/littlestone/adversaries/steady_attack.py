@@ -34,52 +34,58 @@ class Move:
 class SteadyAttack:
     """Plays the moves of a position; cheap while nothing new is published."""
 
-    __slots__ = ("_at", "_cycle", "_domain", "_move", "_position", "_seen")
+    __slots__ = ("_at", "_cycle", "_domain", "_planned", "_position", "_seen")
 
     def __init__(self, domain: Domain, position: Position) -> None:
         self._domain = domain
         self._position = position
-        self._move: Move | None = None
         self._cycle: tuple[Example, ...] = ()
         self._seen: Hypothesis | None = None
         self._at = 0
+        self._planned: tuple[Hypothesis | None, Move] | None = None
 
     def choose(self, seen: Hypothesis | None, /) -> Example:
-        if not self._cycle or (seen is not self._seen and seen != self._seen):
-            self._decide(seen)
-        example = self._cycle[self._at]
-        self.played(1)
-        return example
+        cycle = self._cycle
+        if not cycle or (seen is not self._seen and seen != self._seen):
+            move = self._position.move(seen)
+            self._make(move, seen, 1)
+            return move.examples[0]
+        at = self._at
+        self._at = at + 1 if at + 1 < len(cycle) else 0
+        return cycle[at]
 
     def plan(self, seen: Hypothesis | None, most: int, /) -> tuple[Any, NDArray[np.uint8]]:
-        if not self._cycle or (seen is not self._seen and seen != self._seen):
-            self._decide(seen)
-        if self._move is not None:
-            most = 1
-        points = self._domain.check_many([x for x, _ in self._cycle])
-        labels = np.array([y for _, y in self._cycle], dtype=np.uint8)
-        turns = np.arange(self._at, self._at + most) % len(labels)
-        if isinstance(points, np.ndarray):
-            return points[turns], labels[turns]
-        repeated = points * (-(-(self._at + most) // len(points)))
-        return repeated[self._at : self._at + most], labels[turns]
+        if self._cycle and (seen is self._seen or seen == self._seen):
+            self._planned = None
+            return self._repeated(self._cycle, self._at, most)
+        move = self._position.move(seen)
+        self._planned = seen, move
+        return self._repeated(move.examples, 0, most if move.after is None else 1)
 
     def played(self, count: int, /) -> None:
-        if self._move is None:
-            at = self._at + count
-            self._at = at if at < len(self._cycle) else at % len(self._cycle)
+        if self._planned is None:
+            self._at = (self._at + count) % len(self._cycle)
         elif count:
-            assert self._move.after is not None
-            self._position = self._move.after
-            self._move, self._cycle = None, ()
+            seen, move = self._planned
+            self._make(move, seen, count)
+            self._planned = None
 
-    def _decide(self, seen: Hypothesis | None) -> None:
-        """Prepare what to play; the position changes only when it is played."""
-        move = self._position.move(seen)
-        self._move = None if move.after is None else move
-        self._cycle = move.examples
-        self._seen = seen
-        self._at = 0
+    def _make(self, move: Move, seen: Hypothesis | None, count: int) -> None:
+        if move.after is None:
+            self._cycle, self._seen, self._at = move.examples, seen, count % len(move.examples)
+        else:
+            self._cycle, self._position = (), move.after
+
+    def _repeated(
+        self, cycle: tuple[Example, ...], at: int, count: int
+    ) -> tuple[Any, NDArray[np.uint8]]:
+        """``count`` examples of the cycle, from number ``at`` on."""
+        points = self._domain.check_many([x for x, _ in cycle])
+        labels = np.array([y for _, y in cycle], dtype=np.uint8)
+        turns = np.arange(at, at + count) % len(cycle)
+        if isinstance(points, np.ndarray):
+            return points[turns], labels[turns]
+        return (points * (1 + (at + count) // len(cycle)))[at : at + count], labels[turns]
 
 
 def standing(space: VersionSpace, seen: Hypothesis | None) -> Hypothesis:

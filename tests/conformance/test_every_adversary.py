@@ -1,0 +1,199 @@
+"""What every adversary owes to the game."""
+
+import pickle
+import zlib
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.battery import ADVERSARIES, CLASSES, REALIZABLE, learners_for
+
+from littlestone.concepts.protocols import ConceptClass, Hypothesis
+from littlestone.game.play import play
+from littlestone.game.protocols import Adversary, BlockAttack
+from littlestone.randomness import Randomness, seeded
+
+everywhere = [
+    pytest.param(adversary, concepts, id=f"{adversary}-{concepts}")
+    for adversary in ADVERSARIES
+    for concepts in CLASSES
+]
+realizable_everywhere = [p for p in everywhere if p.values[0] in REALIZABLE]
+
+
+@dataclass(frozen=True)
+class Wandering:
+    """A learner that publishes something else every few rounds.
+
+    What it publishes depends on every example so far, so that games that differ anywhere differ
+    in what follows.
+    """
+
+    concepts: ConceptClass
+
+    def start(self, *, rng: Randomness) -> "WanderingRun":
+        return WanderingRun(self.concepts, rng.generator())
+
+
+class WanderingRun:
+    def __init__(self, concepts: ConceptClass, generator: np.random.Generator) -> None:
+        self._check = concepts.domain.check
+        self._choices = list(islice(concepts.concepts(), 12))
+        self._choices.append(concepts.version_space().standard_optimal())
+        self._generator = generator
+        self._digest = 0
+        self._wander()
+
+    def _wander(self) -> None:
+        drawn = int(self._generator.integers(2**32)) ^ self._digest
+        self.hypothesis: Hypothesis = self._choices[drawn % len(self._choices)]
+        self._wait = int(self._generator.choice([1, 2, 5, 90]))
+
+    def observe(self, x: Any, y: int, /) -> None:
+        self._digest = zlib.crc32(repr((x, y)).encode(), self._digest)
+        self._wait -= 1
+        if not self._wait:
+            self._wander()
+
+    def observe_many(self, xs: Any, ys: Any, /) -> int:
+        before = self.hypothesis
+        for taken, (x, y) in enumerate(zip(xs, ys.tolist(), strict=True), start=1):
+            self.observe(self._check(x), y)
+            if self.hypothesis != before:
+                return taken
+        return len(ys)
+
+
+def transcript_of(adversary: Adversary, learner: Any, seed: int, **options: Any) -> str:
+    return play(learner, adversary, rounds=700, rng=seeded(seed), **options).text()
+
+
+@pytest.mark.parametrize(("adversary", "concepts"), everywhere)
+@pytest.mark.parametrize("peek", [False, True])
+def test_blocks_and_single_rounds_give_the_same_transcript(
+    adversary: str, concepts: str, peek: bool, rng: Randomness
+) -> None:
+    space = CLASSES[concepts]
+    foe = ADVERSARIES[adversary](space)
+    assert isinstance(foe.start(rng=seeded(0)), BlockAttack)
+    seed = rng.below(2**32)
+    for learner in (Wandering(space), *(learner for _, learner in learners_for(space))):
+        scalar = transcript_of(foe, learner, seed, peek=peek, blocks=False)
+        assert transcript_of(foe, learner, seed, peek=peek) == scalar
+        # Recorded rounds are played one by one: switching between the two must not matter.
+        mixed = play(learner, foe, rounds=700, rng=seeded(seed), peek=peek, record=50)
+        assert replace(mixed, record=()).text() == scalar
+
+
+@pytest.mark.parametrize(("adversary", "concepts"), realizable_everywhere)
+@pytest.mark.parametrize("peek", [False, True])
+def test_realizable_adversaries_keep_their_word(
+    adversary: str, concepts: str, peek: bool, rng: Randomness
+) -> None:
+    space = CLASSES[concepts]
+    foe = ADVERSARIES[adversary](space)
+    assert foe.realizable
+    # The referee would raise NotRealizableError.
+    game = play(Wandering(space), foe, rounds=700, rng=rng, peek=peek, record=700, blocks=False)
+    left = space.version_space()
+    for entry in game.record:
+        left = left.restrict(entry.x, entry.y)
+    assert not left.is_empty
+
+
+@pytest.mark.parametrize(("adversary", "concepts"), everywhere)
+def test_a_recipe_is_a_value(adversary: str, concepts: str) -> None:
+    recipe, again = (ADVERSARIES[adversary](CLASSES[concepts]) for _ in range(2))
+    assert recipe == again
+    assert hash(recipe) == hash(again)
+    assert pickle.loads(pickle.dumps(recipe)) == recipe
+    with pytest.raises(AttributeError):
+        recipe.concepts = CLASSES[concepts]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("adversary", "concepts"), everywhere)
+def test_the_seed_decides_the_play(adversary: str, concepts: str, rng: Randomness) -> None:
+    space, seed = CLASSES[concepts], rng.below(2**32)
+    foe = ADVERSARIES[adversary](space)
+    assert transcript_of(foe, Wandering(space), seed) == transcript_of(foe, Wandering(space), seed)
+
+
+@pytest.mark.parametrize(("adversary", "concepts"), everywhere)
+def test_an_oblivious_adversary_ignores_what_is_published(
+    adversary: str, concepts: str, rng: Randomness
+) -> None:
+    space, seed = CLASSES[concepts], rng.below(2**32)
+    foe = ADVERSARIES[adversary](space)
+    games = []
+    for published in islice(space.concepts(), 2):
+        attack = foe.start(rng=seeded(seed))
+        games.append([attack.choose(published if i else None) for i in range(50)])
+    if not foe.adaptive:
+        assert games[0] == games[-1]
+
+
+@pytest.mark.parametrize(("adversary", "concepts"), everywhere)
+def test_planning_changes_nothing(adversary: str, concepts: str, rng: Randomness) -> None:
+    space, seed = CLASSES[concepts], rng.below(2**32)
+    foe = ADVERSARIES[adversary](space)
+    plain, planned = foe.start(rng=seeded(seed)), foe.start(rng=seeded(seed))
+    published = space.version_space().standard_optimal()
+    other = next(iter(space.concepts()))
+    for i in range(60):
+        seen = None if i == 0 else published if i % 7 else other
+        for most in (1, 5, 40):
+            xs, ys = planned.plan(seen, most)
+            assert 1 <= len(xs) == len(ys) <= most
+        if i % 3 == 0:
+            planned.plan(other, 3)  # and neither does a plan for something else
+        first = space.domain.check(planned.plan(seen, 4)[0][0])
+        example = plain.choose(seen)
+        assert first == example[0]
+        assert planned.choose(seen) == example
+
+
+def test_spread_mistakes_repeats_a_point_only_when_it_must() -> None:
+    space = CLASSES["thresholds"]
+    published = list(space.concepts())[-1]  # 0 everywhere
+    attack = ADVERSARIES["spread-mistakes"](space).start(rng=seeded(0))
+    attack.choose(published)
+    played = [attack.choose(published) for _ in range(20)]
+    assert max(Counter(played).values()) == 1
+    assert sorted(x for x, _ in played) == list(range(20))
+
+
+def test_keep_dimension_spends_no_dimension_on_a_stubborn_hypothesis() -> None:
+    space = CLASSES["thresholds"]  # 22 concepts: dimension 4, which 16 of them still have
+    published = list(space.concepts())[-1]
+    attack = ADVERSARIES["keep-dimension"](space).start(rng=seeded(0))
+    left = space.version_space()
+    for _ in range(100):
+        x, y = attack.choose(published)
+        assert published(x) != y
+        left = left.restrict(x, y)
+    assert left.dimension == space.littlestone_dimension
+    assert left.size == 16
+
+
+def test_frequent_killer_attacks_what_was_published_before() -> None:
+    space = CLASSES["thresholds"]
+    low, high = list(space.concepts())[3], list(space.concepts())[17]
+    attack = ADVERSARIES["frequent-killer"](space).start(rng=seeded(0))
+    attack.choose(low)
+    attack.choose(high)
+    played = [attack.choose(high) for _ in range(20)]
+    assert any(low(x) != y and high(x) == y for x, y in played)
+    assert any(high(x) != y for x, y in played)
+
+
+def test_boundary_plays_beside_the_change_of_the_published_label() -> None:
+    space = CLASSES["thresholds"]
+    concepts = list(space.concepts())
+    attack = type(ADVERSARIES["boundary"](space))(space, target=concepts[12]).start(rng=seeded(0))
+    assert attack.choose(concepts[5]) == (5, 0)
+    assert attack.choose(concepts[19]) == (18, 1)
+    x, y = attack.choose(concepts[12])
+    assert y == concepts[12](x)

@@ -1,0 +1,88 @@
+"""[L88]: the optimal mistake bound of a class is its Littlestone dimension."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.battery import CLASSES
+
+from littlestone.adversaries.keep_dimension import KeepDimension
+from littlestone.adversaries.mistake_forcing import MistakeForcing
+from littlestone.adversaries.replay import Replay
+from littlestone.adversaries.shattered_tree import ShatteredTree
+from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.game.play import play
+from littlestone.online.halving import Halving
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.randomness import seeded
+
+matrices = st.integers(1, 6).flatmap(
+    lambda points: st.lists(
+        st.lists(st.integers(0, 1), min_size=points, max_size=points), min_size=1, max_size=12
+    )
+)
+finite_classes = matrices.map(lambda rows: FiniteClass(np.array(rows)))
+
+
+def realizable_stream(data: st.DataObject, concepts: ConceptClass, rounds: int) -> list:
+    """Any stream that some concept fits: each label is free as long as it may be."""
+    space, stream = concepts.version_space(), []
+    points = [x for x, _ in zip(concepts.domain, range(40), strict=False)]
+    for _ in range(rounds):
+        x = data.draw(st.sampled_from(points))
+        y = data.draw(st.integers(0, 1))
+        if space.restrict(x, y).is_empty:
+            y = 1 - y
+        space = space.restrict(x, y)
+        stream.append((x, y))
+    return stream
+
+
+def mistakes_on(learner, stream) -> int:
+    adversary = Replay(learner.concepts, stream, realizable=True)
+    return play(learner, adversary, rounds=len(stream), rng=seeded(0)).mistakes
+
+
+@given(concepts=finite_classes, data=st.data())
+def test_mistakes_never_exceed_the_littlestone_dimension(concepts, data) -> None:
+    stream = realizable_stream(data, concepts, 20)
+    assert mistakes_on(StandardOptimal(concepts), stream) <= concepts.littlestone_dimension
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@given(data=st.data())
+def test_the_structured_classes_keep_the_bound(name, data) -> None:
+    concepts = CLASSES[name]
+    stream = realizable_stream(data, concepts, 20)
+    assert mistakes_on(StandardOptimal(concepts), stream) <= concepts.littlestone_dimension
+
+
+@given(concepts=finite_classes, data=st.data())
+def test_halving_errs_at_most_log_many_times(concepts, data) -> None:
+    stream = realizable_stream(data, concepts, 20)
+    assert mistakes_on(Halving(concepts), stream) <= concepts.size.bit_length() - 1
+
+
+FORCING = [MistakeForcing, ShatteredTree, KeepDimension]
+
+
+@pytest.mark.parametrize("adversary", FORCING)
+@pytest.mark.parametrize("peek", [False, True])
+@given(concepts=finite_classes)
+def test_the_forcing_adversaries_reach_the_littlestone_dimension(adversary, peek, concepts) -> None:
+    check_forced(adversary, concepts, peek=peek)
+
+
+@pytest.mark.parametrize("adversary", FORCING)
+@pytest.mark.parametrize("peek", [False, True])
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_forcing_adversaries_reach_it_on_structured_classes(adversary, peek, name) -> None:
+    check_forced(adversary, CLASSES[name], peek=peek)
+
+
+def check_forced(adversary, concepts, *, peek: bool) -> None:
+    transcript = play(
+        StandardOptimal(concepts), adversary(concepts), rounds=200, rng=seeded(0), peek=peek
+    )
+    assert transcript.mistakes == concepts.littlestone_dimension
