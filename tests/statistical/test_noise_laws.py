@@ -1,0 +1,156 @@
+"""Every sampler against its closed form and against OpenDP, each beside one wrong by one step.
+
+The χ² p-value of a correct sampler is below 1e-10 with probability 1e-10 up to the error of the
+χ² approximation, for which the factor of ten to the stated 1e-9 leaves room (cells hold at least
+500 draws).
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+
+import numpy as np
+import opendp.prelude as dp
+import pytest
+from numpy.typing import NDArray
+
+from littlestone.mechanisms.bernoulli import BernoulliExp
+from littlestone.mechanisms.discrete_laplace import DiscreteLaplace
+from littlestone.mechanisms.geometric import Geometric
+from littlestone.mechanisms.truncated_laplace import TruncatedLaplace
+from littlestone.mechanisms.waiting_time import WaitingTime
+from littlestone.randomness import Randomness, secure
+
+pytestmark = pytest.mark.statistical
+
+FALSE_FAILURE_PROBABILITY = 1e-9
+LOWEST_P_VALUE = FALSE_FAILURE_PROBABILITY / 10
+BLOCK = 200_000
+SCALARS = 20_000
+
+Law = dict[int, float]
+Fit = Callable[[Iterable[int], Mapping[int, float]], float]
+Agreement = Callable[[Iterable[int], Iterable[int], Mapping[int, float]], float]
+
+
+def geometric_law(rate: float, size: int | None = None) -> Law:
+    end = size or int(60 / rate) + 2
+    weights = [math.exp(-rate * k) for k in range(end)]
+    return {k: weight / sum(weights) for k, weight in enumerate(weights)}
+
+
+def laplace_law(rate: float, bound: int | None = None) -> Law:
+    end = int(60 / rate) + 2 if bound is None else bound
+    weights = {k: math.exp(-rate * abs(k)) for k in range(-end, end + 1)}
+    return {k: weight / sum(weights.values()) for k, weight in weights.items()}
+
+
+def waiting_law(rate: float, gap: int) -> Law:
+    miss = -math.expm1(-rate * gap)
+    return {n: miss ** (n - 1) * (1 - miss) for n in range(1, int(60 / -math.log(miss)) + 2)}
+
+
+GEOMETRICS = [
+    (1.0, None),
+    (0.3, None),
+    (0.01, None),  # two digits
+    (2.5, None),
+    (1.0, 3),
+    (0.01, 700),
+    (0.001, 3000),  # two digits, and values beyond the end rejected
+    (2.0, 400),  # a table that ends before the size does
+]
+
+
+@pytest.mark.parametrize(("rate", "size"), GEOMETRICS)
+def test_geometric_has_its_law(rate: float, size: int | None, rng: Randomness, fit: Fit) -> None:
+    sampler = Geometric(rate=rate, size=size)
+    law = geometric_law(rate, size)
+    assert fit(sampler.draw_many(BLOCK, rng), law) > LOWEST_P_VALUE
+    assert fit((sampler.draw(rng) for _ in range(SCALARS)), law) > LOWEST_P_VALUE
+
+
+@pytest.mark.parametrize("rate", [1.0, Fraction(1, 3), 0.05])
+def test_discrete_laplace_has_its_law(rate: Fraction | float, rng: Randomness, fit: Fit) -> None:
+    sampler, law = DiscreteLaplace(rate=rate), laplace_law(float(rate))
+    assert fit(sampler.draw_many(BLOCK, rng), law) > LOWEST_P_VALUE
+    assert fit((sampler.draw(rng) for _ in range(SCALARS)), law) > LOWEST_P_VALUE
+
+
+def test_discrete_laplace_has_its_law_on_secure_bits(fit: Fit) -> None:
+    values = DiscreteLaplace(rate=0.5).draw_many(BLOCK, secure())
+    assert fit(values, laplace_law(0.5)) > LOWEST_P_VALUE
+
+
+@pytest.mark.parametrize(("rate", "bound"), [(1.0, 14), (0.2, 3), (0.5, 0), (0.004, 2000)])
+def test_truncated_laplace_has_its_law(rate: float, bound: int, rng: Randomness, fit: Fit) -> None:
+    sampler, law = TruncatedLaplace(rate=rate, bound=bound), laplace_law(rate, bound)
+    if bound == 0:
+        assert not sampler.draw_many(1000, rng).any()
+        return
+    assert fit(sampler.draw_many(BLOCK, rng), law) > LOWEST_P_VALUE
+    assert fit((sampler.draw(rng) for _ in range(SCALARS)), law) > LOWEST_P_VALUE
+
+
+@pytest.mark.parametrize("exponent", [Fraction(1, 3), Fraction(7, 2), 0.7])
+def test_bernoulli_has_its_law(exponent: Fraction | float, rng: Randomness, fit: Fit) -> None:
+    coin, heads = BernoulliExp(exponent=exponent), math.exp(-exponent)
+    law = {0: 1 - heads, 1: heads}
+    assert fit(coin.draw_many(BLOCK, rng).astype(int), law) > LOWEST_P_VALUE
+    assert fit((int(coin.draw(rng)) for _ in range(50_000)), law) > LOWEST_P_VALUE
+
+
+@pytest.mark.parametrize(("rate", "gap"), [(0.5, 1), (0.5, 5), (1.0, 4)])
+def test_waiting_time_has_its_law(rate: float, gap: int, rng: Randomness, fit: Fit) -> None:
+    sampler = WaitingTime(rate=rate)
+    waits = (sampler.draw(gap, rng) for _ in range(50_000))
+    assert fit(waits, waiting_law(rate, gap)) > LOWEST_P_VALUE
+
+
+def test_samplers_wrong_by_one_step_are_rejected(rng: Randomness, fit: Fit) -> None:
+    geometric = Geometric(rate=0.3).draw_many(BLOCK, rng)
+    assert fit(geometric + 1, geometric_law(0.3)) < LOWEST_P_VALUE
+    assert fit(np.maximum(geometric - 1, 0), geometric_law(0.3)) < LOWEST_P_VALUE
+    # The entry for 0 missing from the table, and a rate that is a tenth too small.
+    assert fit(geometric[geometric > 0], geometric_law(0.3)) < LOWEST_P_VALUE
+    assert fit(geometric, geometric_law(0.3 * 11 / 10)) < LOWEST_P_VALUE
+
+
+def test_laplace_that_keeps_minus_zero_is_rejected(rng: Randomness, fit: Fit) -> None:
+    sizes = Geometric(rate=0.2).draw_many(BLOCK, rng)
+    signs = 1 - 2 * rng.below_many(2, BLOCK)
+    assert fit(sizes * signs, laplace_law(0.2)) < LOWEST_P_VALUE
+
+
+def test_truncation_one_step_too_early_or_too_late_is_rejected(rng: Randomness, fit: Fit) -> None:
+    for wrong in (2, 4):
+        values = TruncatedLaplace(rate=0.2, bound=wrong).draw_many(BLOCK, rng)
+        assert fit(values, laplace_law(0.2, 3)) < LOWEST_P_VALUE
+
+
+def test_a_waiting_time_that_counts_from_zero_is_rejected(rng: Randomness, fit: Fit) -> None:
+    waits = [max(WaitingTime(rate=0.5).draw(5, rng) - 1, 1) for _ in range(50_000)]
+    assert fit(waits, waiting_law(0.5, 5)) < LOWEST_P_VALUE
+
+
+def opendp_laplace(scale: float, count: int) -> NDArray[np.int64]:
+    """Exact discrete Laplace noise from an independent implementation."""
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T=int), size=count), dp.l1_distance(T=int)
+    return np.array(dp.m.make_laplace(*space, scale=scale)([0] * count))
+
+
+def test_discrete_laplace_agrees_with_opendp(rng: Randomness, agreement: Agreement) -> None:
+    oracle = opendp_laplace(2.0, SCALARS)
+    ours = DiscreteLaplace(rate=Fraction(1, 2)).draw_many(BLOCK, rng)
+    assert agreement(ours, oracle, laplace_law(0.5)) > LOWEST_P_VALUE
+    assert agreement(ours + 1, oracle, laplace_law(0.5)) < LOWEST_P_VALUE
+
+
+def test_truncated_laplace_agrees_with_opendp_conditioned(
+    rng: Randomness, agreement: Agreement
+) -> None:
+    oracle = opendp_laplace(2.0, SCALARS)
+    ours = TruncatedLaplace(rate=Fraction(1, 2), bound=3).draw_many(BLOCK, rng)
+    assert agreement(ours, oracle[abs(oracle) <= 3], laplace_law(0.5, 3)) > LOWEST_P_VALUE
+    assert agreement(ours, oracle[abs(oracle) <= 4], laplace_law(0.5, 4)) < LOWEST_P_VALUE
