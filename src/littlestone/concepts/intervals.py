@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement
 from typing import Any
 
 from littlestone import require
@@ -74,8 +73,9 @@ class Intervals:
     def concepts(self) -> Iterator[StepFunction]:
         """The empty interval, then all others by their ends."""
         yield StepFunction.from_runs(self.n, ())
-        for a, b in combinations_with_replacement(range(self.n), 2):
-            yield StepFunction.from_runs(self.n, [(a, b + 1)])
+        for a in range(self.n):  # itertools would hold all n points in memory
+            for b in range(a, self.n):
+                yield StepFunction.from_runs(self.n, [(a, b + 1)])
 
 
 class IntervalVersionSpace:
