@@ -28,6 +28,8 @@ def user_level(guarantee: PrivacyGuarantee, *, max_contributions: int) -> Privac
     require.integer(max_contributions=max_contributions, at_least=1)
     if not guarantee.is_private:
         return NOT_PRIVATE
+    if max_contributions == 1:
+        return guarantee
     epsilon = Fraction(guarantee.epsilon) * max_contributions
     if guarantee.delta == 0:
         return PrivacyGuarantee.rounded_up(epsilon=epsilon)
