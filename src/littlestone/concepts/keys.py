@@ -1,35 +1,37 @@
 """Hashable keys: sets of them that grow cheaply, a fixed order, and JSON both ways."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from fractions import Fraction
 from itertools import islice
 from numbers import Rational, Real
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from littlestone.concepts.protocols import Point
 
+Key = TypeVar("Key", bound=Hashable)
 
-class KeySet:
+
+class KeySet(Generic[Key]):
     """An immutable set of keys; one with a key more shares its storage with it.
 
     Growing the newest set of a line costs O(1), however large it is; growing an older one again
     copies it. Equal sets are equal and hash alike, in whatever order they grew.
 
-    >>> small = KeySet().adding("a")
+    >>> small = KeySet[str]().adding("a")
     >>> large = small.adding("b")
-    >>> "b" in small, "b" in large, large == KeySet().adding("b").adding("a")
+    >>> "b" in small, "b" in large, large == KeySet[str]().adding("b").adding("a")
     (False, True, True)
     """
 
     __slots__ = ("_hash", "_positions", "_size")
 
     def __init__(self) -> None:
-        self._positions: dict[Point, int] = {}
+        self._positions: dict[Key, int] = {}
         self._size = 0
         self._hash = 0
 
-    def adding(self, key: Point) -> "KeySet":
+    def adding(self, key: Key) -> "KeySet[Key]":
         """The set that also holds ``key``."""
         positions, size = self._positions, self._size
         known = positions.get(key)
@@ -39,20 +41,20 @@ class KeySet:
             positions[key] = size
         elif known < size:
             return self
-        grown = KeySet.__new__(KeySet)
+        grown: KeySet[Key] = KeySet.__new__(KeySet)
         grown._positions = positions
         grown._size = size + 1
         grown._hash = self._hash ^ hash((key,))
         return grown
 
     def __contains__(self, key: object) -> bool:
-        position = self._positions.get(key)
+        position = self._positions.get(key)  # type: ignore[arg-type]
         return position is not None and position < self._size
 
     def __len__(self) -> int:
         return self._size
 
-    def __iter__(self) -> Iterator[Point]:
+    def __iter__(self) -> Iterator[Key]:
         return islice(iter(self._positions), self._size)
 
     def __eq__(self, other: object) -> bool:
@@ -76,9 +78,9 @@ class KeySet:
         return f"KeySet({self._size} keys)"
 
 
-def key_set(keys: Iterable[Point]) -> KeySet:
+def key_set(keys: Iterable[Key]) -> KeySet[Key]:
     """The set of these keys."""
-    grown = KeySet()
+    grown = KeySet[Key]()
     for key in keys:
         grown = grown.adding(key)
     return grown

@@ -62,7 +62,7 @@ class SparseSets:
         return self.dual_littlestone_dimension
 
     def version_space(self) -> "SparseVersionSpace":
-        return SparseVersionSpace(self, frozenset(), KeySet())
+        return SparseVersionSpace(self, frozenset(), KeySet[Point]())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
         """All the ones, less the k keys where a 1 saves most."""
@@ -90,7 +90,10 @@ class SparseVersionSpace:
     __slots__ = ("concept_class", "negatives", "positives")
 
     def __init__(
-        self, concept_class: SparseSets, positives: frozenset[Point] | None, negatives: KeySet
+        self,
+        concept_class: SparseSets,
+        positives: frozenset[Point] | None,
+        negatives: KeySet[Point],
     ) -> None:
         self.concept_class = concept_class
         self.positives = positives
@@ -126,12 +129,14 @@ class SparseVersionSpace:
         if known == label:
             return self
         if known is not None:
-            return SparseVersionSpace(concepts, None, KeySet())
+            return SparseVersionSpace(concepts, None, KeySet[Point]())
         if not label:
             return SparseVersionSpace(concepts, positives, self.negatives.adding(key))
         # Once all k are known the negatives say nothing more; without them equal is equal.
         full = len(positives) + 1 == concepts.k
-        return SparseVersionSpace(concepts, positives | {key}, KeySet() if full else self.negatives)
+        return SparseVersionSpace(
+            concepts, positives | {key}, KeySet[Point]() if full else self.negatives
+        )
 
     def label_of(self, key: Point) -> Label | None:
         """The label on which all concepts here agree; None where they do not."""

@@ -1,0 +1,118 @@
+"""A conjunction of literals as a hypothesis."""
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.domain import BooleanCube
+from littlestone.concepts.protocols import Hypothesis, Label
+
+Term = tuple[tuple[int, Label], ...]
+"""Features and the values they must have, in the order of the features."""
+
+_BLOCK = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class ConjunctionHypothesis:
+    """1 where every feature of ``term`` has its value; 0 everywhere when ``term`` is None.
+
+    >>> rule = ConjunctionHypothesis(n=4, term=((0, 1), (2, 0)))
+    >>> rule((1, 0, 0, 1)), rule((1, 0, 1, 1)), rule.describe()
+    (1, 0, 'x0 and not x2')
+    >>> rule.disagreement(ConjunctionHypothesis(n=4, term=((0, 1),)))
+    (1, 0, 1, 0)
+    >>> ConjunctionHypothesis.from_json(rule.to_json()) == rule
+    True
+    """
+
+    n: int
+    term: Term | None
+
+    def __post_init__(self) -> None:
+        require.integer(n=self.n, at_least=1)
+        if self.term is None:
+            return
+        for feature, value in self.term:
+            require.integer(feature=feature, at_least=0)
+            require.label(value)
+        features = [feature for feature, _ in self.term]
+        if features != sorted(set(features)) or features[-1:] > [self.n - 1]:
+            raise ValueError(
+                f"term must name features below {self.n} in increasing order, got term={self.term}"
+            )
+
+    @property
+    def domain(self) -> BooleanCube:
+        return BooleanCube(self.n)
+
+    def __call__(self, x: Any, /) -> Label:
+        point = self.domain.check(x)
+        if self.term is None:
+            return 0
+        return int(all(point[feature] == value for feature, value in self.term))
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        points = self.domain.check_many(xs)
+        if self.term is None:
+            return np.zeros(len(points), dtype=np.uint8)
+        features = [feature for feature, _ in self.term]
+        values = np.array([value for _, value in self.term], dtype=np.uint8)
+        labels: NDArray[np.uint8] = (points[:, features] == values).all(axis=1).view(np.uint8)
+        return labels
+
+    def disagreement(self, other: Hypothesis, /) -> tuple[int, ...] | None:
+        """Between conjunctions in closed form; against any other kind, the first such point."""
+        if isinstance(other, ConjunctionHypothesis) and other.n == self.n:
+            point = self._above(other)
+            return other._above(self) if point is None else point
+        return first_disagreement(self, other, self.n)
+
+    def to_json(self) -> dict[str, Any]:
+        term = None if self.term is None else [list(literal) for literal in self.term]
+        return {"kind": "conjunction", "n": self.n, "term": term}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        term = data.get("term", ())
+        if term is not None:
+            if not isinstance(term, list) or not all(
+                isinstance(literal, list) and len(literal) == 2 for literal in term
+            ):
+                raise ValueError(f"term must be a list of pairs or null, got term={term!r}")
+            term = tuple((feature, value) for feature, value in term)
+        return cls(data.get("n"), term)  # type: ignore[arg-type]
+
+    def describe(self) -> str:
+        if self.term is None:
+            return "0 everywhere"
+        words = [f"x{feature}" if value else f"not x{feature}" for feature, value in self.term]
+        return " and ".join(words) or "1 everywhere"
+
+    def _above(self, other: "ConjunctionHypothesis") -> tuple[int, ...] | None:
+        """A point with label 1 here and 0 there."""
+        if self.term is None:
+            return None
+        mine = dict(self.term)
+        if other.term is not None:
+            apart = [(f, v) for f, v in other.term if mine.get(f) != v]
+            if not apart:
+                return None
+            feature, value = apart[0]
+            mine.setdefault(feature, 1 - value)
+        return tuple(mine.get(feature, 0) for feature in range(self.n))
+
+
+def first_disagreement(left: Hypothesis, right: Hypothesis, n: int) -> tuple[int, ...] | None:
+    """The first point of the cube, in its order, on which the two differ."""
+    points = iter(BooleanCube(n))
+    while block := list(islice(points, _BLOCK)):
+        array = np.array(block, dtype=np.uint8)
+        differs = np.flatnonzero(left.many(array) != right.many(array))
+        if differs.size:
+            return block[int(differs[0])]
+    return None

@@ -1,0 +1,68 @@
+"""Small exact searches over sets that meet a family of sets (all of them bit masks)."""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+Family = frozenset[int]
+
+
+def minimal(family: Iterable[int]) -> Family:
+    """The members that hold no other member: the same sets meet them all."""
+    kept: list[int] = []
+    for part in sorted(set(family), key=int.bit_count):
+        if not any(small & part == small for small in kept):
+            kept.append(part)
+    return frozenset(kept)
+
+
+@cache
+def fewest_hitting(family: Family) -> int:
+    """The size of a smallest set that meets every member; exponential in it at worst.
+
+    >>> fewest_hitting(frozenset({0b0011, 0b0110, 0b1100}))
+    2
+    """
+    size = 0
+    while not _can_hit(tuple(sorted(family, key=lambda part: (part.bit_count(), part))), size):
+        size += 1
+    return size
+
+
+def _can_hit(family: tuple[int, ...], size: int) -> bool:
+    if not family:
+        return True
+    if size == 0:
+        return False
+    smallest, allowed = family[0], -1
+    for bit in bits(smallest):
+        rest = tuple(part & allowed for part in family if not part & bit)
+        if all(rest) and _can_hit(rest, size - 1):
+            return True
+        allowed &= ~bit  # sets with this element were all tried
+    return False
+
+
+@cache
+def count_hitting(family: Family, elements: int) -> int:
+    """How many subsets of ``elements`` (a mask) meet every member.
+
+    >>> count_hitting(frozenset({0b011}), 0b111)
+    6
+    """
+    if not family:
+        return 1 << elements.bit_count()
+    if 0 in family:
+        return 0
+    bit = next(bits(min(family, key=lambda part: (part.bit_count(), part))))
+    rest = elements & ~bit
+    with_it = minimal(part for part in family if not part & bit)
+    without = minimal(part & ~bit for part in family)
+    return count_hitting(with_it, rest) + count_hitting(without, rest)
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The single bits of a mask, lowest first."""
+    while mask:
+        bit = mask & -mask
+        yield bit
+        mask ^= bit
