@@ -3,7 +3,7 @@
 import math
 
 from littlestone import require
-from littlestone.theory.rounding import upwards
+from littlestone.theory.rounding import downwards, upwards
 
 
 def paper_error_upper_bound(*, epsilon: float, delta: float) -> float:
@@ -79,9 +79,13 @@ def certain_inclusion_lower_bound(*, epsilon: float, delta: float) -> int:
     require.positive(epsilon=epsilon)
     require.open_probability(delta=delta)
     grow, shrink = math.exp(epsilon), math.exp(-epsilon)
-    released, count = 0.0, 0
-    while released < 1:
-        released = upwards(min(grow * released + delta, 1 - shrink * (1 - released - delta)))
+    released, withheld, count = 0.0, 1.0, 0
+    # Both π and 1 − π: near the end a float holds the second far better.
+    while withheld > 0:
+        withheld, released = (
+            downwards(max(1 - upwards(grow * released + delta), shrink * (withheld - delta))),
+            min(upwards(grow * released + delta), 1.0),
+        )
         count += 1
     return count
 
