@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from littlestone.concepts import littlestone
 from littlestone.concepts.dual import dual
 from littlestone.concepts.finite import FiniteClass
 from littlestone.concepts.littlestone import (
@@ -64,6 +65,18 @@ def test_every_small_class_has_the_dimensions_of_the_definitions(points: int) ->
 @given(classes())
 def test_random_classes_have_the_dimensions_of_the_definitions(labellings: Labellings) -> None:
     check_against_the_definitions(labellings)
+
+
+@pytest.mark.parametrize("setting", ["_MEMO_ENTRIES", "_RECENT_SPLITS", "_BATCH"])
+@given(labellings=classes())
+def test_the_limits_of_the_search_do_not_change_its_answers(
+    setting: str, labellings: Labellings
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(littlestone, setting, 1)
+        check_against_the_definitions(labellings)
+        small = FiniteClass(sorted(labellings)).version_space().standard_optimal()
+    assert small == FiniteClass(sorted(labellings)).version_space().standard_optimal()
 
 
 @given(classes())

@@ -1,13 +1,17 @@
 """The Littlestone dimension: by its definition, and fast on bit sets."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 
 from littlestone.concepts.protocols import ConceptClass, Label
 
 Labelling = tuple[Label, ...]
 
 _MEMO_ENTRIES = 1 << 18
+_RECENT_SPLITS = 8
+_BATCH = 256
 
 
 def littlestone_dimension(concepts: ConceptClass) -> int:
@@ -45,16 +49,18 @@ class BitSetDimension:
 
     A subclass is an integer whose bit i says whether concept i belongs to it; ``ones[x]`` is the
     subclass that labels x with 1. Concepts are distinct functions. A subclass of dimension k has
-    at least 2**k concepts, which cuts most of the search; the most balanced splits come first.
-    The memo holds bounds, so it may be dropped at any time: it is when it grows too large.
+    at least 2**k concepts, which cuts most of the search. Splits that worked lately at the same
+    depth come first, as they often work again; then the most balanced ones. The memo holds
+    bounds, so it may be dropped at any time: it is when it grows too large.
     """
 
-    __slots__ = ("_bounds", "_ones", "_points")
+    __slots__ = ("_bounds", "_ones", "_points", "_recent")
 
     def __init__(self, ones: Sequence[int]) -> None:
         self._points = tuple(ones)
         self._ones = tuple(set(ones))
         self._bounds: dict[int, tuple[int, int]] = {}
+        self._recent = defaultdict[int, deque[int]](lambda: deque(maxlen=_RECENT_SPLITS))
 
     def dimension(self, concepts: int) -> int:
         """The Littlestone dimension of the subclass; -1 when it is empty."""
@@ -94,7 +100,7 @@ class BitSetDimension:
             depth += 1
         return False, max(depth, 0)
 
-    def _at_least(self, concepts: int, depth: int, ones: Iterable[int]) -> bool:
+    def _at_least(self, concepts: int, depth: int, ones: Collection[int]) -> bool:
         """As ``at_least``; ``ones`` may leave out points on which ``concepts`` all agree."""
         size = concepts.bit_count()
         if depth <= 1:
@@ -112,24 +118,60 @@ class BitSetDimension:
         self._bounds[concepts] = (depth, high) if found else (low, depth - 1)
         return found
 
-    def _some_split(self, concepts: int, size: int, depth: int, ones: Iterable[int]) -> bool:
+    def _some_split(self, concepts: int, size: int, depth: int, ones: Collection[int]) -> bool:
         """Whether some point leaves dimension ``depth - 1`` on both sides."""
-        smaller_sides: dict[int, int] = {}
-        for part in ones:
-            part &= concepts
-            count = part.bit_count()
-            if 2 * count > size:
-                part ^= concepts
-                count = size - count
-            if count:
-                smaller_sides[part] = count
         half = 1 << (depth - 1)
         if depth == 2:  # two concepts on each side are enough
-            return any(count >= half for count in smaller_sides.values())
-        candidates = [part for part, count in smaller_sides.items() if count >= half]
-        candidates.sort(key=smaller_sides.__getitem__, reverse=True)
-        return any(
-            self._at_least(part, depth - 1, smaller_sides)
-            and self._at_least(concepts ^ part, depth - 1, smaller_sides)
-            for part in candidates
+            return any(half <= (concepts & part).bit_count() <= size - half for part in ones)
+        recent = self._recent[depth]
+        if any(self._splits(concepts, size, depth, part, ones) for part in recent):
+            return True
+        for batch in _batches(ones):
+            balance = _balance(concepts, size, batch)
+            left = balance if batch is ones else ones
+            candidates = [part for part, count in balance.items() if count >= half]
+            for part in sorted(candidates, key=balance.__getitem__, reverse=True):
+                if self._splits(concepts, size, depth, part, left):
+                    recent.appendleft(part)
+                    return True
+        return False
+
+    def _splits(
+        self, concepts: int, size: int, depth: int, part: int, ones: Collection[int]
+    ) -> bool:
+        """Whether ``part`` leaves dimension ``depth - 1`` inside it and outside it."""
+        side = concepts & part
+        count = side.bit_count()
+        if 2 * count > size:
+            side ^= concepts
+            count = size - count
+        return (
+            count >> (depth - 1) > 0
+            and self._at_least(side, depth - 1, ones)
+            and self._at_least(concepts ^ side, depth - 1, ones)
         )
+
+
+def _batches(ones: Collection[int]) -> Iterator[Collection[int]]:
+    """All points at once, or some at a time where there are many: a good one comes early."""
+    if len(ones) <= _BATCH:
+        yield ones
+        return
+    points = iter(ones)
+    while batch := list(islice(points, _BATCH)):
+        yield batch
+
+
+def _balance(concepts: int, size: int, ones: Iterable[int]) -> dict[int, int]:
+    """The size of the smaller side for each point that splits, one point for each split."""
+    sides: dict[int, int] = {}
+    balance: dict[int, int] = {}
+    for part in ones:
+        side = concepts & part
+        count = side.bit_count()
+        if 2 * count > size:
+            side ^= concepts
+            count = size - count
+        if count and sides.setdefault(side, part) == part:
+            balance[part] = count
+    return balance
