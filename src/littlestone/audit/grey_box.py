@@ -19,6 +19,7 @@ from littlestone.errors import LittlestoneError
 from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
 from littlestone.randomness import Randomness, seeded
 
 
@@ -66,6 +67,9 @@ class Record:
             self.changed_bits += earlier.asked != asked
             if self.changed_bits > 1:
                 raise SensitivityError("more than one bit of AboveThreshold changed")
+        elif isinstance(recipe, AboveThresholdQueries):
+            if abs(earlier.asked - asked) > 1:
+                raise SensitivityError(f"a query moved from {earlier.asked} to {asked}")
         elif isinstance(recipe, PrivateHistogram):
             _compare_counts(recipe, earlier.asked, asked)
         elif isinstance(recipe, ExponentialMechanism):
@@ -124,8 +128,25 @@ class _Monitor:
         return None
 
 
+class _QueryMonitor:
+    """Stands in for a run of AboveThresholdQueries."""
+
+    def __init__(self, recipe: AboveThresholdQueries, record: Record, rng: Randomness) -> None:
+        self._recipe, self._record = recipe, record
+        self._run = _ORIGINALS["start queries"](recipe, rng=rng)
+        self.halted = False
+
+    def ask(self, value: int) -> bool:
+        answer: bool = self._record.visit(
+            "AboveThresholdQueries", self._recipe, value, lambda: self._run.ask(value)
+        )
+        self.halted = answer
+        return answer
+
+
 _ORIGINALS: Mapping[str, Any] = {
     "start": AboveThreshold.start,
+    "start queries": AboveThresholdQueries.start,
     "release": PrivateHistogram.release,
     "draw": ExponentialMechanism.draw,
 }
@@ -138,6 +159,10 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
     def start(recipe: AboveThreshold, *, rng: Randomness) -> _Monitor:
         del rng  # the noise must not shift the routing coins
         return _Monitor(recipe, record, noise)
+
+    def start_queries(recipe: AboveThresholdQueries, *, rng: Randomness) -> _QueryMonitor:
+        del rng
+        return _QueryMonitor(recipe, record, noise)
 
     def release(recipe: PrivateHistogram, data: Any, *, rng: Randomness, **order: Any) -> Any:
         del rng
@@ -170,6 +195,7 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
 
     with (
         mock.patch.object(AboveThreshold, "start", start),
+        mock.patch.object(AboveThresholdQueries, "start", start_queries),
         mock.patch.object(PrivateHistogram, "release", release),
         mock.patch.object(ExponentialMechanism, "draw", draw),
     ):

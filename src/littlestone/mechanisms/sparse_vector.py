@@ -6,6 +6,7 @@ Use ``AboveThreshold`` where the queries are running counts of one stream: it ne
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from littlestone import require
 from littlestone.errors import HaltedError
@@ -77,6 +78,12 @@ class AboveThresholdQueries:
         """A run, with its noisy threshold drawn."""
         return AboveThresholdQueriesRun(self, rng)
 
+    def restore(self, state: dict[str, Any], *, rng: Randomness) -> "AboveThresholdQueriesRun":
+        """Continue a run from its ``state()``; each state may be continued once."""
+        run = AboveThresholdQueriesRun(self, rng)
+        run._noisy_threshold, run._halted = int(state["noisy_threshold"]), bool(state["halted"])
+        return run
+
 
 class AboveThresholdQueriesRun:
     """Holds the noisy threshold."""
@@ -101,3 +108,7 @@ class AboveThresholdQueriesRun:
         noisy_value = int(value) + self._query_noise.draw(self._rng)  # (L2)
         self._halted = noisy_value >= self._noisy_threshold  # (L3, L4)
         return self._halted
+
+    def state(self) -> dict[str, Any]:
+        """What ``restore`` needs, as JSON: it holds the noisy threshold, and is secret."""
+        return {"noisy_threshold": self._noisy_threshold, "halted": self._halted}
