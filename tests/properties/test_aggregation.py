@@ -159,7 +159,7 @@ def test_duals_stay_within_their_bounds(concepts: FiniteClass) -> None:
 
 
 def test_the_dual_vc_bound_is_reached() -> None:
-    # Two points in general position against all patterns of three concepts on one of them.
+    # Three concepts label eight points in all eight ways.
     shattering = FiniteClass(list(zip(*product((0, 1), repeat=3), strict=True)))
     assert (shattering.vc_dimension, shattering.dual_vc_dimension) == (1, 3)
     assert dual_vc_upper_bound(1) == 3

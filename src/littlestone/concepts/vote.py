@@ -9,7 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.concepts.domain import AnyHashable, IntegerRange
+from littlestone.concepts.keys import key_order
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
+from littlestone.concepts.runs import first_difference
+from littlestone.concepts.support import support_of
 
 _LARGEST_SCAN = 1 << 24
 _BLOCK = 1 << 16
@@ -21,7 +25,7 @@ class MajorityVote:
     """Label 1 where more than half of the members do.
 
     Equal to another vote with the same members, in any order. Two different juries may still
-    agree everywhere: ``disagreement`` tells, on a finite domain.
+    agree everywhere: ``disagreement`` tells.
 
     >>> from littlestone.concepts.table import TableHypothesis
     >>> rows = ([0, 0, 1], [0, 1, 1], [1, 1, 0])
@@ -48,19 +52,22 @@ class MajorityVote:
         return np.asarray(2 * votes.sum(axis=0) > len(self.members), dtype=np.uint8)
 
     def disagreement(self, other: Hypothesis, /) -> Point | None:
-        """The first point of the finite domain on which the two differ.
+        """The first point on which the two differ, in the order of their domain.
 
-        The domain is that of the first member that tells its own; ValueError if there is none
-        or it is too large to scan.
+        Integers are compared run by run, finite supports by their keys, other domains point by
+        point as long as they are small; ValueError otherwise.
         """
         if self == other:
             return None
-        points = iter(self._domain())
-        while block := list(islice(points, _BLOCK)):
-            differs = np.flatnonzero(self.many(block) != other.many(block))
-            if differs.size:
-                return block[int(differs[0])]
-        return None
+        domain = _domain_of(self, other)
+        if isinstance(domain, IntegerRange):
+            return first_difference(self, other, domain.n)
+        if domain.size is None:
+            differs = support_of(self, domain) ^ support_of(other, domain)
+            return min(differs, key=key_order, default=None)
+        if domain.size > _LARGEST_SCAN:
+            raise ValueError(f"{domain} is too large to scan for a point where two votes differ")
+        return _first_difference_by_scan(self, other, domain)
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": "majority_vote", "members": [member.to_json() for member in self.members]}
@@ -81,12 +88,24 @@ class MajorityVote:
             shown.append("…")
         return f"majority of {len(self.members)}: {'; '.join(shown)}"
 
-    def _domain(self) -> Domain:
-        for member in self.members:
-            domain: Domain | None = getattr(member, "domain", None)
-            if domain is not None and domain.size is not None and domain.size <= _LARGEST_SCAN:
+
+def _domain_of(*hypotheses: Hypothesis) -> Domain:
+    """The first domain that one of them, or one of their members, tells; any keys if none does."""
+    for hypothesis in hypotheses:
+        for part in (hypothesis, *getattr(hypothesis, "members", ())):
+            domain: Domain | None = getattr(part, "domain", None)
+            if domain is not None:
                 return domain
-        raise ValueError(f"no member of {self.describe()} tells a domain small enough to scan")
+    return AnyHashable()
+
+
+def _first_difference_by_scan(left: Hypothesis, right: Hypothesis, domain: Domain) -> Point | None:
+    points = iter(domain)
+    while block := list(islice(points, _BLOCK)):
+        differs = np.flatnonzero(left.many(block) != right.many(block))
+        if differs.size:
+            return block[int(differs[0])]
+    return None
 
 
 def _sort_key(member: Hypothesis) -> str:
