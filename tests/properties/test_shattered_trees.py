@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from littlestone.concepts.conjunctions import Conjunctions
 from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.intervals import Intervals
+from littlestone.concepts.points import Points
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.sparse_sets import SparseSets
 from littlestone.concepts.table import TableHypothesis
+from littlestone.concepts.thresholds import Thresholds
 from littlestone.concepts.trees import Leaf, Vertex, shattered_tree
 
 THRESHOLDS = FiniteClass([[int(x >= k) for x in range(7)] for k in range(8)])
@@ -20,6 +26,19 @@ def classes(draw: st.DrawFn) -> FiniteClass:
 
 @given(classes())
 def test_the_tree_is_shattered_and_as_deep_as_the_dimension(concepts: FiniteClass) -> None:
+    tree = shattered_tree(concepts)
+    assert tree.depth == concepts.littlestone_dimension
+    assert tree.is_shattered_by(concepts)
+
+
+@pytest.mark.parametrize(
+    "concepts",
+    [Thresholds(2**10), Intervals(20), Conjunctions(3), Points(), SparseSets(3)],
+    ids=repr,
+)
+def test_structured_classes_have_trees_too_on_unbounded_domains_as_well(
+    concepts: ConceptClass,
+) -> None:
     tree = shattered_tree(concepts)
     assert tree.depth == concepts.littlestone_dimension
     assert tree.is_shattered_by(concepts)

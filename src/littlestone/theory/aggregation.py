@@ -77,12 +77,12 @@ def union_upper_bound(left: int, right: int) -> int:
 
 
 def dual_littlestone_upper_bound(littlestone_dimension: int) -> int:
-    """The dual Littlestone dimension is at most 2**2**(d + 2) − 2 [P, Section 4; Bhaskar]."""
+    """The dual Littlestone dimension is at most 2**2**(d + 2) − 2 [P, Section 4; B21]."""
     require.integer(littlestone_dimension=littlestone_dimension, at_least=0)
     return int(2**2 ** (littlestone_dimension + 2)) - 2
 
 
 def dual_vc_upper_bound(vc_dimension: int) -> int:
-    """The dual VC dimension is below 2**(d + 1) [Assouad]."""
+    """The dual VC dimension is below 2**(d + 1) [A83]."""
     require.integer(vc_dimension=vc_dimension, at_least=0)
     return int(2 ** (vc_dimension + 1)) - 1
