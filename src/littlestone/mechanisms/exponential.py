@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
-from operator import lshift, mul
+from operator import index, lshift, mul
 from typing import Final
 
 import numpy as np
@@ -153,7 +153,12 @@ class ExponentialMechanism:
 
 
 def _lengths(multiplicities: Iterable[int], *, runs: int) -> list[int]:
-    lengths = [int(length) for length in multiplicities]
+    try:
+        lengths = [index(length) for length in multiplicities]
+    except TypeError:  # a float, say
+        lengths = []
     if len(lengths) != runs or min(lengths) < 0 or max(lengths) == 0:
-        raise ValueError("multiplicities must be whole numbers of at least 0, one for each score")
+        raise ValueError(
+            "multiplicities must be whole numbers of at least 0, one for each score, not all 0"
+        )
     return lengths
