@@ -1,0 +1,65 @@
+"""AboveThresholdQueries: its interface; its law and its privacy are tested exactly elsewhere."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from littlestone.errors import HaltedError
+from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import seeded
+
+
+def test_the_promise_is_epsilon() -> None:
+    recipe = AboveThresholdQueries(epsilon=0.3, threshold=5)
+    assert recipe.guarantee() == PrivacyGuarantee(epsilon=0.3, delta=0.0)
+
+
+def test_far_below_is_no_and_far_above_is_yes() -> None:
+    run = AboveThresholdQueries(epsilon=1.0, threshold=0).start(rng=seeded(1))
+    assert not any(run.ask(-(10**6)) for _ in range(1000))
+    assert run.ask(np.int64(10**6))
+    assert run.halted
+
+
+def test_after_the_yes_nothing_is_answered() -> None:
+    run = AboveThresholdQueries(epsilon=1.0, threshold=0).start(rng=seeded(1))
+    run.ask(10**6)
+    with pytest.raises(HaltedError):
+        run.ask(0)
+
+
+@pytest.mark.parametrize("value", [0.5, 1.0, math.nan, None, "1", True])
+def test_values_that_are_not_whole_are_refused_before_any_noise(value: Any) -> None:
+    rng = seeded(1)
+    run = AboveThresholdQueries(epsilon=1.0, threshold=0).start(rng=rng)
+    before = rng.state()
+    with pytest.raises(ValueError, match="value"):
+        run.ask(value)
+    assert rng.state() == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"epsilon": 0, "threshold": 1},
+        {"epsilon": math.inf, "threshold": 1},
+        {"epsilon": 1.0, "threshold": 1.5},
+        {"epsilon": 1.0, "threshold": 1, "monotone": 1},
+    ],
+)
+def test_bad_recipes_are_refused(arguments: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"epsilon|threshold|monotone"):
+        AboveThresholdQueries(**arguments)
+
+
+def test_monotone_queries_need_half_the_noise() -> None:
+    general = AboveThresholdQueries(epsilon=1.0, threshold=0)
+    monotone = AboveThresholdQueries(epsilon=1.0, threshold=0, monotone=True)
+    bounds = [r.error_bound(queries=10**5, failure_probability=0.05) for r in (general, monotone)]
+    assert bounds[0] == pytest.approx(4 * math.log(2 * 10**5 / 0.05))
+    assert bounds[1] == pytest.approx(bounds[0] / 2)
+    with pytest.raises(ValueError, match="queries"):
+        general.error_bound(queries=0, failure_probability=0.05)
