@@ -13,7 +13,7 @@ from littlestone.theory.rounding import downwards, upwards
 
 
 def hedge_regret_upper_bound(*, experts: int, rounds: int, rate: float | None = None) -> float:
-    """ln N/η + ηT/8, at η = √(8·ln N/T): √(T·ln N/2), not private [CBL06, Theorem 2.2].
+    """ln N/η + ηT/8, at η = √(8·ln N/T): √(T·ln N/2), not private [CL06, Theorem 2.2].
 
     Holds against adaptive adversaries if each round draws afresh from the weights.
 

@@ -54,7 +54,7 @@ def logarithmic_lower_bound(*, rounds: int, epsilon: float, delta: float) -> flo
     """(k − ½)/2 with k = ⌊ln(1 + (e^ε − 1)T/2)/ε⌋ ≤ T/2: the Ω(log T) with its constant.
 
     The choice of k in ``points_window_lower_bound`` that makes the denominator at most 2, for
-    δ ≤ (e^ε − 1)/T. The order is that of [CLMNS24], [DSS24] and [LWY24].
+    δ ≤ (e^ε − 1)/T. The order is that of [CLNSS24], [DSS24] and [LWY24].
 
     >>> round(logarithmic_lower_bound(rounds=10**6, epsilon=1.0, delta=1e-6), 2)
     6.25

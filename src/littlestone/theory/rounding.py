@@ -29,11 +29,3 @@ def log_upwards(value: int | float) -> Fraction:
     True
     """
     return Fraction(upwards(math.log(value)))
-
-
-def exp_upwards(exponent: float) -> float:
-    """exp(exponent) from above: infinity where it overflows, never 0."""
-    try:
-        return upwards(math.exp(exponent))
-    except OverflowError:
-        return math.inf

@@ -7,6 +7,8 @@ from fractions import Fraction
 import pytest
 
 from littlestone.theory.private_halving import (
+    points_charge_lower_bound,
+    points_triple_plan,
     potential_drop_lower_bound,
     restarted_mistakes_upper_bound,
     sampled_majority_mistakes_upper_bound,
@@ -54,12 +56,41 @@ def test_the_lighter_side_of_a_drawn_threshold_has_a_quarter_of_the_weight(
     assert expected >= Fraction(1, 4)
 
 
-def test_for_points_one_vote_is_not_enough() -> None:
-    # The side a drawn point's mistake charges has weight 1/|H| only: no constant share.
+def charged(weights: list[float]) -> float:
+    """Expected charge of three votes on points of these weights; the rest is the empty concept."""
+    chosen = [p * p * (3 - 2 * p) for p in weights]
+    empty = (1 - sum(chosen)) * (1 - max(weights))
+    return sum(s * p for s, p in zip(chosen, weights, strict=True)) + empty
+
+
+def test_three_votes_on_points_charge_more_than_the_stated_share() -> None:
+    grid = [k / 40 for k in range(41)]
+    worst = min(
+        charged([a, b, c, *([rest / parts] * parts)])
+        for a, b, c in itertools.combinations_with_replacement(grid, 3)
+        if (rest := 1 - a - b - c) >= 0
+        for parts in (1, 2, 7)
+    )
+    assert 0.39 == points_charge_lower_bound() < worst < 0.41
+
+
+def test_the_proof_of_the_share_on_a_fine_grid() -> None:
+    # The last line of the docstring; its slope in M and in p is below 6, so a grid suffices.
+    step = 1 / 2000
+
+    def least(largest: float) -> float:
+        c, s = 1 - largest, largest**2 * (3 - 2 * largest)
+        reach = min(largest, c)
+        lost = max((q := reach * k / 500) * (3 - 2 * q) * (c - q) for k in range(501))
+        return c + s * (2 * largest - 1) - c * lost
+
+    assert min(least(k * step) for k in range(2001)) - 6 * (step + 1 / 500 / 2) / 2 > 0.39
+
+
+def test_one_vote_on_points_has_no_constant_share() -> None:
+    # A drawn point is contradicted by (point, 0), which charges that point only.
     size = 1000
-    assert Fraction(1, size) < Fraction(1, 4)
-    plan = sampled_majority_plan(concepts=size, points=size, **SPLIT)  # type: ignore[arg-type]
-    assert plan.votes > 1 and plan.votes % 2 == 1
+    assert sum(Fraction(1, size) * Fraction(1, size) for _ in range(size)) == Fraction(1, size)
 
 
 @pytest.mark.parametrize(("concepts", "points"), [(7, 6), (64, 63), (1000, 1000), (10**6, 10**4)])
@@ -80,6 +111,14 @@ def test_a_median_plan_is_consistent(concepts: int) -> None:
     assert concepts * (1 - (1 - math.exp(-1)) / 4) ** plan.phases <= 0.025 * (1 + 1e-9)
     assert (plan.phases - 1) * plan.rate**2 / 2 <= 0.0142
     assert plan.votes == 1
+
+
+def test_a_plan_for_points_is_consistent_and_beats_the_general_one() -> None:
+    plan = points_triple_plan(concepts=1025, **SPLIT)  # type: ignore[arg-type]
+    assert 1025 * (1 - 0.39 * (1 - math.exp(-1))) ** plan.phases <= 0.025 * (1 + 1e-9)
+    assert 3 * (plan.phases - 1) * plan.rate**2 / 2 <= 0.0142
+    general = sampled_majority_plan(concepts=1025, points=1024, **SPLIT)  # type: ignore[arg-type]
+    assert plan.mistakes < general.mistakes / 2
 
 
 def test_the_numbers_that_the_documents_quote() -> None:
