@@ -47,7 +47,7 @@ statistical: $(READY) ## The statistical tests, with fresh seeds
 	$(BIN)/python -m pytest -m statistical
 
 claims: $(READY) ## Reproduce the paper's statements at full size
-	$(BIN)/littlestone claims --full
+	$(BIN)/littlestone claims --full --out out/claims
 
 audit: $(READY) ## Regenerate the auditor's detection matrix
 	$(BIN)/littlestone audit --matrix docs/AUDIT.md

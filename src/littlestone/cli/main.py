@@ -130,6 +130,22 @@ def audit(
     )
 
 
+@app.command()
+def claims(
+    names: Annotated[list[str] | None, typer.Argument(help="Which claims; all by default.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Full sizes instead of quick ones.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Repeat a run.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write pictures, JSON and one HTML page into this folder.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Examine statements of the paper; exit status 1 if one is refuted."""
+    from littlestone.cli import claims as command
+
+    command.run(names or [], full=full, seed=seed, out=out, as_json=as_json)
+
+
 def main() -> None:
     """Entry point: refusals become one line on standard error, never a traceback."""
     from littlestone.errors import LittlestoneError
