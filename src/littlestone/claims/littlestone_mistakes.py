@@ -10,11 +10,25 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.sparse_sets import SparseSets
 from littlestone.concepts.thresholds import Thresholds
 from littlestone.game.play import play
+from littlestone.game.protocols import Adversary
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness
 
-QUICK = (Thresholds(7), Thresholds(100), Points(), SparseSets(3), Intervals(12), Conjunctions(3))
-FULL = (*QUICK, Thresholds(2**40), SparseSets(8), Intervals(64), Conjunctions(5))
+QUICK: tuple[ConceptClass, ...] = (
+    Thresholds(7),
+    Thresholds(100),
+    Points(),
+    SparseSets(3),
+    Intervals(12),
+    Conjunctions(3),
+)
+FULL: tuple[ConceptClass, ...] = (
+    *QUICK,
+    Thresholds(2**40),
+    SparseSets(8),
+    Intervals(64),
+    Conjunctions(5),
+)
 
 
 def predicted(concepts: ConceptClass) -> int:
@@ -25,7 +39,7 @@ def predicted(concepts: ConceptClass) -> int:
 def measured(concepts: ConceptClass, rng: Randomness) -> dict[str, int]:
     """Mistakes of the standard optimal algorithm against the two adversaries that force most."""
     rounds = 4 * concepts.littlestone_dimension + 4
-    foes = {
+    foes: dict[str, Adversary] = {
         "shattered tree": ShatteredTree(concepts=concepts),
         "mistake forcing": MistakeForcing(concepts=concepts),
     }
