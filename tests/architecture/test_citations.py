@@ -1,0 +1,43 @@
+"""Every [key, …] in code and documents is an entry of docs/references.bib."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+KEY = r"[A-Z][A-Za-z]*\d{2}[a-z]?"
+CITATION = re.compile(rf"\[((?:{KEY}|P)(?:[,;][^\[\]]*)?)\](?!\()")
+ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.MULTILINE)
+
+
+def cited_keys(text: str) -> set[str]:
+    """The keys of all citations; one pair of brackets may hold several."""
+    return {
+        word
+        for citation in CITATION.findall(text)
+        for word in re.findall(rf"\b(?:{KEY}|P)\b", citation)
+    }
+
+
+def readable_files() -> list[Path]:
+    files = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+    return [*files, *(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.md")]
+
+
+def entries() -> list[str]:
+    return ENTRY.findall((ROOT / "docs" / "references.bib").read_text(encoding="utf-8"))
+
+
+def test_citations_are_recognised() -> None:
+    text = "[DR14, Algorithm 1] and [BS16, CKS20]; not arrays[H12 or [SVT]; [P, Lemma update]"
+    assert cited_keys(text) == {"DR14", "BS16", "CKS20", "P"}
+
+
+@pytest.mark.parametrize("path", readable_files(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_citation_resolves(path: Path) -> None:
+    assert cited_keys(path.read_text(encoding="utf-8")) <= set(entries())
+
+
+def test_no_entry_is_listed_twice() -> None:
+    assert len(entries()) == len(set(entries())) > 0

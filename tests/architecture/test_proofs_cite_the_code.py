@@ -1,0 +1,40 @@
+"""A proof beside a module argues with the lines that the module tags, and with no others."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "littlestone"
+PROOFS = sorted(SOURCE.rglob("*.md"))
+TAGS = re.compile(r"\((L\d+(?:\s*[,–-]\s*L\d+)*)\)")
+
+
+def cited_lines(text: str) -> set[int]:
+    """The numbers of (L3), (L5, L8) and of the whole range (L1)–(L4) or (L1–L4)."""
+    text = re.sub(r"\(L(\d+)\)\s*[–-]\s*\(L(\d+)\)", r"(L\1–L\2)", text)
+    lines: set[int] = set()
+    for group in TAGS.findall(text):
+        for part in group.split(","):
+            ends = [int(number) for number in re.findall(r"\d+", part)]
+            lines.update(range(ends[0], ends[-1] + 1))
+    return lines
+
+
+def test_tags_are_recognised() -> None:
+    assert cited_lines("(L1), (L5, L8), (L10–L12), (L2)–(L4), L99, (Lemma 3)") == {
+        *range(1, 6), 8, 10, 11, 12,
+    }  # fmt: skip
+
+
+def test_there_are_proofs() -> None:
+    assert PROOFS
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_proof_and_code_cite_the_same_lines(proof: Path) -> None:
+    module = proof.with_suffix(".py")
+    assert module.exists(), "a proof lies beside the module it is about"
+    assert cited_lines(module.read_text(encoding="utf-8")) == cited_lines(
+        proof.read_text(encoding="utf-8")
+    )

@@ -1,0 +1,59 @@
+"""Nothing private is drawn from a floating-point generator, and nobody keeps a global one."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "littlestone"
+PRIVATE = sorted(
+    path for folder in ("mechanisms", "learners") for path in (SOURCE / folder).rglob("*.py")
+)
+EVERYTHING = sorted(SOURCE.rglob("*.py"))
+# Uniform words, and the annotations of what adversaries and simulations are handed.
+HARMLESS = {"SeedSequence", "PCG64DXSM", "Generator"}
+
+
+def calls_of_generator(code: str) -> list[int]:
+    """Lines that ask a Randomness for a numpy generator."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "generator"
+    ]
+
+
+def numpy_random_names(code: str) -> set[str]:
+    """What follows ``np.random.`` anywhere in the code."""
+    return {
+        node.attr
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr == "random"
+        and isinstance(node.value.value, ast.Name)
+        and node.value.value.id in ("np", "numpy")
+    }
+
+
+def test_the_checks_notice_what_they_look_for() -> None:
+    assert calls_of_generator("noise = rng.generator().laplace()") == [1]
+    assert calls_of_generator('"""rng.generator()"""\ngenerator = rng.word()') == []
+    assert numpy_random_names("np.random.default_rng(3).normal()") == {"default_rng"}
+
+
+@pytest.mark.parametrize("path", PRIVATE, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_mechanisms_and_learners_never_ask_for_a_numpy_generator(path: Path) -> None:
+    assert calls_of_generator(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", PRIVATE, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_mechanisms_and_learners_never_touch_numpy_random(path: Path) -> None:
+    assert numpy_random_names(path.read_text(encoding="utf-8")) == set()
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_nobody_creates_a_generator_of_their_own(path: Path) -> None:
+    assert numpy_random_names(path.read_text(encoding="utf-8")) <= HARMLESS
