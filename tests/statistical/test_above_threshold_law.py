@@ -96,6 +96,17 @@ def test_the_fast_run_has_the_computed_law(play: Play, rng: Randomness, fit: Fit
     assert fit((play(RECIPE.start(rng=rng), BITS) for _ in range(RUNS)), LAW) > LOWEST_P_VALUE
 
 
+def test_the_fast_run_has_the_computed_law_where_ones_are_many(rng: Randomness, fit: Fit) -> None:
+    # Ninety ones, so that their waiting times are drawn as one block.
+    bits = [1, 0, 1, 1] * 30
+    recipe, play = AboveThreshold(epsilon=0.2, threshold=60), in_blocks([120])
+    law = stopping_law(list(accumulate(bits)), 60, 0.2, 0.2)
+    stops = [play(recipe.start(rng=rng), bits) for _ in range(RUNS)]
+    assert fit(stops, law) > LOWEST_P_VALUE
+    one_step = stopping_law(list(accumulate(bits)), 61, 0.2, 0.2)
+    assert fit(stops, one_step) < LOWEST_P_VALUE
+
+
 def test_the_plain_run_has_the_computed_law(rng: Randomness, fit: Fit) -> None:
     stops = [round_by_round(RECIPE.start_plain(rng=rng), BITS) for _ in range(RUNS)]
     assert fit(stops, LAW) > LOWEST_P_VALUE

@@ -32,6 +32,7 @@ _MARGIN: Final = 2.0**-40
 _EXTREME: Final = 1 << 44
 _WORDS: Final = 1 << 64
 _HALF: Final = 1 << 63
+_WORTH_A_BLOCK: Final = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,8 @@ class WaitingTime:
         Returns the first stretch that is at least as long as its waiting time, and that time, or
         None. All lengths lie between 1 and LIMIT.
         """
+        if len(lengths) < _WORTH_A_BLOCK:
+            return self._first_one_by_one(gap, lengths.tolist(), rng)
         positive = min(len(lengths), max(gap, 0))
         words = rng.words(positive)
         for index in self._candidates(gap, lengths[:positive], words):
@@ -74,6 +77,15 @@ class WaitingTime:
             if wait <= lengths[index]:
                 return int(index), wait
         return (positive, 1) if positive < len(lengths) else None
+
+    def _first_one_by_one(
+        self, gap: int, lengths: list[int], rng: Randomness
+    ) -> tuple[int, int] | None:
+        for index, length in enumerate(lengths):
+            wait = self.draw(gap - index, rng)
+            if wait <= length:
+                return index, wait
+        return None
 
     def _candidates(
         self, gap: int, lengths: NDArray[np.int64], words: NDArray[np.uint64]

@@ -14,6 +14,7 @@ from littlestone.mechanisms.exact import Uniform
 from littlestone.mechanisms.waiting_time import (
     _EXTREME,
     _MARGIN,
+    _WORTH_A_BLOCK,
     LIMIT,
     WaitingTime,
     _hazard,
@@ -93,14 +94,17 @@ def test_waits_beyond_the_limit_are_not_told_apart(script: Script) -> None:
 
 @given(
     rate=st.floats(min_value=0.01, max_value=3),
-    gap=st.integers(-2, 60),
-    lengths=st.lists(st.integers(1, 1000), max_size=40),
+    gap=st.integers(-2, 100),
+    lengths=st.one_of(
+        st.lists(st.integers(1, 1000), max_size=10),
+        st.lists(st.integers(1, 1000), min_size=_WORTH_A_BLOCK, max_size=80),
+    ),
     seed=st.integers(0, 2**32),
 )
 def test_a_block_of_stretches_is_as_if_drawn_one_by_one(
     rate: float, gap: int, lengths: list[int], seed: int, script: Script
 ) -> None:
-    waiting, words = WaitingTime(rate=rate), seeded(seed).words(40).tolist()
+    waiting, words = WaitingTime(rate=rate), seeded(seed).words(80).tolist()
     expected = None
     for index, (length, word) in enumerate(zip(lengths, words, strict=False)):
         wait = 1 if gap - index <= 0 else waiting._settle(gap - index, word, script())
