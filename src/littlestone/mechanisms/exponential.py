@@ -39,11 +39,12 @@ class ExponentialMechanism:
         Neighbours: inputs whose scores differ by a vector with max - min <= ``range_width``
         Adversary:  adaptive; scores may depend on everything released before
         Guarantee:  (epsilon, 0); its log-likelihood ratio spans at most epsilon
-        Assumes:    honest-caller (the range width is true)
+        Assumes:    honest-caller (the range width is true); timing (docs/GUARANTEES.md): with
+                    ``multiplicities`` the number of runs shows
         Proof:      exponential.md
 
-    A draw takes time in proportion to the number of scores (of runs, if ``multiplicities`` are
-    given), whatever they are; only that number shows in it.
+    A draw takes time in proportion to the number of scores, or of runs if ``multiplicities`` are
+    given, and each further draw from the same scores a logarithm of it.
 
     >>> from littlestone.randomness import seeded
     >>> mechanism = ExponentialMechanism(epsilon=0.5)
