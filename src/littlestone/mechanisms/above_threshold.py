@@ -1,7 +1,7 @@
 """Tell when a running count of private bits has passed a threshold, and stop.
 
-The noise is one-sided and geometric: [DR14, Algorithm 1] for the special case in which one example
-moves all later counts by the same amount, at a third of its noise or less.
+The noise is one-sided and geometric. Where one example moves all later counts by the same amount,
+that needs a quarter of the query noise of [DR14, Algorithm 1] and half of its threshold noise.
 """
 
 import math

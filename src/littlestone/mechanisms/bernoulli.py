@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.mechanisms.exact import Bounds, Uniform, exp_bounds, fraction, leading_bits
+from littlestone.mechanisms.exact import Uniform, exp_bounds, fraction, leading_bits
 from littlestone.randomness import Randomness
 
 
@@ -40,7 +40,7 @@ class BernoulliExp:
         word = rng.word()
         if word != self._leading:
             return word < self._leading
-        return Uniform(rng, word).below(self._probability)
+        return Uniform(rng, word).below(partial(exp_bounds, self._rate))
 
     def draw_many(self, count: int, rng: Randomness) -> NDArray[np.bool_]:
         """``count`` independent coins."""
@@ -50,15 +50,12 @@ class BernoulliExp:
         leading = np.uint64(self._leading)
         heads: NDArray[np.bool_] = words < leading
         for tie in np.flatnonzero(words == leading):
-            heads[tie] = Uniform(rng, self._leading).below(self._probability)
+            heads[tie] = Uniform(rng, self._leading).below(partial(exp_bounds, self._rate))
         return heads
-
-    def _probability(self, bits: int) -> Bounds:
-        return exp_bounds(self._rate, bits)
 
 
 @lru_cache(maxsize=4096)
 def _leading_word(exponent: Fraction) -> int:
     if exponent == 0:
         return 1 << 64  # above every word
-    return leading_bits(lambda bits: exp_bounds(exponent, bits))
+    return leading_bits(partial(exp_bounds, exponent))

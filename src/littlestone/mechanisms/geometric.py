@@ -8,7 +8,7 @@ tables instead of a long one.
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 import numpy as np
@@ -43,10 +43,7 @@ class _Table:
         self.rate = rate
         self.size = size
         entries = int(_TAIL_EXPONENT / rate) + 1 if size is None else size - 1
-        self.leading = [
-            leading_bits(lambda bits, i=i: self.below_bounds(i, bits))  # type: ignore[misc]
-            for i in range(1, entries + 1)
-        ]
+        self.leading = [leading_bits(partial(self.below_bounds, i)) for i in range(1, entries + 1)]
         self.words = np.array(self.leading, dtype=np.uint64)
 
     def below_bounds(self, i: int, bits: int) -> Bounds:
@@ -87,7 +84,7 @@ class _Table:
         """The value when ``word`` equals leading[index - 1]; neighbours may share those bits."""
         uniform = Uniform(rng, word)
         while index and self.leading[index - 1] == word:
-            if not uniform.below(lambda bits, i=index: self.below_bounds(i, bits)):  # type: ignore[misc]
+            if not uniform.below(partial(self.below_bounds, index)):
                 return index
             index -= 1
         return index

@@ -8,6 +8,7 @@ With U uniform, W = min{n >= 1 : U >= (1 - p)**n} has that law: W is ln U / ln(1
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -121,7 +122,7 @@ class WaitingTime:
         low, high = 1, LIMIT + 1
         while low < high:
             middle = (low + high) // 2
-            if uniform.below(lambda bits, n=middle: self._survival(gap, n, bits)):  # type: ignore[misc]
+            if uniform.below(partial(self._survival, gap, middle)):
                 low = middle + 1
             else:
                 high = middle
