@@ -108,7 +108,7 @@ class Geometric:
     """P(k) proportional to e**(-rate * k) on 0, 1, 2, …; with ``size``, on 0 .. size-1 only.
 
     The law is exact for the rational number ``rate`` (a float counts as its binary value). One
-    draw does the same work whatever the value, except with probability below 2**(-56): a tie, or
+    draw does the same work whatever the value, except with probability below 2**(-50): a tie, or
     a value beyond the table. What remains visible to a stopwatch is the memory access of a binary
     search. With ``size``, draws outside are rejected; how many is independent of the value kept.
 
