@@ -1,5 +1,6 @@
 """What a game leaves behind: totals, a curve of fixed size, and the first rounds on request."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -51,7 +52,7 @@ class Transcript:
             f"mistakes   {self.mistakes}",
             f"regret     {self.regret}",
             f"switches   {self.switches}",
-            "curve      " + " ".join(f"{number}:{mistakes}" for number, mistakes in self.curve),
+            "curve      " + " ".join(f"{number}:{mistakes}" for number, mistakes in self._rises()),
         ]
         lines += [
             f"{entry.number:>7}  x={entry.x!r} y={entry.y} {'WRONG' if entry.mistake else 'right'}"
@@ -59,6 +60,14 @@ class Transcript:
             for entry in self.record
         ]
         return "\n".join(lines) + "\n"
+
+    def _rises(self) -> Iterator[tuple[int, int]]:
+        """The checkpoints at which the number of mistakes was no longer the same."""
+        before = 0
+        for number, mistakes in self.curve:
+            if mistakes != before:
+                yield number, mistakes
+            before = mistakes
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object with everything; points that JSON cannot hold are written as text."""

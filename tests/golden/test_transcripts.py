@@ -1,0 +1,50 @@
+"""Behaviour is what the golden transcripts say; `make golden` writes them anew."""
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+from tests.golden.games import TRANSCRIPTS, games, text_of
+
+import littlestone.adversaries
+import littlestone.online
+
+GAMES = dict(games())
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_game_goes_as_it_always_did(name: str) -> None:
+    kept = (TRANSCRIPTS / name).read_text(encoding="utf-8")
+    assert text_of(GAMES[name]) == kept
+
+
+def test_no_transcript_is_missing_or_left_over() -> None:
+    assert {path.name for path in TRANSCRIPTS.iterdir()} == set(GAMES)
+
+
+def recipes(package: object, duty: str) -> set[str]:
+    """The classes of a package that can be started and have the named duty."""
+    modules = (
+        importlib.import_module(f"{package.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(package.__path__)
+    )
+    return {
+        name
+        for module in modules
+        for name, found in inspect.getmembers(module, inspect.isclass)
+        if found.__module__ == module.__name__
+        and hasattr(found, "start")
+        and hasattr(found, duty)
+        and not getattr(found, "_is_protocol", False)
+    }
+
+
+def test_every_adversary_has_its_transcripts() -> None:
+    played = {type(adversary).__name__ for pairs in GAMES.values() for _, adversary in pairs}
+    assert recipes(littlestone.adversaries, "realizable") <= played
+
+
+def test_every_learner_without_privacy_has_its_transcripts() -> None:
+    played = {type(learner).__name__ for pairs in GAMES.values() for learner, _ in pairs}
+    assert recipes(littlestone.online, "mistake_bound") <= played
