@@ -1,6 +1,7 @@
 """Choose an element with a small score, privately: permute-and-flip, never worse on average."""
 
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +10,8 @@ from littlestone.mechanisms.integer_weights import WeightTable, table_for, whole
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
+
+_LEADING_BITS: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +45,16 @@ class PermuteAndFlip:
     range_width: int = 2
     floor_bits: int = 64
     _table: WeightTable = field(init=False, repr=False, compare=False)
+    _leading: NDArray[np.int32] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         table = table_for(
             epsilon=self.epsilon, range_width=self.range_width, floor_bits=self.floor_bits
         )
+        rest = _rest_bits(table)
+        leading = np.array([weight >> rest for weight in table.weights], dtype=np.int32)
         object.__setattr__(self, "_table", table)
+        object.__setattr__(self, "_leading", leading)
 
     def guarantee(self) -> PrivacyGuarantee:
         """The cost of one draw."""
@@ -66,18 +73,20 @@ class PermuteAndFlip:
         return int(heads[rng.below(len(heads))])  # (L2, L4)
 
     def _flip(self, levels: NDArray[np.int64], rng: Randomness) -> NDArray[np.bool_]:
-        """A coin for each element: heads with probability W[level] / W[0], a power of two."""
-        heads = np.zeros(len(levels), dtype=np.bool_)
-        undecided = ~heads
-        missing = self._table.weights[0].bit_length() - 1
-        # A uniform number below W[0] against the weight, first by their leading digits.
-        for place in reversed(range(len(self._table.digits))):
-            width = missing - place * self._table.digit_bits
-            missing -= width
-            drawn = (rng.words(len(levels)) >> np.uint64(64 - width)).view(np.int64)
-            wanted = self._table.digits[place].take(levels)
-            heads |= undecided & (drawn < wanted)
-            undecided &= drawn == wanted
-            if not undecided.any():
-                break
+        """A coin for each element: heads with probability W[level] / W[0], a power of two.
+
+        Compares a uniform number below W[0] with the weight: the leading bits of all at once, and
+        the rest of them in the rare case that these agree.
+        """
+        drawn = rng.words(-(-len(levels) // 4)).view(np.uint16)[: len(levels)]
+        wanted = self._leading.take(levels)
+        heads = drawn < wanted
+        rest = _rest_bits(self._table)
+        for i in np.flatnonzero(drawn == wanted):
+            weight = self._table.weights[int(levels[i])]
+            heads[i] = rng.bits(rest) < weight & (1 << rest) - 1
         return heads
+
+
+def _rest_bits(table: WeightTable) -> int:
+    return table.weights[0].bit_length() - 1 - _LEADING_BITS
