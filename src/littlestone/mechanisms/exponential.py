@@ -62,6 +62,9 @@ class ExponentialMechanism:
     _table: WeightTable = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.positive(epsilon=self.epsilon)
+        # Rounding down keeps what was asked for, and what is proved is what is stored.
+        object.__setattr__(self, "epsilon", float_at_most(self.epsilon))
         table = table_for(
             epsilon=self.epsilon, range_width=self.range_width, floor_bits=self.floor_bits
         )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.mechanisms.discrete_laplace import DiscreteLaplace
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.transcendental import exp_lower_bound, ln_upper_bound
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
@@ -43,6 +44,8 @@ class LaplaceCount:
     def __post_init__(self) -> None:
         require.positive(epsilon=self.epsilon)
         require.integer(sensitivity=self.sensitivity, at_least=1)
+        # Rounding down keeps what was asked for, and what is proved is what is stored.
+        object.__setattr__(self, "epsilon", float_at_most(self.epsilon))
         object.__setattr__(self, "_noise", DiscreteLaplace(rate=self._rate))
 
     @property

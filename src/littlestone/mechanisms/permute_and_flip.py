@@ -6,8 +6,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from littlestone import require
 from littlestone.mechanisms.integer_weights import WeightTable, table_for, whole_scores
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
@@ -48,6 +50,9 @@ class PermuteAndFlip:
     _leading: NDArray[np.int32] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.positive(epsilon=self.epsilon)
+        # Rounding down keeps what was asked for, and what is proved is what is stored.
+        object.__setattr__(self, "epsilon", float_at_most(self.epsilon))
         table = table_for(
             epsilon=self.epsilon, range_width=self.range_width, floor_bits=self.floor_bits
         )

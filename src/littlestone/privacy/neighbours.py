@@ -1,27 +1,11 @@
-"""Who counts as a neighbour: the change of one person's data that must stay hidden."""
+"""Who counts as a neighbour: the change of one element that must stay hidden.
 
-from enum import Enum
+``replace``     inputs of equal length that differ in one element; streams are compared like this,
+                because every round has an example
+``add-remove``  inputs that differ by adding or removing one element; a replacement is one of each,
+                so it is a group of two (``privacy.group``)
+"""
 
+from typing import Literal
 
-class Neighbours(Enum):
-    """Relations between two inputs that a guarantee may speak about.
-
-    Streams are compared with ``REPLACE_ONE``: every round has an example, so leaving a person
-    out means that something else stands in the same round. Removing and adding makes a
-    replacement, hence a guarantee for ``ADD_REMOVE_ONE`` holds for ``REPLACE_ONE`` at the price
-    of a group of two (``privacy.group``).
-
-    >>> Neighbours.REPLACE_ONE
-    Neighbours.REPLACE_ONE
-    >>> print(Neighbours.ADD_REMOVE_ONE)
-    inputs that differ by adding or removing one element
-    """
-
-    REPLACE_ONE = "inputs of equal length that differ in one element"
-    ADD_REMOVE_ONE = "inputs that differ by adding or removing one element"
-
-    def __str__(self) -> str:
-        return self.value
-
-    def __repr__(self) -> str:
-        return f"Neighbours.{self.name}"
+Neighbours = Literal["add-remove", "replace"]

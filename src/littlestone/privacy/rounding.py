@@ -3,6 +3,7 @@
 import math
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
+from numbers import Rational
 from typing import Final
 
 _SHOWN: Final = Context(prec=4, rounding=ROUND_CEILING)
@@ -16,8 +17,10 @@ def float_at_least(exact: Fraction | float) -> float:
     >>> Fraction(float_at_least(Fraction(3, 10))) >= Fraction(3, 10)
     True
     """
-    if isinstance(exact, float) and not math.isfinite(exact):
-        return exact
+    if not isinstance(exact, Rational):
+        exact = float(exact)  # numpy's floats too
+        if not math.isfinite(exact):
+            return exact
     exact = Fraction(exact)
     try:
         nearest = float(exact)

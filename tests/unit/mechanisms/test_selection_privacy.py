@@ -4,10 +4,14 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
+import numpy as np
 import pytest
 
 from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.mechanisms.laplace_count import LaplaceCount
+from littlestone.mechanisms.permute_and_flip import PermuteAndFlip
 from littlestone.privacy.transcendental import exp_upper_bound
 
 EPSILONS = [0.3, 1.0, 3.0]
@@ -97,6 +101,14 @@ def test_a_table_whose_tail_is_cut_to_nothing_is_caught(law: Law) -> None:
     weights = weights_for(1.0, 2)
     broken = (*weights[:6], 1)
     assert largest_ratio(law, broken, 2) > exp_upper_bound(Fraction(2))
+
+
+@pytest.mark.parametrize("mechanism", [ExponentialMechanism, PermuteAndFlip, LaplaceCount])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 3), np.float32(0.1), np.float64(0.7), 2])
+def test_epsilons_of_any_kind_are_kept_or_rounded_down(mechanism: Any, epsilon: Any) -> None:
+    promised = mechanism(epsilon=epsilon).guarantee().epsilon
+    exact = epsilon if isinstance(epsilon, Fraction) else Fraction(float(epsilon))
+    assert exact * (1 - Fraction(1, 2**52)) <= Fraction(promised) <= exact
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
