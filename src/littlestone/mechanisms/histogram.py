@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,8 @@ from littlestone.concepts.keys import key_from_json, key_order, key_to_json
 from littlestone.mechanisms.exact import exp_bounds, fraction, noise_rate
 from littlestone.mechanisms.truncated_laplace import TruncatedLaplace
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.neighbours import Neighbours
 from littlestone.randomness import Randomness
-
-Neighbours = Literal["add-remove", "replace"]
 
 _CELLS_CHANGED: Final = {"add-remove": 1, "replace": 2}
 _LARGEST_COUNT: Final = 1 << 60
