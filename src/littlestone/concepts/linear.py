@@ -1,0 +1,128 @@
+"""A halfspace through the origin, with whole numbers as weights."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.ball import BallPoint, RationalBall
+from littlestone.concepts.protocols import Hypothesis, Label
+
+_WORD = 1 << 63
+
+
+@dataclass(frozen=True, slots=True)
+class LinearHypothesis:
+    """1 where the weighted sum is above 0, on the rational points of the unit ball.
+
+    Weights are whole numbers without a common divisor; all of them 0 means 0 everywhere. Two such
+    hypotheses are the same function exactly when their weights are equal: vectors that are not
+    positive multiples of each other are told apart by some direction.
+
+    >>> rule = LinearHypothesis.towards([6, -4])
+    >>> rule.weights, rule((0.5, 0.5)), rule((0.5, 0.75)), rule.describe()
+    ((3, -2), 1, 0, '3·x0 - 2·x1 > 0')
+    >>> LinearHypothesis.from_json(rule.to_json()) == rule
+    True
+    """
+
+    weights: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            raise ValueError("weights must not be empty")
+        require.integer(**{f"weights[{i}]": weight for i, weight in enumerate(self.weights)})
+        if math.gcd(*self.weights) > 1:
+            raise ValueError(f"weights must have no common divisor, got weights={self.weights}")
+
+    @classmethod
+    def towards(cls, direction: Iterable[int]) -> Self:
+        """The halfspace of all vectors at an acute angle to ``direction``."""
+        weights = tuple(direction)
+        shared = math.gcd(*weights) or 1
+        return cls(tuple(weight // shared for weight in weights))
+
+    @property
+    def domain(self) -> RationalBall:
+        return RationalBall(len(self.weights))
+
+    def __call__(self, x: Any, /) -> Label:
+        return int(dot(self.weights, self.domain.check(x)) > 0)
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        canonical = isinstance(xs, np.ndarray) and xs.dtype == np.int64
+        points = xs if canonical and xs.ndim == 2 else self.domain.check_many(xs)
+        if points.shape[1:] != (len(self.weights) + 1,):
+            points = self.domain.check_many(xs)
+        numerators = points[:, :-1]
+        if len(numerators) == 0:
+            return np.zeros(0, dtype=np.uint8)
+        largest = sum(map(abs, self.weights)) * int(np.abs(numerators).max())
+        kind = np.int64 if largest < _WORD else object  # 64 bits must not wrap around
+        sums = numerators.astype(kind) @ np.array(self.weights, dtype=kind)
+        return np.asarray(sums > 0, dtype=np.uint8)
+
+    def disagreement(self, other: Hypothesis, /) -> BallPoint | None:
+        """Between halfspaces, near the direction that both are surest about, on a fixed grid.
+
+        That is u/|u| - v/|v|, rounded to a denominator that doubles until both labels differ
+        there: it must, as that direction lies inside the open set where they do.
+        """
+        if not isinstance(other, LinearHypothesis):
+            return other.disagreement(self)  # type: ignore[return-value]
+        if len(other.weights) != len(self.weights):
+            raise ValueError(
+                f"other must have {len(self.weights)} weights, got {len(other.weights)}"
+            )
+        if other == self:
+            return None
+        shift = 8
+        while True:
+            mine, theirs = unit(self.weights, shift), unit(other.weights, shift)
+            apart = [left - right for left, right in zip(mine, theirs, strict=True)]
+            if not any(mine):  # 0 everywhere: they differ where the other is 1
+                apart = theirs
+            point = self.domain.check((*unit(apart, shift), 1 << shift))
+            if self(point) != other(point):
+                return point
+            shift *= 2
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "halfspace", "weights": list(self.weights)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        weights = data.get("weights")
+        if not isinstance(weights, list):
+            raise ValueError(f"weights must be a list of whole numbers, got weights={weights!r}")
+        return cls(tuple(weights))
+
+    def describe(self) -> str:
+        terms = [(weight, f"x{i}") for i, weight in enumerate(self.weights) if weight]
+        if not terms:
+            return "0 everywhere"
+        words = [
+            f"{'-' if weight < 0 else '+'} {'' if abs(weight) == 1 else f'{abs(weight)}·'}{name}"
+            for weight, name in terms
+        ]
+        return f"{' '.join(words).removeprefix('+ ')} > 0"
+
+
+def dot(weights: Sequence[int], point: Sequence[int]) -> int:
+    """The sum of the products; a denominator at the end of ``point`` is left out."""
+    return sum(weight * part for weight, part in zip(weights, point, strict=False))
+
+
+def unit(vector: Sequence[int], shift: int) -> list[int]:
+    """The vector scaled to length 2**shift and rounded towards 0, so that it is not longer."""
+    squared = sum(part * part for part in vector)
+    if squared == 0:
+        return [0] * len(vector)
+    return [
+        (1 if part > 0 else -1) * math.isqrt((part * part << 2 * shift) // squared)
+        for part in vector
+    ]
