@@ -181,7 +181,8 @@ def test_named_tests_exist(row: Row) -> None:
     for name in row.tests:
         file, _, function = name.partition("::")
         text = (ROOT / file).read_text(encoding="utf-8")
-        assert re.search(rf"^def {function or 'test_'}", text, re.MULTILINE), name
+        wanted = rf"^def {function}\(" if function else "^def test_"
+        assert re.search(wanted, text, re.MULTILINE), name
 
 
 @each_row
