@@ -72,7 +72,11 @@ class KeySet(Generic[Key]):
         return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return key_set, (tuple(self),)
+        return KeySet, (), tuple(self)
+
+    def __setstate__(self, keys: tuple[Point, ...]) -> None:
+        grown = key_set(keys)
+        self._positions, self._size, self._hash = grown._positions, grown._size, grown._hash
 
     def __repr__(self) -> str:
         return f"KeySet({self._size} keys)"
