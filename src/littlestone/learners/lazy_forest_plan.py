@@ -16,13 +16,14 @@ from littlestone.privacy.rounding import float_at_most
 from littlestone.theory.histogram import truncation_upper_bound
 from littlestone.theory.realizable import frequent_pairs_lower_bound, slots_upper_bound
 
-MANY_SLOTS: Final = 1 << 40
+MANY_SLOTS: Final = 1 << 60
 """So many that no two of a layer-0 hypothesis's mistakes meet in one slot; they cost nothing."""
 
 _DEEPEST: Final = 8  # beyond it the mistakes needed exceed every float
 _BEYOND: Final = 1 << 1000
 _SMALLEST_SHARE: Final = 1e-3
 _COVERED: Final = 0.3
+_NEVER: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,8 @@ def _shallow_plan(
     """A base learner that errs once at most is released as soon as it is frequent."""
     listing = (PrivacyGuarantee(epsilon=epsilon, delta=delta),) * depth
     switching = (0.0, epsilon) if depth else (epsilon,)
-    margins = _margins((epsilon,), rounds, failure_probability)
+    # On realizable streams only the target is released, and a wide margin costs it nothing.
+    margins = _margins((epsilon,), rounds, min(_NEVER, failure_probability))
     return ForestPlan(
         slots=MANY_SLOTS,
         packed=True,

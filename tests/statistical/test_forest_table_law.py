@@ -1,0 +1,79 @@
+"""The table of counts has the law of the forest that is written out."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+
+import pytest
+from scipy import stats
+
+from littlestone.concepts.thresholds import Thresholds
+from littlestone.learners.forest_array import ForestArray
+from littlestone.learners.forest_table import ForestTable
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.randomness import Randomness
+
+FALSE_FAILURE_PROBABILITY = 1e-9
+RUNS = 4000
+SMALLEST_CELL = 40
+PAIRS = 8
+START = StandardOptimal(Thresholds(6)).start()
+# Mistakes of the first hypothesis at three points, so that layer 1 has three kinds of sequences.
+FIRST = [(0, 1), (1, 1), (2, 1), (0, 1), (1, 1), (2, 1)]
+
+
+def final_table(packed: bool, rng: Randomness, slots_thrown_at: int = PAIRS) -> Hashable:
+    table = ForestTable.of_empty_sequences(START, pairs=PAIRS)
+    for x, y in FIRST:
+        table.insert(START.hypothesis, x, y, slots=slots_thrown_at, rng=rng)
+    slots = None if packed else PAIRS
+    table = ForestTable.placed(table.update(rng=rng), slots=slots, rng=rng)
+    agreed = table.agreeing()
+    for hypothesis in sorted(agreed, key=lambda h: h.k):
+        for _ in range(2):
+            table.insert(hypothesis, 0, 1 - hypothesis(0), slots=PAIRS // 2, rng=rng)
+    return summary(table.agreeing(), table.update(rng=rng))
+
+
+def final_array(packed: bool, rng: Randomness) -> Hashable:
+    array = ForestArray.of_empty_sequences(START, pairs=PAIRS, packed=packed)
+    for x, y in FIRST:
+        array.insert(START.hypothesis, x, y, slots=PAIRS, rng=rng)
+    array = ForestArray.placed(array.update(rng=rng), packed=packed, rng=rng)
+    for hypothesis in sorted(array.agreeing(), key=lambda h: h.k):
+        for _ in range(2):
+            array.insert(hypothesis, 0, 1 - hypothesis(0), slots=PAIRS // 2, rng=rng)
+    living = Counter(child for child in array.update(rng=rng) if child is not None)
+    return summary(array.agreeing(), living)
+
+
+def summary(agreeing: Counter, living: Counter) -> Hashable:
+    return frozenset(agreeing.items()), frozenset(living.items())
+
+
+def agreement(first: Callable[[], Hashable], second: Callable[[], Hashable]) -> float:
+    """The p-value of the hypothesis that both have one law, rare outcomes pooled."""
+    counts = [Counter(draw() for _ in range(RUNS)) for draw in (first, second)]
+    total = counts[0] + counts[1]
+    common = [outcome for outcome in total if total[outcome] >= 2 * SMALLEST_CELL]
+    rows = [[count[outcome] for outcome in common] for count in counts]
+    for row in rows:
+        row.append(RUNS - sum(row))
+    assert len(common) >= 5, "this sample cannot tell anything"
+    return float(stats.chi2_contingency(rows, correction=False).pvalue)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("packed", [True, False])
+def test_the_table_has_the_law_of_the_array(packed: bool, rng: Randomness) -> None:
+    same = agreement(lambda: final_table(packed, rng), lambda: final_array(packed, rng))
+    assert same > FALSE_FAILURE_PROBABILITY
+
+
+@pytest.mark.statistical
+def test_darts_at_too_many_slots_are_noticed(rng: Randomness) -> None:
+    # Breaks the routing of layer 0: 6 mistakes split about 3.3 of the 8 pairs instead of 4.4.
+    # The p-values of eight trial runs were all below 1e-100.
+    broken = agreement(
+        lambda: final_table(True, rng, slots_thrown_at=PAIRS + 4), lambda: final_array(True, rng)
+    )
+    assert broken < FALSE_FAILURE_PROBABILITY
