@@ -74,7 +74,7 @@ class KeySet(Generic[Key]):
     def __reduce__(self) -> tuple[Any, ...]:
         return KeySet, (), tuple(self)
 
-    def __setstate__(self, keys: tuple[Point, ...]) -> None:
+    def __setstate__(self, keys: tuple[Key, ...]) -> None:
         grown = key_set(keys)
         self._positions, self._size, self._hash = grown._positions, grown._size, grown._hash
 
