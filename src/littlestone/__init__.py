@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from littlestone.adversaries.shattered_tree import ShatteredTree as ShatteredTree
     from littlestone.adversaries.spread_mistakes import SpreadMistakes as SpreadMistakes
     from littlestone.audit.auditing import AuditReport as AuditReport
-    from littlestone.audit.auditing import audit as audit
     from littlestone.audit.grey_box import check_sensitivity as check_sensitivity
     from littlestone.concepts.aggregation import aggregate as aggregate
     from littlestone.concepts.aggregation import complement as complement
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from littlestone.concepts.dual import dual_littlestone_dimension as dual_littlestone_dimension
     from littlestone.concepts.dual import dual_vc_dimension as dual_vc_dimension
     from littlestone.concepts.finite import FiniteClass as FiniteClass
+    from littlestone.concepts.halfspaces import MarginHalfspaces as MarginHalfspaces
     from littlestone.concepts.intervals import Intervals as Intervals
     from littlestone.concepts.littlestone import littlestone_dimension as littlestone_dimension
     from littlestone.concepts.points import Points as Points
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         randomized_littlestone_dimension as randomized_littlestone_dimension,
     )
     from littlestone.concepts.sparse_sets import SparseSets as SparseSets
+    from littlestone.concepts.table import TableHypothesis as TableHypothesis
     from littlestone.concepts.thresholds import Thresholds as Thresholds
     from littlestone.concepts.trees import shattered_tree as shattered_tree
     from littlestone.concepts.vc import vc_dimension as vc_dimension
@@ -48,9 +49,11 @@ if TYPE_CHECKING:
     from littlestone.learners.eager_forest import EagerForest as EagerForest
     from littlestone.learners.fresh_copies import FreshCopies as FreshCopies
     from littlestone.learners.lazy_forest import LazyForest as LazyForest
+    from littlestone.learners.private_majority import PrivateMajority as PrivateMajority
     from littlestone.learners.restarting import Restarting as Restarting
     from littlestone.learners.unknown_horizon import UnknownHorizon as UnknownHorizon
     from littlestone.mechanisms.above_threshold import AboveThreshold as AboveThreshold
+    from littlestone.mechanisms.bernoulli import BernoulliExp as BernoulliExp
     from littlestone.mechanisms.discrete_laplace import DiscreteLaplace as DiscreteLaplace
     from littlestone.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
     from littlestone.mechanisms.geometric import Geometric as Geometric
@@ -61,7 +64,9 @@ if TYPE_CHECKING:
     from littlestone.mechanisms.sparse_vector import AboveThresholdQueries as AboveThresholdQueries
     from littlestone.mechanisms.truncated_laplace import TruncatedLaplace as TruncatedLaplace
     from littlestone.online.halving import Halving as Halving
+    from littlestone.online.perceptron import Perceptron as Perceptron
     from littlestone.online.standard_optimal import StandardOptimal as StandardOptimal
+    from littlestone.online.winnow import Winnow as Winnow
     from littlestone.privacy.composition import advanced_composition as advanced_composition
     from littlestone.privacy.composition import basic_composition as basic_composition
     from littlestone.privacy.composition import optimal_composition as optimal_composition
@@ -71,9 +76,11 @@ if TYPE_CHECKING:
     from littlestone.privacy.guarantee import PrivacyGuarantee as PrivacyGuarantee
     from littlestone.privacy.ledger import Ledger as Ledger
     from littlestone.privacy.zcdp import ZeroConcentrated as ZeroConcentrated
+    from littlestone.privacy.zcdp import largest_zero_concentrated as largest_zero_concentrated
     from littlestone.randomness import Randomness as Randomness
     from littlestone.randomness import secure as secure
     from littlestone.randomness import seeded as seeded
+    from littlestone.theory.floors import points_floor as points_floor
 
 __version__ = "0.1.0"
 
@@ -82,6 +89,7 @@ __all__ = [
     "AboveThreshold",
     "AboveThresholdQueries",
     "AuditReport",
+    "BernoulliExp",
     "Boundary",
     "Conjunctions",
     "DiscreteLaplace",
@@ -100,11 +108,14 @@ __all__ = [
     "LazyForest",
     "Ledger",
     "MajorityVote",
+    "MarginHalfspaces",
     "MistakeForcing",
+    "Perceptron",
     "PermuteAndFlip",
     "Points",
     "PrivacyGuarantee",
     "PrivateHistogram",
+    "PrivateMajority",
     "RandomStream",
     "Randomness",
     "Replay",
@@ -113,14 +124,15 @@ __all__ = [
     "SparseSets",
     "SpreadMistakes",
     "StandardOptimal",
+    "TableHypothesis",
     "Thresholds",
     "Transcript",
     "TruncatedLaplace",
     "UnknownHorizon",
+    "Winnow",
     "ZeroConcentrated",
     "advanced_composition",
     "aggregate",
-    "audit",
     "basic_composition",
     "check_sensitivity",
     "complement",
@@ -130,11 +142,13 @@ __all__ = [
     "dual_vc_dimension",
     "growth_function",
     "labelled",
+    "largest_zero_concentrated",
     "littlestone_dimension",
     "majority",
     "optimal_composition",
     "parallel_composition",
     "play",
+    "points_floor",
     "randomized_littlestone_dimension",
     "secure",
     "seeded",
@@ -149,6 +163,7 @@ _HOMES = {
     "AboveThreshold": "littlestone.mechanisms.above_threshold",
     "AboveThresholdQueries": "littlestone.mechanisms.sparse_vector",
     "AuditReport": "littlestone.audit.auditing",
+    "BernoulliExp": "littlestone.mechanisms.bernoulli",
     "Boundary": "littlestone.adversaries.boundary",
     "Conjunctions": "littlestone.concepts.conjunctions",
     "DiscreteLaplace": "littlestone.mechanisms.discrete_laplace",
@@ -167,12 +182,15 @@ _HOMES = {
     "LazyForest": "littlestone.learners.lazy_forest",
     "Ledger": "littlestone.privacy.ledger",
     "MajorityVote": "littlestone.concepts.vote",
+    "MarginHalfspaces": "littlestone.concepts.halfspaces",
     "MistakeForcing": "littlestone.adversaries.mistake_forcing",
     "NOT_PRIVATE": "littlestone.privacy.guarantee",
+    "Perceptron": "littlestone.online.perceptron",
     "PermuteAndFlip": "littlestone.mechanisms.permute_and_flip",
     "Points": "littlestone.concepts.points",
     "PrivacyGuarantee": "littlestone.privacy.guarantee",
     "PrivateHistogram": "littlestone.mechanisms.histogram",
+    "PrivateMajority": "littlestone.learners.private_majority",
     "RandomStream": "littlestone.adversaries.random_stream",
     "Randomness": "littlestone.randomness",
     "Replay": "littlestone.adversaries.replay",
@@ -181,14 +199,15 @@ _HOMES = {
     "SparseSets": "littlestone.concepts.sparse_sets",
     "SpreadMistakes": "littlestone.adversaries.spread_mistakes",
     "StandardOptimal": "littlestone.online.standard_optimal",
+    "TableHypothesis": "littlestone.concepts.table",
     "Thresholds": "littlestone.concepts.thresholds",
     "Transcript": "littlestone.game.transcript",
     "TruncatedLaplace": "littlestone.mechanisms.truncated_laplace",
     "UnknownHorizon": "littlestone.learners.unknown_horizon",
+    "Winnow": "littlestone.online.winnow",
     "ZeroConcentrated": "littlestone.privacy.zcdp",
     "advanced_composition": "littlestone.privacy.composition",
     "aggregate": "littlestone.concepts.aggregation",
-    "audit": "littlestone.audit.auditing",
     "basic_composition": "littlestone.privacy.composition",
     "check_sensitivity": "littlestone.audit.grey_box",
     "complement": "littlestone.concepts.aggregation",
@@ -198,11 +217,13 @@ _HOMES = {
     "dual_vc_dimension": "littlestone.concepts.dual",
     "growth_function": "littlestone.concepts.covering",
     "labelled": "littlestone.concepts.aggregation",
+    "largest_zero_concentrated": "littlestone.privacy.zcdp",
     "littlestone_dimension": "littlestone.concepts.littlestone",
     "majority": "littlestone.concepts.aggregation",
     "optimal_composition": "littlestone.privacy.composition",
     "parallel_composition": "littlestone.privacy.composition",
     "play": "littlestone.game.play",
+    "points_floor": "littlestone.theory.floors",
     "randomized_littlestone_dimension": "littlestone.concepts.randomized",
     "secure": "littlestone.randomness",
     "seeded": "littlestone.randomness",

@@ -1,9 +1,11 @@
 """The sets of points: a range of integers, any hashable keys, the Boolean cube."""
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from fractions import Fraction
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -79,7 +81,11 @@ class IntegerRange:
 class AnyHashable:
     """Every hashable key; unbounded. NaN is refused: it would not be equal to itself.
 
-    >>> AnyHashable().check(("user", 7))
+    Numbers that are equal become the same number, inside tuples and frozensets too: which of 1,
+    1.0 and True is published must not tell whose key came first. Two keys of a type of your own
+    that are equal should also look alike.
+
+    >>> AnyHashable().check(("user", 7.0))
     ('user', 7)
     >>> AnyHashable().check([1])
     Traceback (most recent call last):
@@ -102,15 +108,14 @@ class AnyHashable:
             raise ValueError(f"x must be hashable, got x={x!r}") from None
         if _holds_nan(x):
             raise ValueError(f"x must be equal to itself, got x={x!r}")
-        key: Point = x
-        return key
+        return _one_form(x)
 
     def check_many(self, xs: Any, /) -> list[Point]:
         if isinstance(xs, np.ndarray):
             if xs.ndim != 1:
                 raise ValueError(f"xs must be one-dimensional, got xs of shape {xs.shape}")
             natives: list[Point] = xs.tolist()
-            if xs.dtype.kind in "iubSU":
+            if xs.dtype.kind in "iuSU":
                 return natives
             xs = natives
         return [self.check(x) for x in xs]
@@ -192,3 +197,28 @@ def _holds_nan(x: Any) -> bool:
     if isinstance(x, tuple | frozenset):
         return any(_holds_nan(part) for part in x)
     return bool(x != x)
+
+
+def _one_form(x: Any) -> Point:
+    """The same key in the one form that equal keys share."""
+    if isinstance(x, str | bytes):
+        return x
+    if isinstance(x, Number):
+        return _one_number(x)
+    if type(x) is tuple:
+        return tuple(_one_form(part) for part in x)
+    if type(x) is frozenset:
+        return frozenset(_one_form(part) for part in x)
+    key: Point = x
+    return key
+
+
+def _one_number(x: Any) -> Point:
+    if isinstance(x, complex):
+        return x if x.imag else _one_number(x.real)
+    if x in (math.inf, -math.inf):
+        return float(x)
+    exact = Fraction(x)
+    if exact.denominator == 1:
+        return exact.numerator
+    return float(exact) if Fraction(float(exact)) == exact else exact

@@ -1,5 +1,7 @@
 """Domains accept what belongs to them, in canonical form, and name what does not."""
 
+from decimal import Decimal
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
@@ -94,3 +96,30 @@ def test_samples_belong_to_the_domain(domain: Any) -> None:
     points = domain.sample(50, np.random.default_rng(3))
     assert [domain.check(x) for x in points] == list(points)
     assert len(domain.check_many(points)) == 50
+
+
+@pytest.mark.parametrize(
+    ("given", "other"),
+    [
+        (1, True),
+        (1, 1.0),
+        (1, Decimal(1)),
+        (0.5, Fraction(1, 2)),
+        (0, -0.0),
+        (2, 2 + 0j),
+        (("a", 1), ("a", True)),
+        (frozenset({1}), frozenset({1.0})),
+        ((1, (2.0,)), (True, (2,))),
+    ],
+)
+def test_equal_keys_take_one_form(given: Any, other: Any) -> None:
+    """Else the form that is published would tell whose key came first."""
+    assert given == other
+    forms = [AnyHashable().check(given), AnyHashable().check(other)]
+    assert repr(forms[0]) == repr(forms[1])
+    assert forms[0] == given
+    assert repr(AnyHashable().check_many([other])) == repr([forms[0]])
+
+
+def test_blocks_of_booleans_become_numbers() -> None:
+    assert repr(AnyHashable().check_many(np.array([True, False]))) == "[1, 0]"
