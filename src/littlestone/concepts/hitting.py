@@ -1,5 +1,6 @@
 """Small exact searches over sets that meet a family of sets (all of them bit masks)."""
 
+import math
 from collections.abc import Iterable, Iterator
 from functools import cache
 
@@ -43,21 +44,23 @@ def _can_hit(family: tuple[int, ...], size: int) -> bool:
 
 
 @cache
-def count_hitting(family: Family, elements: int) -> int:
-    """How many subsets of ``elements`` (a mask) meet every member.
+def count_hitting(family: Family, elements: int, most: int | None = None) -> int:
+    """How many subsets of ``elements`` (a mask), of size at most ``most``, meet every member.
 
-    >>> count_hitting(frozenset({0b011}), 0b111)
-    6
+    >>> count_hitting(frozenset({0b011}), 0b111), count_hitting(frozenset({0b011}), 0b111, 1)
+    (6, 2)
     """
-    if not family:
-        return 1 << elements.bit_count()
-    if 0 in family:
+    if 0 in family or most == -1:
         return 0
+    if not family:
+        free = elements.bit_count()
+        return 1 << free if most is None else sum(math.comb(free, j) for j in range(most + 1))
     bit = next(bits(min(family, key=lambda part: (part.bit_count(), part))))
     rest = elements & ~bit
     with_it = minimal(part for part in family if not part & bit)
     without = minimal(part & ~bit for part in family)
-    return count_hitting(with_it, rest) + count_hitting(without, rest)
+    fewer = None if most is None else most - 1
+    return count_hitting(with_it, rest, fewer) + count_hitting(without, rest, most)
 
 
 def bits(mask: int) -> Iterator[int]:
