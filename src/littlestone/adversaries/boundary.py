@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from typing import ClassVar, Final
 
+from littlestone.adversaries.fitting import fits
 from littlestone.adversaries.random_concept import random_concept
 from littlestone.adversaries.random_stream import labelled
 from littlestone.adversaries.steady_attack import Move, SteadyAttack
@@ -13,7 +14,7 @@ from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Po
 from littlestone.concepts.runs import runs_of
 from littlestone.randomness import Randomness
 
-_FILLERS: Final = 64
+_FILLERS: Final = 256
 _EDGES: Final = 16
 
 
@@ -37,7 +38,7 @@ class Boundary:
         generator = rng.generator()
         domain = self.concepts.domain
         target = self.target or random_concept(self.concepts, generator)
-        points, labels = labelled(domain, target, _FILLERS, generator)
+        points, labels = labelled(self.concepts, target, _FILLERS, generator)
         fillers = tuple((domain.check(x), int(y)) for x, y in zip(points, labels, strict=True))
         return SteadyAttack(domain, _Position(self.concepts, target, fillers))
 
@@ -56,7 +57,10 @@ class _Position:
         for x in islice(self._edges(published), _EDGES):
             if published(x) != self.target(x):
                 return x
-        return published.disagreement(self.target)
+        apart = published.disagreement(self.target)
+        if apart is None or not fits(self.concepts, self.target, apart):
+            return None
+        return apart
 
     def _edges(self, published: Hypothesis) -> Iterator[int]:
         """The points on both sides of each change of the label."""

@@ -36,4 +36,4 @@ class Drifting:
             concept = random_concept(self.concepts, generator)
             for at in range(0, self.period, BLOCK):
                 count = min(BLOCK, self.period - at)
-                yield labelled(self.concepts.domain, concept, count, generator)
+                yield labelled(self.concepts, concept, count, generator)

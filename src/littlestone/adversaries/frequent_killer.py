@@ -4,7 +4,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from littlestone import require
-from littlestone.adversaries.steady_attack import Move, SteadyAttack, fillers, standing
+from littlestone.adversaries.steady_attack import Move, SteadyAttack, filling, standing
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, VersionSpace
 from littlestone.randomness import Randomness
 
@@ -44,24 +44,25 @@ class _Position:
     def move(self, seen: Hypothesis | None, /) -> Move:
         published = standing(self.space, seen)
         if published not in self.known:
-            known = (published, *self.known)[: self.adversary.memory]
-            return self._strike(self._mistakes((published,)), known, 1)
-        mistakes = self._mistakes(self.known)
+            met = self._meeting(published)
+            move = met.move(seen)
+            return Move(move.examples[:1], move.after or met)
+        mistakes = self._mistakes()
+        if not mistakes:
+            return filling(self.adversary.concepts, self.space, self._narrowed)
         if all(self.space.restrict(*mistake) == self.space for mistake in mistakes):
-            return Move(mistakes, None) if mistakes else self._fillers()
-        return self._strike(mistakes, self.known, self.turn + 1)
+            return Move(mistakes, None)
+        mistake = mistakes[self.turn % len(mistakes)]
+        return Move((mistake,), self._narrowed(self.space.restrict(*mistake)))
 
-    def _strike(
-        self, mistakes: tuple[Example, ...], known: tuple[Hypothesis, ...], turn: int
-    ) -> Move:
-        example = (mistakes or self._fillers().examples)[(turn - 1) % max(len(mistakes), 1)]
-        after = _Position(self.adversary, self.space.restrict(*example), known, turn)
-        return Move((example,), after)
+    def _meeting(self, newest: Hypothesis) -> "_Position":
+        known = (newest, *self.known)[: self.adversary.memory]
+        return _Position(self.adversary, self.space, known, 0)
 
-    def _mistakes(self, hypotheses: tuple[Hypothesis, ...]) -> tuple[Example, ...]:
-        """The hardest mistake of each, where there is one."""
-        found = (self.space.hardest_mistake(hypothesis) for hypothesis in hypotheses)
+    def _narrowed(self, space: VersionSpace) -> "_Position":
+        return _Position(self.adversary, space, self.known, self.turn + 1)
+
+    def _mistakes(self) -> tuple[Example, ...]:
+        """The hardest mistake of each known hypothesis that still has one."""
+        found = (self.space.hardest_mistake(hypothesis) for hypothesis in self.known)
         return tuple(mistake for mistake in found if mistake is not None)
-
-    def _fillers(self) -> Move:
-        return fillers(self.adversary.concepts, self.space)

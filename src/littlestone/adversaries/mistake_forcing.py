@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Final
 
-from littlestone.adversaries.steady_attack import Move, SteadyAttack, fillers, standing
+from littlestone.adversaries.steady_attack import Move, SteadyAttack, filling, standing
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, VersionSpace
 from littlestone.randomness import Randomness
 
@@ -41,12 +41,14 @@ class _Position:
     def move(self, seen: Hypothesis | None, /) -> Move:
         return _move(self, standing(self.space, seen))
 
+    def narrowed(self, space: VersionSpace) -> "_Position":
+        return _Position(self.concepts, space)
+
 
 @lru_cache(maxsize=_MOVES_REMEMBERED)
 def _move(position: _Position, published: Hypothesis) -> Move:
     mistake = position.space.hardest_mistake(published)
     if mistake is None:
-        return fillers(position.concepts, position.space)
+        return filling(position.concepts, position.space, position.narrowed)
     left = position.space.restrict(*mistake)
-    after = None if left == position.space else _Position(position.concepts, left)
-    return Move((mistake,), after)
+    return Move((mistake,), None if left == position.space else position.narrowed(left))

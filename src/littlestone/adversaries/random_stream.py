@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from littlestone import require
+from littlestone.adversaries.fitting import fitting
 from littlestone.adversaries.random_concept import random_concept
 from littlestone.adversaries.stream_attack import BLOCK, Block, StreamAttack
-from littlestone.concepts.protocols import ConceptClass, Domain, Hypothesis
+from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.randomness import Randomness
 
 
@@ -44,15 +45,19 @@ class RandomStream:
 
     def _blocks(self, concept: Hypothesis, generator: np.random.Generator) -> Iterator[Block]:
         while True:
-            points, labels = labelled(self.concepts.domain, concept, BLOCK, generator)
+            points, labels = labelled(self.concepts, concept, BLOCK, generator)
             if self.noise_rate:
-                labels ^= (generator.random(BLOCK) < self.noise_rate).view(np.uint8)
+                labels ^= (generator.random(len(labels)) < self.noise_rate).view(np.uint8)
             yield points, labels
 
 
 def labelled(
-    domain: Domain, concept: Hypothesis, count: int, generator: np.random.Generator
+    concepts: ConceptClass, concept: Hypothesis, count: int, generator: np.random.Generator
 ) -> Block:
-    """Random points and what ``concept`` says about them."""
-    points = domain.check_many(domain.sample(count, generator))
+    """At most ``count`` random points that fit ``concept``, and what it says about them."""
+    domain = concepts.domain
+    drawn = domain.check_many(domain.sample(count, generator))
+    points = fitting(concepts, concept, drawn)
+    if not len(points):
+        raise ValueError(f"none of {count} random points fits {concept.describe()} in {concepts!r}")
     return points, np.array(concept.many(points), dtype=np.uint8)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from littlestone.adversaries.steady_attack import Move, SteadyAttack, fillers, standing
+from littlestone.adversaries.steady_attack import Move, SteadyAttack, filling, standing
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, VersionSpace
 from littlestone.randomness import Randomness
 
@@ -40,14 +40,17 @@ class _Vertex:
 
     def move(self, seen: Hypothesis | None, /) -> Move:
         if self.again is not None:
-            return Move((self.again,), _Vertex(self.concepts, self.space, None))
+            return Move((self.again,), self._below(self.space))
         # Both labels of the point where the optimal hypothesis errs worst keep all but one of
         # the dimension: it is the root of a deepest tree.
         root = self.space.hardest_mistake(self.space.standard_optimal())
         published = standing(self.space, seen)
         if root is None:
             last = self.space.hardest_mistake(published)
-            return fillers(self.concepts, self.space) if last is None else Move((last,), None)
+            return Move((last,), None) if last else filling(self.concepts, self.space, self._below)
         x, _ = root
         example = (x, 1 - published(x))
         return Move((example,), _Vertex(self.concepts, self.space.restrict(*example), example))
+
+    def _below(self, space: VersionSpace) -> "_Vertex":
+        return _Vertex(self.concepts, space, None)

@@ -1,13 +1,22 @@
 """Forcing mistakes at ever new points: the position that two adversaries share."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import cast
 
 from littlestone.adversaries.corrected import flipped
-from littlestone.adversaries.steady_attack import Move, fillers, standing
+from littlestone.adversaries.steady_attack import Move, filling, standing
 from littlestone.concepts.keys import KeySet, key_set
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, VersionSpace
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What stays the same throughout a game."""
+
+    concepts: ConceptClass
+    different_points: int
+    """After so many different points the old ones are repeated, if any of them will do."""
+    sparing: bool
+    """Whether a new point may cost dimension only when there is no old one to repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,57 +24,73 @@ class Spreading:
     """Remembers the examples at which mistakes were forced, and prefers others.
 
     The mistakes that are still new are those of ``corrected``: the published hypothesis, put right
-    at every old example on which it errs.
+    at every old example on which it errs; None on domains where that has no closed form.
     """
 
-    concepts: ConceptClass
+    rules: Rules
     space: VersionSpace
-    sparing: bool
-    """Whether a new point may cost dimension only when there is no old one to repeat."""
-    used: KeySet
+    used: KeySet[Example]
     published: Hypothesis
-    old_mistakes: KeySet
-    corrected: Hypothesis
-    again: Example | None = None
+    old_mistakes: KeySet[Example]
+    corrected: Hypothesis | None
+    again: Example | None
     """To be repeated first: the answer to it is not known yet, and going on might be a waste."""
 
     @classmethod
-    def at_start(cls, concepts: ConceptClass, *, sparing: bool) -> "Spreading":
-        space = concepts.version_space()
-        start, nothing = standing(space, None), KeySet()
-        return cls(concepts, space, sparing, nothing, start, nothing, start)
+    def at_start(cls, rules: Rules) -> "Spreading":
+        space = rules.concepts.version_space()
+        start, nothing = standing(space, None), KeySet[Example]()
+        corrected = flipped(start, [], rules.concepts.domain)
+        return cls(rules, space, nothing, start, nothing, corrected, None)
 
     def move(self, seen: Hypothesis | None, /) -> Move:
         if self.again is not None:
             return Move((self.again,), replace(self, again=None))
         facing = self._facing(standing(self.space, seen))
-        fresh = self.space.hardest_mistake(facing.corrected)
+        enough = len(self.used) >= self.rules.different_points
+        if enough and facing.old_mistakes:
+            return facing._repeat()
+        fresh = facing._fresh()
         if fresh is None:
-            return facing._repeat() if facing.old_mistakes else fillers(self.concepts, self.space)
+            return facing._repeat() if facing.old_mistakes else facing._fill()
         left = self.space.restrict(*fresh)
         costly = left.dimension < self.space.dimension
-        if self.sparing and costly and facing.old_mistakes:
+        if self.rules.sparing and costly and facing.old_mistakes:
             return facing._repeat()
-        after = replace(
-            facing,
-            space=left,
-            used=self.used.adding(fresh),
-            old_mistakes=facing.old_mistakes.adding(fresh),
-            corrected=flipped(facing.corrected, [fresh[0]], self.concepts.domain),
-            again=fresh if self.sparing else None,
-        )
-        return Move((fresh,), after)
+        return Move((fresh,), facing._after(fresh, left))
 
     def _facing(self, published: Hypothesis) -> "Spreading":
         if published is self.published or published == self.published:
             return self
-        old = [(x, y) for x, y in _examples(self.used) if published(x) != y]
-        corrected = flipped(published, [x for x, _ in old], self.concepts.domain)
+        old = [(x, y) for x, y in self.used if published(x) != y]
+        corrected = flipped(published, [x for x, _ in old], self.rules.concepts.domain)
         return replace(self, published=published, old_mistakes=key_set(old), corrected=corrected)
 
+    def _fresh(self) -> Example | None:
+        """The hardest mistake at a new point; on domains without a closed form, of a few."""
+        if self.corrected is not None:
+            return self.space.hardest_mistake(self.corrected)
+        hardest = self.space.hardest_mistake(self.published)
+        if hardest is None or hardest not in self.used:
+            return hardest
+        return next((e for e in self.space.mistakes_of(self.published) if e not in self.used), None)
+
+    def _after(self, fresh: Example, left: VersionSpace) -> "Spreading":
+        corrected = self.corrected
+        if corrected is not None:
+            corrected = flipped(corrected, [fresh[0]], self.rules.concepts.domain)
+        return Spreading(
+            self.rules,
+            left,
+            self.used.adding(fresh),
+            self.published,
+            self.old_mistakes.adding(fresh),
+            corrected,
+            fresh if self.rules.sparing else None,
+        )
+
     def _repeat(self) -> Move:
-        return Move(tuple(_examples(self.old_mistakes)), None)
+        return Move(tuple(self.old_mistakes), None)
 
-
-def _examples(keys: KeySet) -> Iterator[Example]:
-    return cast(Iterator[Example], iter(keys))
+    def _fill(self) -> Move:
+        return filling(self.rules.concepts, self.space, lambda left: replace(self, space=left))

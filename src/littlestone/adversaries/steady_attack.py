@@ -1,14 +1,18 @@
 """The attack of an adaptive adversary: moves from one position to the next."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.adversaries.fitting import fits
 from littlestone.concepts.protocols import ConceptClass, Domain, Example, Hypothesis, VersionSpace
 
 _FILLERS: Final = 16
+_TRIED: Final = 4096
 
 
 class Position(Protocol):
@@ -90,11 +94,24 @@ class SteadyAttack:
 
 def standing(space: VersionSpace, seen: Hypothesis | None) -> Hypothesis:
     """What is known to be published; before the first round, what the best learner would."""
-    return space.standard_optimal() if seen is None else seen
+    if seen is not None:
+        return seen
+    try:
+        return space.standard_optimal()
+    except ValueError:  # classes whose dimensions are not known
+        return space.consistent()
 
 
-def fillers(concepts: ConceptClass, space: VersionSpace) -> Move:
-    """Harmless examples, for when every concept left equals what is published."""
+def filling(
+    concepts: ConceptClass, space: VersionSpace, at: Callable[[VersionSpace], Position]
+) -> Move:
+    """Harmless examples, for when no mistake can be forced; ``at`` gives the position after one."""
     concept = space.consistent()
-    points = (x for x, _ in zip(concepts.domain, range(_FILLERS), strict=False))
-    return Move(tuple((x, concept(x)) for x in points), None)
+    near = islice(concepts.domain, _TRIED)
+    points = islice((x for x in near if fits(concepts, concept, x)), _FILLERS)
+    examples = tuple((x, concept(x)) for x in points)
+    for example in examples:
+        left = space.restrict(*example)
+        if left != space:
+            return Move((example,), at(left))
+    return Move(examples, None)

@@ -22,6 +22,7 @@ from littlestone.game.state_run import DeterministicLearner, StateRun
 from littlestone.game.transcript import Round, Transcript, checkpoints
 from littlestone.randomness import Randomness
 
+_FEW: Final = 16
 _FIRST_BLOCK: Final = 64
 _LARGEST_BLOCK: Final = 1 << 16
 
@@ -127,7 +128,7 @@ class _Game:
         """Play ``count`` rounds one by one; returns the last example."""
         run, peek = self._run, self._peek
         choose, observe = self._attack.choose, run.observe
-        admit, admitted, tally = self.referee.admit, self.referee.admitted, self.referee.tally
+        admit, admitted, counts = self.referee.admit, self.referee.admitted, self.referee.singles
         current, seen = self._current, self._seen
         mistakes, example = 0, None
         for number in range(self.played + 1, self.played + count + 1):
@@ -138,8 +139,8 @@ class _Game:
                 example = None
             if example is None:
                 example = admit(given, number)
-            if tally is not None:
-                tally[example] += 1
+            if counts is not None:
+                counts[example] += 1
             x, y = example
             if current(x) != y:
                 mistakes += 1
@@ -170,8 +171,11 @@ class _Game:
     def _play_block(
         self, run: BlockRun, attack: BlockAttack, known: Hypothesis | None, most: int
     ) -> bool:
-        """Play one block; returns whether the published hypothesis changed."""
+        """Play one block; returns whether something new came up."""
         xs, ys = attack.plan(known, most)
+        if len(ys) == 1:  # an adversary that thinks again after each round
+            self._play_singly(min(most, _FEW))
+            return True
         points, labels = self.referee.admit_many(xs[:most], ys[:most], self.played + 1)
         taken = run.observe_many(points, labels)
         attack.played(taken)

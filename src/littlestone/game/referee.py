@@ -1,6 +1,6 @@
 """Who checks every example before it counts, and knows the best concept in hindsight."""
 
-from collections import Counter
+from collections import defaultdict
 from typing import Any, Final
 
 import numpy as np
@@ -8,34 +8,32 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.consistency import ConsistencyTracker
-from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.protocols import ConceptClass, Example
 from littlestone.errors import NotRealizableError
+from littlestone.game.tally import ExampleCounts
 
 _MOST_REMEMBERED: Final = 1 << 16
-_LARGEST_TABLE: Final = 1 << 22
 
 
 class Referee:
     """Validates examples; holds a realizable adversary to its word; counts for the regret.
 
     Against a realizable adversary nothing is kept but what the consistency check needs. Otherwise
-    the examples are tallied: memory grows with the number of distinct ones, never with the rounds.
+    the examples are counted, for which memory grows with the number of distinct ones.
     """
 
     def __init__(self, concepts: ConceptClass, *, realizable: bool) -> None:
         self._concepts = concepts
         self._domain = concepts.domain
         self._tracker = ConsistencyTracker(concepts) if realizable else None
-        self._tally: Counter[Example] = Counter()
-        self._table: NDArray[np.int64] | None = None
+        self._counts = ExampleCounts(concepts.domain)
         self.admitted: dict[Any, Example] = {}
         """Recent examples as they came → as they are; the loop looks here before it asks."""
 
     @property
-    def tally(self) -> Counter[Example] | None:
+    def singles(self) -> defaultdict[Example, int] | None:
         """Where the loop counts single rounds; None when no count is needed."""
-        return None if self._tracker else self._tally
+        return None if self._tracker else self._counts.singles
 
     def admit(self, example: Any, round_number: int) -> Example:
         """The example in canonical form, or a refusal that names the round."""
@@ -69,31 +67,17 @@ class Referee:
             consistent = self._tracker.observe_many(points, labels)
             if consistent < len(labels):
                 raise _contradiction(round_number + consistent)
-        elif isinstance(self._domain, IntegerRange) and self._domain.size <= _LARGEST_TABLE:
-            if self._table is None:
-                self._table = np.zeros(2 * self._domain.size, dtype=np.int64)
-            self._table += np.bincount(2 * points + labels, minlength=len(self._table))
         else:
-            keys = points.tolist() if isinstance(points, np.ndarray) else points
-            check = self._domain.check
-            self._tally.update((check(x), y) for x, y in zip(keys, labels.tolist(), strict=True))
+            self._counts.add_block(points, labels)
 
-    def fewest_mistakes(self) -> int:
-        """The mistakes of the best concept in hindsight."""
+    def fewest_mistakes(self) -> int | None:
+        """The mistakes of the best concept in hindsight; None where the class cannot tell."""
         if self._tracker is not None:
             return 0
-        counts: dict[Any, tuple[int, int]] = {}
-        for (x, y), times in self._tallied().items():
-            zeros, ones = counts.get(x, (0, 0))
-            counts[x] = (zeros, ones + times) if y else (zeros + times, ones)
-        return self._concepts.fewest_mistakes(counts)
-
-    def _tallied(self) -> Counter[Example]:
-        if self._table is None:
-            return self._tally
-        met = np.flatnonzero(self._table)
-        blocks = zip(met.tolist(), self._table[met].tolist(), strict=True)
-        return self._tally + Counter({(code // 2, code % 2): times for code, times in blocks})
+        try:
+            return self._concepts.fewest_mistakes(self._counts.tally())
+        except ValueError:  # halfspaces: too hard a search
+            return None
 
     def _leading_valid(self, xs: Any, ys: Any, round_number: int) -> int:
         for i, (x, y) in enumerate(zip(xs, ys, strict=False)):

@@ -28,8 +28,8 @@ class Transcript:
     adversary: str
     rounds: int
     mistakes: int
-    fewest_mistakes: int
-    """Those of the best concept in hindsight."""
+    fewest_mistakes: int | None
+    """Those of the best concept in hindsight; None where the class cannot tell."""
     switches: int
     """How often the published hypothesis changed."""
     curve: tuple[tuple[int, int], ...]
@@ -40,8 +40,8 @@ class Transcript:
     seconds: float
 
     @property
-    def regret(self) -> int:
-        return self.mistakes - self.fewest_mistakes
+    def regret(self) -> int | None:
+        return None if self.fewest_mistakes is None else self.mistakes - self.fewest_mistakes
 
     def text(self) -> str:
         """All that the parties decided, and nothing that depends on the machine."""
@@ -50,7 +50,7 @@ class Transcript:
             f"adversary  {self.adversary}",
             f"rounds     {self.rounds}",
             f"mistakes   {self.mistakes}",
-            f"regret     {self.regret}",
+            f"regret     {'unknown' if self.regret is None else self.regret}",
             f"switches   {self.switches}",
             "curve      " + " ".join(f"{number}:{mistakes}" for number, mistakes in self._rises()),
         ]
