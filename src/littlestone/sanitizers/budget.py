@@ -1,0 +1,98 @@
+"""A budget in two currencies: plain epsilon for watching, rho for many small choices."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from littlestone import require
+from littlestone.privacy.charge import Cost
+from littlestone.privacy.composition import basic_composition
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.rounding import float_at_most
+from littlestone.privacy.zcdp import (
+    ZeroConcentrated,
+    compose_zero_concentrated,
+    largest_zero_concentrated,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixedBudget:
+    """epsilon of plain cost and rho of zero-concentrated cost, which is converted at delta.
+
+    >>> budget = MixedBudget.split(epsilon=1.0, delta=1e-6)
+    >>> budget.guarantee().within(PrivacyGuarantee(epsilon=1.0, delta=1e-6))
+    True
+    """
+
+    epsilon: float
+    rho: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        require.positive(epsilon=self.epsilon, rho=self.rho)
+        require.open_probability(delta=self.delta)
+
+    @classmethod
+    def split(cls, *, epsilon: float, delta: float, watching: float = 0.125) -> "MixedBudget":
+        """The share ``watching`` of epsilon stays plain; the rest becomes rho."""
+        require.positive(epsilon=epsilon)
+        require.open_probability(delta=delta, watching=watching)
+        plain = float_at_most(Fraction(epsilon) * Fraction(watching))
+        rest = float_at_most(Fraction(epsilon) - Fraction(plain))
+        rho = largest_zero_concentrated(epsilon=rest, delta=delta).rho
+        return cls(epsilon=plain, rho=rho, delta=delta)
+
+    def divided(self, parts: int) -> "MixedBudget":
+        """What each of ``parts`` releases may cost; delta is for the conversion of their sum."""
+        require.integer(parts=parts, at_least=1)
+        return MixedBudget(
+            epsilon=float_at_most(Fraction(self.epsilon) / parts),
+            rho=float_at_most(Fraction(self.rho) / parts),
+            delta=self.delta,
+        )
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """What spending all of it promises."""
+        costs: tuple[Cost, ...] = (
+            PrivacyGuarantee(epsilon=self.epsilon),
+            ZeroConcentrated(rho=self.rho),
+        )
+        return total_guarantee(costs, delta=self.delta)
+
+    def selection_epsilon(self, rounds: int) -> float:
+        """The largest bounded range that ``rounds`` choices may have within rho.
+
+        >>> 7 * MixedBudget(epsilon=1.0, rho=0.5, delta=1e-6).selection_epsilon(7) ** 2 <= 8 * 0.5
+        True
+        """
+        require.integer(rounds=rounds, at_least=1)
+        allowed = 8 * Fraction(self.rho) / rounds
+        width = math.sqrt(allowed)
+        while Fraction(width) ** 2 > allowed:
+            width = math.nextafter(width, 0.0)
+        return width
+
+
+def total_guarantee(costs: Iterable[Cost], *, delta: float) -> PrivacyGuarantee:
+    """What releases from the same data cost together, concentrated ones converted at ``delta``."""
+    known = list(costs)
+    plain = basic_composition([cost for cost in known if isinstance(cost, PrivacyGuarantee)])
+    rho = compose_zero_concentrated([cost for cost in known if isinstance(cost, ZeroConcentrated)])
+    if rho.rho == 0:
+        return plain
+    return basic_composition([plain, rho.guarantee(delta=delta)])
+
+
+def ledger_for(costs: Iterable[Cost], *, delta: float, private: bool) -> Ledger:
+    """An empty ledger that has room for these costs once, and for no more."""
+    known = list(costs)
+    rho = compose_zero_concentrated([cost for cost in known if isinstance(cost, ZeroConcentrated)])
+    return Ledger(
+        budget=total_guarantee(known, delta=delta),
+        private=private,
+        concentrated=rho,
+        concentrated_delta=delta if rho.rho else 0.0,
+    )

@@ -1,0 +1,137 @@
+"""From a sanitizer for H to one for H^label: two relabelled copies and a count of the ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from littlestone import require
+from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
+from littlestone.mechanisms.laplace_count import LaplaceCount
+from littlestone.privacy.charge import Cost
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness
+from littlestone.sanitizers.budget import ledger_for, total_guarantee
+from littlestone.sanitizers.protocols import Progress, Sanitized, Sanitizer, smallest_size
+from littlestone.sanitizers.queries import split_labels
+from littlestone.theory.rounding import upwards
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelConversion:
+    """Estimate errors from two releases for H: [P, Lemma convert_label].
+
+    S'_b keeps the points with label b and puts ``anchor`` in the place of the others. With n_1
+    ones among n labels, the share of errors of h is
+
+        P(h; S'_0) - P(h; S'_1) + n_1 / n + h(anchor) * (n - 2 n_1) / n.
+
+    What comes out is an estimate, not a distribution; sanitize with ``labelled=True`` where a
+    dataset is wanted.
+
+    Privacy:
+        Releases:   the releases for S'_0 and S'_1, and a noisy count of the ones
+        Neighbours: labelled datasets of one size that differ in one example
+        Adversary:  adaptive; the dataset may depend on everything released before
+        Guarantee:  twice the sanitizer's, plus ``count_epsilon``
+        Assumes:    the sanitizer's guarantee
+        Proof:      labels.md
+    """
+
+    sanitizer: Sanitizer
+    domain: Domain
+    anchor: Point
+    """Any point of the domain, chosen before the data."""
+    count_epsilon: float
+    delta: float = 0.0
+    """Where concentrated costs are converted; 0 if the sanitizer has none."""
+
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "anchor", self.domain.check(self.anchor))
+        require.positive(count_epsilon=self.count_epsilon)
+        require.probability(delta=self.delta)
+        if not self.sanitizer.prefix_conditional:
+            raise ValueError(f"sanitizer must be prefix-conditional, got {self.sanitizer!r}")
+
+    def costs(self) -> tuple[Cost, ...]:
+        return (*self.sanitizer.costs(), *self.sanitizer.costs(), self._count().guarantee())
+
+    def guarantee(self) -> PrivacyGuarantee:
+        return total_guarantee(self.costs(), delta=self.delta)
+
+    def error_bound(self, *, size: int, failure_probability: float) -> float:
+        """2α + |n̂_1 − n_1|/n, each part failing with a third of the probability."""
+        require.integer(size=size, at_least=1)
+        third = failure_probability / 3
+        error = self.sanitizer.error_bound(size=size, failure_probability=third)
+        count = self._count().error_upper_bound(failure_probability=third)
+        return min(1.0, upwards(2 * error + count / size))
+
+    def needed(self, *, error: float, failure_probability: float) -> int:
+        require.open_probability(error=error, failure_probability=failure_probability)
+        third = failure_probability / 3
+        count = self._count().error_upper_bound(failure_probability=third)
+        # A fortieth of the error is left for the count.
+        enough = smallest_size(lambda size: count / size, error / 40)
+        inner = self.sanitizer.needed(error=0.4875 * error, failure_probability=third)
+        return max(enough, inner)
+
+    def release(
+        self, dataset: Sequence[Any], *, rng: Randomness, progress: Progress | None = None
+    ) -> "LabelledEstimate":
+        points, labels = split_labels(dataset)
+        points = [self.domain.check(x) for x in points]
+        ledger = ledger_for(self.costs(), delta=self.delta, private=rng.private)
+        for cost in self.costs():
+            ledger.charge(type(self).__name__, cost, first=1, last=len(points))
+        copies = [relabelled(points, labels, label, self.anchor) for label in (0, 1)]  # (L1)
+        zeros, ones = (
+            self.sanitizer.release(copy, rng=rng, progress=progress)
+            for copy in copies  # (L2)
+        )
+        count = self._count().release(sum(labels), rng=rng)  # (L3)
+        share = min(max(count / len(points), 0.0), 1.0)
+        return LabelledEstimate(
+            zeros=zeros, ones=ones, share=share, anchor=self.anchor, ledger=ledger
+        )
+
+    def _count(self) -> LaplaceCount:
+        return LaplaceCount(epsilon=self.count_epsilon)
+
+
+def relabelled(
+    points: Sequence[Point], labels: Sequence[Label], label: Label, anchor: Point
+) -> list[Point]:
+    """S'_b: the points labelled b, and the anchor in the place of the others."""
+    return [x if y == label else anchor for x, y in zip(points, labels, strict=True)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledEstimate:
+    """Estimates of errors; a signed measure, so there is no distribution behind it."""
+
+    zeros: Sanitized
+    ones: Sanitized
+    share: float
+    """The estimated share of the label 1."""
+    anchor: Point
+    ledger: Ledger
+
+    def estimate(self, hypothesis: Hypothesis, /) -> float:
+        balance = hypothesis(self.anchor) * (1 - 2 * self.share)
+        error = self.zeros.estimate(hypothesis) - self.ones.estimate(hypothesis)
+        return min(max(error + self.share + balance, 0.0), 1.0)  # (L4)
+
+    def distribution(self) -> Mapping[Any, float]:
+        raise ValueError(_NO_DATASET)
+
+    def dataset(self, size: int, /) -> list[Any]:
+        raise ValueError(_NO_DATASET)
+
+
+_NO_DATASET = (
+    "a converted sanitizer estimates errors and has no synthetic examples; "
+    "use a sanitizer with labelled=True for those"
+)
