@@ -10,7 +10,11 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError
 from littlestone.learners.core import PrivateRun
 from littlestone.learners.first_frequent import FirstFrequent
-from littlestone.learners.lazy_forest_bound import copy_failure_upper_bound, mistakes_upper_bound
+from littlestone.learners.lazy_forest_bound import (
+    copy_failure_upper_bound,
+    mistakes_upper_bound,
+    smallest_proved,
+)
 from littlestone.learners.lazy_forest_checks import check_budgets, check_numbers
 from littlestone.learners.lazy_forest_engine import LazyForestEngine
 from littlestone.learners.lazy_forest_plan import (
@@ -195,6 +199,40 @@ classes of any dimension
             max_contributions=max_contributions,
             **_numbers(plan),
         )
+
+    @classmethod
+    def proved(
+        cls,
+        *,
+        concepts: ConceptClass,
+        rounds: int,
+        epsilon: float,
+        delta: float,
+        failure_probability: float = 0.05,
+        max_contributions: int = 1,
+    ) -> "LazyForest":
+        """A larger forest than the calibrated one, so that ``bound`` is below ``rounds``.
+
+        Dimension 4 and more would need more than 10^8 mistakes: there it is the calibrated one.
+
+        >>> from littlestone.concepts.thresholds import Thresholds
+        >>> learner = LazyForest.proved(
+        ...     concepts=Thresholds(6), rounds=10**6, epsilon=1.0, delta=1e-6
+        ... )
+        >>> learner.bound(failure_probability=0.05) < 10_000
+        True
+        """
+        draft = cls.calibrated(
+            concepts=concepts,
+            rounds=rounds,
+            epsilon=epsilon,
+            delta=delta,
+            failure_probability=failure_probability / 10,
+            max_contributions=max_contributions,
+        )
+        if draft.early_release or not draft.depth:
+            return draft
+        return smallest_proved(draft, failure_probability=failure_probability)
 
     def for_rounds(self, rounds: int) -> "LazyForest":
         """The same learner for another horizon, planned anew unless chosen by hand."""

@@ -66,6 +66,9 @@ class LazyForestEngine:
     def status(self) -> str:
         if self.halted:
             return "halted: the list of the last layer is used up; still publishing"
+        first, rounds = self._recipe.mistakes_per_layer[0], self._recipe.rounds
+        if first > rounds:
+            return f"waiting: the first layer needs {first} mistakes, and there are {rounds} rounds"
         return f"learning: layer {self._layer} of {self._depth}, copy {self._copies}"
 
     def step(self, x: Any, y: Label) -> None:

@@ -220,6 +220,11 @@ def test_the_papers_forest_runs_once_its_numbers_are_replaced(rng: Randomness) -
     assert 600 < transcript.mistakes < 2500
 
 
+def test_a_forest_that_will_never_climb_says_so(rng: Randomness) -> None:
+    run = calibrated(Thresholds(16), rounds=1000).start(rng=rng)
+    assert run.status.startswith("waiting: the first layer needs")
+
+
 def test_a_class_of_high_dimension_is_refused_at_the_start_only() -> None:
     learner = calibrated(Thresholds(2**40))
     with pytest.raises(ForestTooLargeError):
