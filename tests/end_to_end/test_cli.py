@@ -1,0 +1,107 @@
+"""The command line as a person or a script meets it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from littlestone.cli.main import app
+
+runner = CliRunner()
+
+
+def run(*arguments: str) -> Any:
+    return runner.invoke(app, list(arguments))
+
+
+def run_as_a_process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "littlestone.cli.main", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_dimension_prints_a_shattered_tree() -> None:
+    result = run("dimension", "thresholds:16", "--tree")
+    assert result.exit_code == 0
+    assert "Littlestone" in result.output and "4" in result.output
+
+
+def test_dimension_as_json() -> None:
+    record = json.loads(run("dimension", "points", "--json").output)
+    assert record["Littlestone"] == 1 and record["concepts"] is None
+
+
+def test_play_as_json_reports_the_mistakes() -> None:
+    result = run("play", "--class", "thresholds:100", "--rounds", "500", "--seed", "1", "--json")
+    record = json.loads(result.output)
+    assert record["mistakes"] == 6
+    assert record["rounds"] == 500
+
+
+def test_play_draws_a_picture(tmp_path: Path) -> None:
+    picture = tmp_path / "mistakes.svg"
+    result = run("play", "--rounds", "200", "--plot", str(picture))
+    assert result.exit_code == 0
+    assert "<svg" in picture.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("dimension", "treshold:16"), "did you mean 'thresholds'?"),
+        (("dimension", "thresholds"), "is written like 'thresholds:16'"),
+        (("dimension", "thresholds:x"), "is written like 'thresholds:16'"),
+        (("dimension", "thresholds:-1"), "-1"),
+        (("play", "--learner", "nobody"), "unknown learner 'nobody'"),
+        (("play", "--adversary", "nobody"), "unknown adversary 'nobody'"),
+        (("play", "--rounds", "0"), "rounds"),
+        (("audit", "nothing"), "unknown audit 'nothing'"),
+        (("audit", "above-threshold", "--epsilon", "-1"), "epsilon"),
+        (("claims", "nothing"), "unknown claim 'nothing'"),
+    ],
+)
+def test_a_refusal_is_one_line_without_a_traceback(
+    arguments: tuple[str, ...], message: str
+) -> None:
+    result = run_as_a_process(*arguments)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_audit_of_a_correct_mechanism_ends_with_zero() -> None:
+    result = run("audit", "above-threshold", "--runs", "4000")
+    assert result.exit_code == 0
+    assert "no violation found up to here" in " ".join(result.output.split())
+
+
+def test_a_caught_violation_is_exit_status_one() -> None:
+    result = run("audit", "--broken", "no-query-noise", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.output)["violation"] is True
+
+
+def test_claims_write_one_page(tmp_path: Path) -> None:
+    result = run("claims", "littlestone-mistakes", "--out", str(tmp_path))
+    assert result.exit_code == 0
+    assert "confirmed" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_help_starts_without_the_numerical_libraries() -> None:
+    """They take longer to import than everything else; --help needs none of them."""
+    code = "import sys, littlestone.cli.main; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_every_command_has_help() -> None:
+    for command in ("dimension", "classes", "play", "demo", "audit", "claims"):
+        result = run(command, "--help")
+        assert result.exit_code == 0, command
