@@ -1,0 +1,176 @@
+"""The four numbers of a shrinking dartboard: what they cost, and which are best."""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from littlestone import require
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.transcendental import exp_lower_bound, ln_upper_bound
+from littlestone.privacy.zcdp import ZeroConcentrated
+from littlestone.theory.experts import dartboard_switches_upper_bound
+
+Floats = NDArray[np.float64]
+_ORDERS: Final = 1 + np.exp(np.linspace(-6, 14, 500))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DartboardPlan:
+    """Public parameters; any values are private at the cost that ``guarantee`` computes."""
+
+    rate: float
+    """In the exponent, for losses between 0 and 1."""
+    fake: float
+    """The probability to draw anew after a batch without loss; 1 draws after every batch."""
+    batch: int
+    cap: int
+    """The most draws after the first."""
+
+    def __post_init__(self) -> None:
+        require.positive(rate=self.rate, fake=self.fake)
+        require.integer(batch=self.batch, at_least=1)
+        require.integer(cap=self.cap, at_least=0)
+        if self.fake > 1:
+            raise ValueError(f"fake must lie in (0, 1], got fake={self.fake!r}")
+
+    def guarantee(self, *, delta: float) -> PrivacyGuarantee:
+        """The smaller of two accounts (shrinking_dartboard.md), rounded up.
+
+        One example changes the bit "drawn anew" of its own batch, and then up to ``cap`` draws.
+        """
+        eta, bit = Fraction(self.rate), self._bit_cost()
+        draws = self.cap * eta**2 / 2
+        # A bit that is constant costs nothing, not even the rate.
+        keep = eta if self.fake < 1 else Fraction(0)
+        together = ZeroConcentrated.rounded_up((keep + bit) ** 2 / 8 + draws)
+        apart = Fraction(ZeroConcentrated.rounded_up(draws).epsilon_upper_bound(delta))
+        epsilon = min(
+            Fraction(together.epsilon_upper_bound(delta)),
+            max(keep, bit) + apart,
+        )
+        return PrivacyGuarantee.rounded_up(epsilon=epsilon, delta=delta)
+
+    def _bit_cost(self) -> Fraction:
+        """ln(1 + (1 - p)(1 - e^-rate)/p), from above: a loss more, and a switch is likelier."""
+        fake = Fraction(self.fake)
+        lost = 1 - exp_lower_bound(-Fraction(self.rate))
+        return ln_upper_bound(1 + (1 - fake) * lost / fake) if fake < 1 else Fraction(0)
+
+
+@lru_cache(maxsize=256)
+def best_plan(
+    *, experts: int, rounds: int, epsilon: float, delta: float, batch: int | None = None
+) -> DartboardPlan:
+    """The plan with the smallest regret bound within the budget, found on a grid.
+
+    For each batch length (unless one is given) and each cost of the bit, the largest rate is found
+    by bisection with approximate tails; the winner is then slowed down until its exact cost fits.
+    """
+    search = _Search(experts, rounds, epsilon, delta)
+    if batch is None:
+        batch = _best_batch(search, rounds)
+    rate, fake = search.best(batch)
+    budget = PrivacyGuarantee(epsilon=epsilon, delta=delta)
+    rate *= 1.01  # the approximation may have been too careful
+    while True:
+        plan = DartboardPlan(rate=min(rate, search.clamp(batch)), fake=fake, batch=batch, cap=0)
+        plan = replace(plan, cap=_cap(plan, rounds))
+        if plan.guarantee(delta=delta).within(budget):
+            return plan
+        rate *= 0.9995
+
+
+def _best_batch(search: "_Search", rounds: int) -> int:
+    coarse = sorted({round(1.19**step) for step in range(100) if 1.19**step <= rounds})
+    first = min(coarse, key=search.regret)
+    near = range(max(1, math.floor(first / 1.19)), min(rounds, math.ceil(first * 1.19)) + 1)
+    return min(near[:: max(1, len(near) // 16)], key=search.regret)
+
+
+def _cap(plan: DartboardPlan, rounds: int) -> int:
+    """Draws that are exceeded with probability at most 1/T^2, or all that there can be."""
+    after_first = -(-rounds // plan.batch) - 1
+    if plan.fake == 1:
+        return after_first
+    likely = dartboard_switches_upper_bound(
+        rounds=rounds, batch=plan.batch, rate=plan.rate, fake=plan.fake
+    )
+    return min(likely, after_first)
+
+
+class _Search:
+    """Approximate planning: floats only, and nothing here carries a promise."""
+
+    def __init__(self, experts: int, rounds: int, epsilon: float, delta: float) -> None:
+        self.weight = math.log(max(experts, 2))
+        self.rounds, self.epsilon, self.delta = rounds, epsilon, delta
+        self.tail = float(-ndtri(max(1 / rounds**2, 1e-300)))
+        # How the budget is divided between the bit and the draws.
+        self.bits: Floats = epsilon * np.exp(np.linspace(math.log(1e-3), math.log(0.98), 80))
+        self._rhos: Floats = np.exp(
+            np.linspace(math.log(1e-12), math.log(100 * (1 + epsilon)), 900)
+        )
+        self._epsilons = self._epsilon_of(self._rhos)
+        self.total = float(self._rho_of(np.array([epsilon]))[0])
+        self.left = self._rho_of(epsilon - self.bits)
+
+    def regret(self, batch: int) -> float:
+        rate, _ = self.best(batch)
+        padded = -(-self.rounds // batch) * batch
+        return self.weight / rate + rate * padded * batch / 8
+
+    def clamp(self, batch: int) -> float:
+        """The rate that one would choose without privacy; a larger one is of no use."""
+        return math.sqrt(8 * self.weight / (-(-self.rounds // batch) * batch**2))
+
+    def best(self, batch: int) -> tuple[float, float]:
+        """The best rate and fake-switch probability for this batch length."""
+        batches, clamp = -(-self.rounds // batch), self.clamp(batch)
+        always = math.sqrt(2 * self.total / max(1, batches - 1))
+        rates = np.minimum(self._largest_rates(batches, batch), clamp)
+        if rates.max() <= min(always, clamp):
+            return min(always, clamp), 1.0
+        best = int(rates.argmax())
+        return float(rates[best]), float(self._fake(rates[best : best + 1], best)[0])
+
+    def _largest_rates(self, batches: int, batch: int) -> Floats:
+        """For each cost of the bit, the largest rate that one of the two accounts affords."""
+        low, high = np.full(len(self.bits), 1e-12), np.full(len(self.bits), 4.0)
+        for _ in range(60):
+            middle = np.sqrt(low * high)
+            fits = self._fits(middle, batches, batch)
+            low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+        return low
+
+    def _fits(self, rates: Floats, batches: int, batch: int) -> NDArray[np.bool_]:
+        fake = self._fake(rates)
+        chance = 1 - (1 - fake) * np.exp(-rates * batch)
+        mean, deviation = batches * chance, np.sqrt(batches * chance * (1 - chance))
+        cap = mean + self.tail * deviation + (self.tail**2 - 1) * (1 - 2 * chance) / 6
+        draws = np.minimum(np.ceil(cap) + 1, batches - 1) * rates**2 / 2
+        together = (rates + self.bits) ** 2 / 8 + draws <= self.total
+        apart = (draws <= self.left) & (rates <= self.bits)
+        fitting: NDArray[np.bool_] = together | apart
+        return fitting
+
+    def _fake(self, rates: Floats, index: int | None = None) -> Floats:
+        """The probability at which the bit costs exactly what was set aside for it."""
+        bits = self.bits if index is None else self.bits[index : index + 1]
+        fake: Floats = 1 / (1 + np.expm1(bits) / -np.expm1(-rates))
+        return fake
+
+    def _epsilon_of(self, rhos: Floats) -> Floats:
+        """The conversion from zCDP on a grid of orders, a little above the truth."""
+        orders = _ORDERS
+        constant = -(math.log(self.delta) + np.log(orders)) / (orders - 1) + np.log1p(-1 / orders)
+        return np.array([(rho * orders + constant).min() for rho in rhos])
+
+    def _rho_of(self, epsilons: Floats) -> Floats:
+        logs: Floats = np.interp(np.maximum(epsilons, 0), self._epsilons, np.log(self._rhos))
+        return np.exp(logs)

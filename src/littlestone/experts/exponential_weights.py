@@ -1,0 +1,178 @@
+"""Draw each expert afresh by exponential weights: private, also against adaptive adversaries."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import islice
+from typing import Any, ClassVar
+
+from littlestone import require
+from littlestone.experts.batches import Batches
+from littlestone.experts.run import ExpertsRun
+from littlestone.experts.selection import check_sizes, selection, table_error, zcdp_budget
+from littlestone.mechanisms.incremental_selection import (
+    GrowingScores,
+    IncrementalSelection,
+    IncrementalSelectionRun,
+)
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.rounding import float_at_most
+from littlestone.privacy.zcdp import ZeroConcentrated
+from littlestone.randomness import Randomness
+from littlestone.theory.rounding import upwards
+
+_EVERY_ROUND = Batches()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExponentialWeights:
+    """Play expert i with probability proportional to exp(-rate * total loss of i), drawn afresh.
+
+    In the role of [JT14], with the accounting of zCDP. Losses are whole numbers from 0 to
+    ``loss_scale`` and stand for fractions of it. With ``batches`` an expert is kept for several
+    rounds and there are fewer draws, each of which may cost more; but an adaptive adversary can
+    then attack the expert that it sees, and only oblivious ones are promised anything.
+
+    Privacy:
+        Releases:   the expert of every round
+        Neighbours: streams in which the losses of one round differ
+        Adversary:  adaptive
+        Guarantee:  (epsilon, delta)
+        Assumes:    timing (docs/GUARANTEES.md): how long a draw takes depends on the losses
+        Proof:      exponential_weights.md
+
+    Regret: at most ln N / rate + rate * T / 8 in expectation, against adaptive adversaries; with
+    batches of B rounds rate * T * B / 8, against oblivious ones.
+
+    >>> recipe = ExponentialWeights(experts=100, rounds=10**6, epsilon=1.0, delta=1e-6)
+    >>> recipe.guarantee().within(PrivacyGuarantee(epsilon=1.0, delta=1e-6))
+    True
+    >>> round(recipe.regret_bound(), -2)
+    20900.0
+    """
+
+    experts: int
+    rounds: int
+    epsilon: float
+    delta: float
+    loss_scale: int = 1
+    batches: Batches = _EVERY_ROUND
+    rate: float = field(init=False)
+    """In the exponent, for losses between 0 and 1."""
+    _draws: int = field(init=False, repr=False, compare=False)
+    _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
+
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_sizes(experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale)
+        require.positive(epsilon=self.epsilon)
+        require.open_probability(delta=self.delta)
+        # The expert of the first batch depends on nothing, and nothing is drawn after the last.
+        object.__setattr__(self, "_draws", self.batches.count(self.rounds) - 1)
+        object.__setattr__(self, "rate", self._affordable_rate())
+        chosen = selection(
+            rate=self.rate, experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale
+        )
+        object.__setattr__(self, "_selection", chosen)
+
+    def _affordable_rate(self) -> float:
+        """The rate without privacy, or the largest that all draws together can afford."""
+        squares = self.batches.sum_of_squares(self.rounds)
+        wanted = math.sqrt(8 * math.log(max(self.experts, 2)) / squares)
+        budget = Fraction(zcdp_budget(float(self.epsilon), float(self.delta)))
+        if self._draws * Fraction(wanted) ** 2 / 2 <= budget:
+            return wanted
+        rate = math.sqrt(2 * budget / self._draws)
+        while self._draws * Fraction(rate) ** 2 / 2 > budget:  # the root was rounded to nearest
+            rate = float_at_most(Fraction(rate) * (1 - Fraction(1, 1 << 52)))
+        return rate
+
+    @property
+    def oblivious_only(self) -> bool:
+        """Whether regret is promised against oblivious adversaries only."""
+        return not self.batches.single_rounds
+
+    def zero_concentrated(self) -> ZeroConcentrated:
+        """The cost of all draws that one example may change."""
+        return self._selection.zero_concentrated().times(self._draws)
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """What all experts played together promise; at most what was asked for."""
+        return self.zero_concentrated().guarantee(delta=self.delta)
+
+    def regret_bound(self) -> float:
+        """ln N / rate + rate * (sum of squared batch lengths) / 8, and what the table adds."""
+        squares = self.batches.sum_of_squares(self.rounds)
+        error = table_error(self._selection, experts=self.experts)
+        return upwards(
+            math.log(self.experts) / self.rate + self.rate * squares / 8 + self.rounds * error
+        )
+
+    def deviation_bound(self, *, failure_probability: float) -> float:
+        """The batches' losses given the past are independent of each other: Azuma–Hoeffding."""
+        require.open_probability(failure_probability=failure_probability)
+        squares = self.batches.sum_of_squares(self.rounds)
+        return upwards(math.sqrt(squares * math.log(1 / failure_probability) / 2))
+
+    def for_rounds(self, rounds: int) -> "ExponentialWeights":
+        """Planned anew for another horizon."""
+        return replace(self, rounds=rounds)
+
+    def start(self, *, rng: Randomness) -> ExpertsRun:
+        """A run on losses that are handed over as arrays."""
+        return ExpertsRun(self, rng)
+
+    def strategy(self, totals: GrowingScores, rng: Randomness, /) -> "BatchedStrategy":
+        lengths = self.batches.lengths(self.rounds)
+        return BatchedStrategy(lengths, self._selection.start(totals, rng=rng))
+
+    def restored_strategy(
+        self, totals: GrowingScores, state: dict[str, Any], rng: Randomness, /
+    ) -> "BatchedStrategy":
+        drawing = self._selection.restore(totals, state["selection"], rng=rng)
+        return BatchedStrategy(self.batches.lengths(self.rounds), drawing, state)
+
+
+class BatchedStrategy:
+    """Keeps the expert for a batch, then draws the next from the totals."""
+
+    __slots__ = ("_batch", "_drawing", "_left", "_lengths", "expert", "status")
+
+    def __init__(
+        self,
+        lengths: Iterator[int],
+        drawing: IncrementalSelectionRun,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        self._lengths, self._drawing = lengths, drawing
+        self.status = "learning"
+        if state is None:
+            self._batch, self._left = 1, next(lengths)
+            self.expert = drawing.draw()  # (L1)
+            return
+        self._batch, self._left, self.expert = state["batch"], state["left"], state["expert"]
+        next(islice(lengths, self._batch - 1, None))
+
+    def take(self, own: Sequence[int], /) -> int:
+        count = min(len(own), self._left)  # (L2)
+        self._left -= count
+        self._drawing.passed(count)  # (L3)
+        return count
+
+    def settle(self) -> None:
+        if self._left:
+            return
+        length = next(self._lengths, None)
+        if length is not None:  # nothing is drawn after the last round
+            self._batch, self._left = self._batch + 1, length
+            self.expert = self._drawing.draw()  # (L4)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "batch": self._batch,
+            "left": self._left,
+            "expert": self.expert,
+            "selection": self._drawing.state(),
+        }

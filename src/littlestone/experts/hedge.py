@@ -1,0 +1,79 @@
+"""Exponential weights without privacy: the baseline."""
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from littlestone import require
+from littlestone.experts.batches import Batches
+from littlestone.experts.exponential_weights import BatchedStrategy
+from littlestone.experts.run import ExpertsRun
+from littlestone.experts.selection import check_sizes, selection, table_error
+from littlestone.mechanisms.incremental_selection import GrowingScores, IncrementalSelection
+from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
+from littlestone.randomness import Randomness
+from littlestone.theory.experts import hedge_regret_upper_bound
+from littlestone.theory.rounding import upwards
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hedge:
+    """Draw each expert with probability proportional to exp(-rate * total loss) [CL06].
+
+    Regret: at most sqrt(T ln N / 2) in expectation, against adaptive adversaries.
+    Privacy: none is promised; the rate is what the horizon wants.
+
+    >>> round(Hedge(experts=100, rounds=10**6).regret_bound())
+    1517
+    """
+
+    experts: int
+    rounds: int
+    loss_scale: int = 1
+    rate: float = field(init=False)
+    _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
+
+    oblivious_only: ClassVar[bool] = False
+    prefix_conditional: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_sizes(experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale)
+        rate = math.sqrt(8 * math.log(max(self.experts, 2)) / self.rounds)
+        object.__setattr__(self, "rate", rate)
+        chosen = selection(
+            rate=rate, experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale
+        )
+        object.__setattr__(self, "_selection", chosen)
+
+    def guarantee(self) -> PrivacyGuarantee:
+        return NOT_PRIVATE
+
+    def regret_bound(self) -> float:
+        """In expectation, against adaptive adversaries."""
+        error = table_error(self._selection, experts=self.experts)
+        bound = hedge_regret_upper_bound(experts=self.experts, rounds=self.rounds, rate=self.rate)
+        return upwards(bound + self.rounds * error)
+
+    def deviation_bound(self, *, failure_probability: float) -> float:
+        """Azuma–Hoeffding over the rounds."""
+        require.open_probability(failure_probability=failure_probability)
+        return upwards(math.sqrt(self.rounds * math.log(1 / failure_probability) / 2))
+
+    def for_rounds(self, rounds: int) -> "Hedge":
+        """Planned anew for another horizon."""
+        return replace(self, rounds=rounds)
+
+    def start(self, *, rng: Randomness) -> ExpertsRun:
+        """A run on losses that are handed over as arrays."""
+        return ExpertsRun(self, rng)
+
+    def strategy(self, totals: GrowingScores, rng: Randomness, /) -> BatchedStrategy:
+        return BatchedStrategy(
+            Batches().lengths(self.rounds), self._selection.start(totals, rng=rng)
+        )
+
+    def restored_strategy(
+        self, totals: GrowingScores, state: dict[str, Any], rng: Randomness, /
+    ) -> BatchedStrategy:
+        drawing = self._selection.restore(totals, state["selection"], rng=rng)
+        return BatchedStrategy(Batches().lengths(self.rounds), drawing, state)

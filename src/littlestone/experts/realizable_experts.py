@@ -1,0 +1,220 @@
+"""Some expert never errs: change the expert only when AboveThreshold notices its losses."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import bdtr
+
+from littlestone import require
+from littlestone.experts.run import ExpertsRun
+from littlestone.experts.selection import check_sizes, selection, zcdp_budget
+from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.incremental_selection import (
+    GrowingScores,
+    IncrementalSelection,
+    IncrementalSelectionRun,
+)
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.rounding import float_at_most
+from littlestone.randomness import Randomness
+from littlestone.theory.rounding import downwards, upwards
+
+# With a patience of 3 / rate, a phase halves the weights with at least this probability.
+_PATIENCE = 3
+_HALVING = downwards(1 - 0.5 / -math.expm1(-_PATIENCE))
+_SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RealizableExperts:
+    """Play one expert until a sparse vector notices its losses, then draw by exponential weights.
+
+    For streams in which some expert errs at most ``best_loss`` times (zero by default), after
+    [AFKT23]. Losses are 0 or 1. Should no expert be that good, privacy holds all the same, and the
+    expert of the last phase is kept.
+
+    Privacy:
+        Releases:   the expert of every round, and when it was drawn anew
+        Neighbours: streams in which the losses of one round differ
+        Adversary:  adaptive, as far as privacy goes
+        Guarantee:  (epsilon, delta)
+        Assumes:    timing (docs/GUARANTEES.md): a round with a loss takes longer
+        Proof:      realizable_experts.md
+
+    Loss: O(log(N)^(3/2) sqrt(log(1/delta)) / epsilon + log(N) log(T) / epsilon), against oblivious
+    adversaries; ``loss_bound`` is the exact number.
+
+    >>> recipe = RealizableExperts(experts=100, rounds=10**5, epsilon=1.0, delta=1e-6)
+    >>> recipe.guarantee().within(PrivacyGuarantee(epsilon=1.0, delta=1e-6))
+    True
+    """
+
+    experts: int
+    rounds: int
+    epsilon: float
+    delta: float
+    best_loss: int = 0
+    failure_probability: float = 0.05
+    phases: int = field(init=False)
+    rate: float = field(init=False)
+    monitor: AboveThreshold = field(init=False)
+    _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
+
+    loss_scale: ClassVar[int] = 1
+    oblivious_only: ClassVar[bool] = True
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_sizes(experts=self.experts, rounds=self.rounds, loss_scale=1)
+        require.positive(epsilon=self.epsilon)
+        require.open_probability(delta=self.delta, failure_probability=self.failure_probability)
+        require.integer(best_loss=self.best_loss, at_least=0)
+        share = min(_SHARES, key=self._loss_for)
+        phases, rate, watching = self._divided(share)
+        threshold = math.ceil(upwards(_PATIENCE / rate)) + math.ceil(
+            _early(self.rounds, watching, self.failure_probability / 4)
+        )
+        monitor = AboveThreshold(epsilon=watching, threshold=threshold)
+        drawing = selection(rate=rate, experts=self.experts, rounds=self.rounds, loss_scale=1)
+        for name, value in (
+            ("phases", phases),
+            ("rate", rate),
+            ("monitor", monitor),
+            ("_selection", drawing),
+        ):
+            object.__setattr__(self, name, value)
+
+    def _divided(self, share: float) -> tuple[int, float, float]:
+        """Phases, rate and AboveThreshold's epsilon if that gets this share of the budget."""
+        watching = float_at_most(Fraction(share) * Fraction(self.epsilon))
+        drawing = float_at_most(Fraction(self.epsilon) - Fraction(watching))
+        budget = Fraction(zcdp_budget(drawing, float(self.delta)))
+        phases = 1
+        while True:
+            rate = downwards(math.sqrt(2 * budget / max(1, phases - 1)))
+            needed = self._phases_for(rate)
+            if needed <= phases:
+                return phases, rate, watching
+            phases = needed if self.best_loss == 0 else phases + 1
+
+    def _phases_for(self, rate: float) -> int:
+        """The fewest phases of which more than all possible halvings succeed, surely enough."""
+        halvings = math.floor(
+            upwards(math.log2(self.experts) + rate * self.best_loss / math.log(2))
+        )
+        phases = halvings + 1
+        while upwards(float(bdtr(halvings, phases, _HALVING))) > self.failure_probability / 2:
+            phases += 1
+        return phases
+
+    def _loss_for(self, share: float) -> float:
+        phases, rate, watching = self._divided(share)
+        early = _early(self.rounds, watching, self.failure_probability / 4)
+        late = _early(phases, watching, self.failure_probability / 4)
+        return phases * (math.ceil(_PATIENCE / rate) + math.ceil(early) + late + 1)
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """AboveThreshold once, as its instances see disjoint rounds, and all draws."""
+        draws = self._selection.zero_concentrated().times(self.phases - 1)
+        return PrivacyGuarantee.rounded_up(
+            epsilon=Fraction(self.monitor.epsilon)
+            + Fraction(draws.epsilon_upper_bound(self.delta)),
+            delta=self.delta,
+        )
+
+    def loss_bound(self) -> float:
+        """On all losses, except with ``failure_probability``, if some expert is good enough."""
+        late = self.monitor.late_error_bound(
+            instances=self.phases, failure_probability=self.failure_probability / 4
+        )
+        return upwards(self.phases * (self.monitor.threshold + late + 1))
+
+    def regret_bound(self) -> float:
+        """In expectation; a small ``failure_probability`` makes it small."""
+        return upwards(min(self.loss_bound() + self.failure_probability * self.rounds, self.rounds))
+
+    def deviation_bound(self, *, failure_probability: float) -> float:
+        """None beyond the expectation: see ``loss_bound`` if the probability suffices."""
+        require.open_probability(failure_probability=failure_probability)
+        return 0.0 if failure_probability >= self.failure_probability else float(self.rounds)
+
+    def for_rounds(self, rounds: int) -> "RealizableExperts":
+        """Planned anew for another horizon."""
+        return replace(self, rounds=rounds)
+
+    def start(self, *, rng: Randomness) -> ExpertsRun:
+        """A run on losses that are handed over as arrays."""
+        return ExpertsRun(self, rng)
+
+    def strategy(self, totals: GrowingScores, rng: Randomness, /) -> "RealizableStrategy":
+        return RealizableStrategy(self, self._selection.start(totals, rng=rng), rng)
+
+    def restored_strategy(
+        self, totals: GrowingScores, state: dict[str, Any], rng: Randomness, /
+    ) -> "RealizableStrategy":
+        drawing = self._selection.restore(totals, state["selection"], rng=rng)
+        return RealizableStrategy(self, drawing, rng, state)
+
+
+class RealizableStrategy:
+    """One expert and one AboveThreshold for each phase."""
+
+    __slots__ = ("_drawing", "_fired", "_phase", "_recipe", "_rng", "_watch", "expert")
+
+    def __init__(
+        self,
+        recipe: RealizableExperts,
+        drawing: IncrementalSelectionRun,
+        rng: Randomness,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        self._recipe, self._drawing, self._rng = recipe, drawing, rng
+        self._fired = False
+        if state is None:
+            self._phase = 1
+            self.expert = drawing.draw()  # (L1)
+            self._watch = recipe.monitor.start(rng=rng)  # (L2)
+            return
+        self._phase, self.expert = state["phase"], state["expert"]
+        self._watch = recipe.monitor.restore(state["watch"], rng=rng)
+
+    @property
+    def status(self) -> str:
+        if self._phase == self._recipe.phases and self._watch.halted:
+            return "halted: the last phase is over"
+        return "learning"
+
+    def take(self, own: Sequence[int], /) -> int:
+        count = len(own)
+        if not self._watch.halted:
+            fired = self._watch.observe_block(np.flatnonzero(np.asarray(own)), count)  # (L3)
+            self._fired = fired is not None
+            count = count if fired is None else fired + 1
+        self._drawing.passed(count)
+        return count
+
+    def settle(self) -> None:
+        if not self._fired:
+            return
+        self._fired = False
+        if self._phase < self._recipe.phases:  # (L5)
+            self._phase += 1
+            self.expert = self._drawing.draw()  # (L4)
+            self._watch = self._recipe.monitor.start(rng=self._rng)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "phase": self._phase,
+            "expert": self.expert,
+            "watch": self._watch.state(),
+            "selection": self._drawing.state(),
+        }
+
+
+def _early(rounds: int, epsilon: float, failure_probability: float) -> float:
+    """Beyond this geometric noise of this epsilon does not reach in so many draws."""
+    return upwards(math.log(rounds / failure_probability) / epsilon)

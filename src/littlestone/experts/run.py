@@ -1,0 +1,126 @@
+"""One run of an experts algorithm on losses that are handed over as arrays."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from littlestone.errors import HorizonExceededError
+from littlestone.experts.protocols import ExpertsRecipe
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness
+
+
+class Totals:
+    """The total loss of every expert, written out."""
+
+    __slots__ = ("_totals",)
+
+    def __init__(self, experts: int) -> None:
+        self._totals = np.zeros(experts, dtype=np.int64)
+
+    def add(self, losses: NDArray[Any]) -> None:
+        """Add a vector of losses that were validated."""
+        self._totals += losses
+
+    def written_out(self) -> NDArray[np.int64]:
+        return self._totals.copy()
+
+    def of(self, expert: int, /) -> int:
+        return int(self._totals[expert])
+
+
+class ExpertsRun:
+    """``play`` an expert, ``observe`` the losses of all; nothing else is released.
+
+    >>> from littlestone.experts.hedge import Hedge
+    >>> from littlestone.randomness import seeded
+    >>> run = Hedge(experts=3, rounds=100).start(rng=seeded(1))
+    >>> for _ in range(100):
+    ...     run.observe([1, 0, 1])
+    >>> run.play()
+    1
+    """
+
+    __slots__ = ("_ledger", "_played", "_recipe", "_strategy", "_totals")
+
+    def __init__(self, recipe: ExpertsRecipe, rng: Randomness) -> None:
+        self._recipe = recipe
+        self._totals = Totals(recipe.experts)
+        self._strategy = recipe.strategy(self._totals, rng)
+        self._played = 0
+        promise = recipe.guarantee()
+        self._ledger = Ledger(budget=promise, private=rng.private)
+        if promise.is_private:
+            self._ledger.charge(type(recipe).__name__, promise, first=1)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("a run cannot be copied or pickled: two copies would reuse the same noise")
+
+    @property
+    def ledger(self) -> Ledger:
+        return self._ledger
+
+    @property
+    def rounds_played(self) -> int:
+        return self._played
+
+    @property
+    def status(self) -> str:
+        return self._strategy.status
+
+    def play(self) -> int:
+        """The expert of the coming round; asking twice gives the same answer."""
+        return self._strategy.expert
+
+    def observe(self, losses: ArrayLike) -> None:
+        """Take the losses of all experts in this round; bad ones are refused without effect."""
+        known = self._checked(losses, dimensions=1)
+        self._require_rounds()
+        self._strategy.take((int(known[self._strategy.expert]),))
+        self._totals.add(known)
+        self._played += 1
+        self._strategy.settle()
+
+    def observe_many(self, losses: ArrayLike) -> int:
+        """Take rounds (rows) until the expert changes or the block ends; returns how many.
+
+        A block longer than the rounds left is cut there.
+        """
+        known = self._checked(losses, dimensions=2)
+        if not len(known):
+            return 0
+        self._require_rounds()
+        known = known[: self._recipe.rounds - self._played]
+        expert, taken = self._strategy.expert, 0
+        own: Sequence[int] = known[:, expert].tolist()
+        while taken < len(known) and self._strategy.expert == expert:
+            count = self._strategy.take(own[taken:] if taken else own)
+            self._totals.add(known[taken : taken + count].sum(axis=0, dtype=np.int64))
+            self._played += count
+            taken += count
+            self._strategy.settle()
+        return taken
+
+    def _checked(self, losses: ArrayLike, *, dimensions: int) -> NDArray[Any]:
+        known = np.asarray(losses)
+        experts, largest = self._recipe.experts, self._recipe.loss_scale
+        if known.ndim != dimensions or known.shape[-1] != experts or known.dtype.kind not in "biu":
+            raise ValueError(
+                f"losses must be whole numbers, one for each of the {experts} experts"
+                f"{' in every row' if dimensions == 2 else ''}, got shape {known.shape} of "
+                f"{known.dtype}"
+            )
+        if known.size and known.dtype.kind != "b":
+            most = np.maximum.reduce(known, axis=None)  # quicker than max() by a half
+            least = 0 if known.dtype.kind == "u" else np.minimum.reduce(known, axis=None)
+            if least < 0 or most > largest:
+                raise ValueError(
+                    f"losses must lie between 0 and loss_scale={largest}, got {least} to {most}"
+                )
+        return known
+
+    def _require_rounds(self) -> None:
+        if self._played >= self._recipe.rounds:
+            raise HorizonExceededError(rounds=self._recipe.rounds)

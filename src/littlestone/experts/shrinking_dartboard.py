@@ -1,0 +1,213 @@
+"""Keep the expert while it does well, with switches hidden among fake ones (oblivious)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from littlestone import require
+from littlestone.experts.dartboard_plan import DartboardPlan, best_plan
+from littlestone.experts.keep_coin import KeepCoin
+from littlestone.experts.run import ExpertsRun
+from littlestone.experts.selection import check_sizes, selection, table_error
+from littlestone.mechanisms.incremental_selection import (
+    GrowingScores,
+    IncrementalSelection,
+    IncrementalSelectionRun,
+)
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import Randomness
+from littlestone.theory.experts import dartboard_regret_upper_bound
+from littlestone.theory.rounding import upwards
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShrinkingDartboard:
+    """After a batch with loss L keep the expert with probability (1 - fake) * exp(-rate * L).
+
+    Else draw anew by exponential weights, at most ``cap`` times [AFKT23]. The expert of every
+    round has the law of exponential weights, but few rounds pay for a draw. ``plan`` is found by
+    ``best_plan`` unless it is given; whatever it is, its exact cost must fit into the budget.
+
+    Privacy:
+        Releases:   the expert of every round, and after which batches it was drawn anew
+        Neighbours: streams in which the losses of one round differ
+        Adversary:  adaptive, as far as privacy goes
+        Guarantee:  (epsilon, delta)
+        Assumes:    timing (docs/GUARANTEES.md): how long a draw takes depends on the losses
+        Proof:      shrinking_dartboard.md
+
+    Regret: ln N / rate + rate * T * batch / 8 + 1 / T in expectation, against oblivious
+    adversaries only: an adaptive one attacks the expert that it sees.
+
+    >>> recipe = ShrinkingDartboard(experts=100, rounds=10**6, epsilon=1.0, delta=1e-6)
+    >>> recipe.guarantee().within(PrivacyGuarantee(epsilon=1.0, delta=1e-6))
+    True
+    >>> recipe.regret_bound() < 2650
+    True
+    """
+
+    experts: int
+    rounds: int
+    epsilon: float
+    delta: float
+    loss_scale: int = 1
+    plan: DartboardPlan | None = None
+    _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
+
+    oblivious_only: ClassVar[bool] = True
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_sizes(experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale)
+        require.positive(epsilon=self.epsilon)
+        require.open_probability(delta=self.delta)
+        if self.plan is None:
+            object.__setattr__(self, "plan", self._best_plan())
+        budget = PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
+        if not self.guarantee().within(budget):
+            raise ValueError(
+                f"plan must cost at most {budget}, got {self.plan} for {self.guarantee()}"
+            )
+        object.__setattr__(self, "_selection", self._drawing())
+
+    def _best_plan(self) -> DartboardPlan:
+        return best_plan(
+            experts=self.experts,
+            rounds=self.rounds,
+            epsilon=float(self.epsilon),
+            delta=float(self.delta),
+        )
+
+    def _drawing(self) -> IncrementalSelection:
+        return selection(
+            rate=self._plan.rate,
+            experts=self.experts,
+            rounds=self.rounds,
+            loss_scale=self.loss_scale,
+        )
+
+    @property
+    def _plan(self) -> DartboardPlan:
+        assert self.plan is not None
+        return self.plan
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """What all experts played together promise; at most what was asked for."""
+        return self._plan.guarantee(delta=self.delta)
+
+    def regret_bound(self) -> float:
+        """In expectation, against oblivious adversaries, and what the weight table adds."""
+        plan = self._plan
+        bound = dartboard_regret_upper_bound(
+            experts=self.experts, rounds=self.rounds, batch=plan.batch, rate=plan.rate
+        )
+        return upwards(bound + self.rounds * self._table_error())
+
+    def _table_error(self) -> float:
+        # Each draw is off by this much, and a fake switch forgets the draw before.
+        return table_error(self._selection, experts=self.experts) / self._plan.fake
+
+    def deviation_bound(self, *, failure_probability: float) -> float:
+        """How far the loss may exceed its expectation, against oblivious adversaries.
+
+        Freedman's inequality: a fake switch forgets the past, so no batch moves the expected rest
+        by more than batch / fake, and only a switch moves it at all (shrinking_dartboard.md).
+        """
+        require.open_probability(failure_probability=failure_probability)
+        plan = self._plan
+        allowed = failure_probability - 1 / self.rounds**2  # the cap may be exceeded
+        if allowed <= 0:
+            return float(self.rounds)
+        batches, reach = -(-self.rounds // plan.batch), plan.batch / plan.fake
+        switch = 1 - (1 - plan.fake) * math.exp(-plan.rate * plan.batch)
+        logarithm = math.log(1 / allowed)
+        freedman = reach * (math.sqrt(2 * batches * switch * logarithm) + 2 * logarithm / 3)
+        azuma = reach * math.sqrt(batches * logarithm / 2)
+        return upwards(min(freedman, azuma, self.rounds))
+
+    def for_rounds(self, rounds: int) -> "ShrinkingDartboard":
+        """Planned anew for another horizon."""
+        return replace(self, rounds=rounds, plan=None)
+
+    def start(self, *, rng: Randomness) -> ExpertsRun:
+        """A run on losses that are handed over as arrays."""
+        return ExpertsRun(self, rng)
+
+    def strategy(self, totals: GrowingScores, rng: Randomness, /) -> "DartboardStrategy":
+        return DartboardStrategy(self, self._selection.start(totals, rng=rng), rng)
+
+    def restored_strategy(
+        self, totals: GrowingScores, state: dict[str, Any], rng: Randomness, /
+    ) -> "DartboardStrategy":
+        drawing = self._selection.restore(totals, state["selection"], rng=rng)
+        return DartboardStrategy(self, drawing, rng, state)
+
+
+class DartboardStrategy:
+    """Plays one expert until a coin, weighted by its loss in the last batch, says otherwise."""
+
+    __slots__ = (
+        "_cap", "_coin", "_drawing", "_left", "_length", "_loss", "_rng", "_rounds", "_switching",
+        "_used", "expert",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        recipe: ShrinkingDartboard,
+        drawing: IncrementalSelectionRun,
+        rng: Randomness,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        plan = recipe._plan
+        rate = recipe._selection.mechanism.eta  # per unit of loss, the one that draws use
+        self._coin = KeepCoin(fake=Fraction(plan.fake), rate=rate)
+        self._drawing, self._rng = drawing, rng
+        self._length, self._cap = plan.batch, plan.cap
+        self._switching = False
+        if state is None:
+            self._left, self._rounds = plan.batch, recipe.rounds
+            self._loss, self._used = 0, 0
+            self.expert = drawing.draw()  # (L1)
+            return
+        self._left, self._rounds = state["left"], state["rounds"]
+        self._loss, self._used, self.expert = state["loss"], state["used"], state["expert"]
+
+    @property
+    def status(self) -> str:
+        return "halted: all switches are used" if self._used == self._cap else "learning"
+
+    def take(self, own: Sequence[int], /) -> int:
+        taken = 0
+        while taken < len(own) and not self._switching:
+            count = min(len(own) - taken, self._left)  # (L2)
+            self._loss += sum(own[taken : taken + count])
+            taken += count
+            self._left -= count
+            self._rounds -= count
+            if not self._left:
+                self._end_batch()
+        self._drawing.passed(taken)
+        return taken
+
+    def _end_batch(self) -> None:
+        loss, self._loss, self._left = self._loss, 0, self._length
+        if self._used < self._cap and self._rounds:  # (L5)
+            self._switching = not self._coin.draw(loss, self._rng)  # (L3)
+
+    def settle(self) -> None:
+        if self._switching:
+            self._switching = False
+            self._used += 1
+            self.expert = self._drawing.draw()  # (L4)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "left": self._left,
+            "rounds": self._rounds,
+            "loss": self._loss,
+            "used": self._used,
+            "expert": self.expert,
+            "selection": self._drawing.state(),
+        }

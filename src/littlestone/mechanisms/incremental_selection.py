@@ -1,0 +1,137 @@
+"""The exponential mechanism for scores that only grow: each draw costs little, not one pass."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import lshift
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.mechanisms.integer_weights import whole_scores
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.zcdp import ZeroConcentrated
+from littlestone.randomness import Randomness
+
+
+class GrowingScores(Protocol):
+    """Scores of all elements, none of which ever falls; kept by the caller."""
+
+    def written_out(self) -> NDArray[np.int64]:
+        """All scores as they are now, in an array of the caller's own."""
+        ...
+
+    def of(self, element: int, /) -> int:
+        """The score of one element as it is now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncrementalSelection:
+    """Draws from scores that grow from round to round, with all of them read only now and then.
+
+    The weights are laid out every ``refresh`` rounds. In between an element is proposed by its
+    old weight and kept with probability new weight / old weight, else another is proposed: what
+    is kept has the law of the new weights, exactly.
+
+    Privacy (of each draw):
+        Releases:   one element
+        Neighbours: inputs whose scores differ by a vector with max - min <= ``range_width`` of
+                    the mechanism, in every round after the one in which they came to differ
+        Adversary:  adaptive; scores may depend on everything released before
+        Guarantee:  (epsilon, 0); its log-likelihood ratio spans at most epsilon
+        Assumes:    honest-caller (the range width is true, no score falls); timing
+                    (docs/GUARANTEES.md): the number of proposals depends on the scores
+        Proof:      incremental_selection.md
+    """
+
+    mechanism: ExponentialMechanism
+    refresh: int
+
+    def __post_init__(self) -> None:
+        require.integer(refresh=self.refresh, at_least=1)
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """The cost of one draw."""
+        return self.mechanism.guarantee()
+
+    def zero_concentrated(self) -> ZeroConcentrated:
+        """The cost of one draw for zCDP."""
+        return self.mechanism.zero_concentrated()
+
+    def start(self, scores: GrowingScores, *, rng: Randomness) -> "IncrementalSelectionRun":
+        """A run that draws from ``scores`` as they are at each draw."""
+        return IncrementalSelectionRun(self, scores, rng)
+
+    def restore(
+        self, scores: GrowingScores, state: dict[str, Any], *, rng: Randomness
+    ) -> "IncrementalSelectionRun":
+        """Continue from ``state()``, with ``scores`` as they were then."""
+        run = IncrementalSelectionRun(self, scores, rng)
+        if state["base"] is not None:
+            run._lay_out(state["base"])
+        run._age = int(state["age"])
+        return run
+
+
+class IncrementalSelectionRun:
+    """Holds the weights as they were laid out last."""
+
+    __slots__ = (
+        "_age", "_base", "_digit_bits", "_ends", "_least", "_recipe", "_rng", "_scores", "_sums",
+        "_table", "_within",
+    )  # fmt: skip
+
+    def __init__(
+        self, recipe: IncrementalSelection, scores: GrowingScores, rng: Randomness
+    ) -> None:
+        self._recipe, self._scores, self._rng = recipe, scores, rng
+        self._table = recipe.mechanism._table
+        self._digit_bits = self._table.digit_bits
+        self._base: NDArray[np.int64] | None = None
+        self._age = 0
+
+    def passed(self, rounds: int) -> None:
+        """The scores have grown by this many rounds."""
+        self._age += rounds
+
+    def draw(self) -> int:
+        """One element, by its present weight."""
+        if self._base is None or self._age >= self._recipe.refresh:
+            self._lay_out(self._scores.written_out())
+        table, base, rng = self._table, self._base, self._rng
+        assert base is not None
+        while True:
+            element = self._propose()  # (L3)
+            before, now = int(base[element]), self._scores.of(element)
+            if now == before:
+                return element
+            old = table.weights[table.level(before - self._least)]
+            new = table.weights[table.level(now - self._least)]
+            if rng.below(old) < new:  # (L4)
+                return element
+
+    def state(self) -> dict[str, Any]:
+        """What ``restore`` needs besides the scores; secret."""
+        return {"base": self._base, "age": self._age}
+
+    def _lay_out(self, scores: NDArray[np.int64]) -> None:
+        """Weights in digits of 40 bits, each place a stretch of its own (exponential.md)."""
+        base = whole_scores(scores)
+        self._base, self._least = base, int(base.min())  # (L1)
+        levels = self._table.levels(base, base.min())  # (L2)
+        self._within = [digit.take(levels).cumsum() for digit in self._table.digits]
+        self._sums = [int(ends[-1]) for ends in self._within]
+        places = [self._digit_bits * place for place in range(len(self._within))]
+        self._ends = list(accumulate(map(lshift, self._sums, places)))
+        self._age = 0
+
+    def _propose(self) -> int:
+        dart = self._rng.below(self._ends[-1])
+        place = bisect_right(self._ends, dart)
+        above = (self._ends[place] - 1 - dart) >> (self._digit_bits * place)
+        unit = self._sums[place] - 1 - above
+        return int(self._within[place].searchsorted(unit, side="right"))
