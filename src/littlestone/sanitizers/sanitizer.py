@@ -193,7 +193,9 @@ class FoolingSanitizer:
         )
 
     def _budget(self) -> MixedBudget:
-        """The plain and the concentrated part of the costs as a budget."""
+        """The costs as a budget, or the usual division if they are of one kind only."""
         plain = sum(cost.epsilon for cost in self.costs() if isinstance(cost, PrivacyGuarantee))
         rho = sum(cost.rho for cost in self.costs() if not isinstance(cost, PrivacyGuarantee))
-        return MixedBudget(epsilon=plain, rho=rho, delta=self.delta)
+        if plain > 0 and rho > 0:
+            return MixedBudget(epsilon=plain, rho=rho, delta=self.delta)
+        return MixedBudget.split(epsilon=self.guarantee().epsilon, delta=self.delta)
