@@ -1,9 +1,10 @@
 """Where every random bit comes from: the operating system by default, a seed on request.
 
-Both sources give nothing but uniform 64-bit words; every law in the library is built from
+All sources give nothing but uniform 64-bit words; every law in the library is built from
 whole-number arithmetic on them, so a mechanism cannot tell which source it was given.
 """
 
+import hashlib
 import os
 import weakref
 from typing import Any, Final, Protocol
@@ -15,6 +16,7 @@ from littlestone import require
 
 _WORD_BITS: Final = 64
 _BUFFER_WORDS: Final = 8192
+_KEY_BYTES: Final = 32
 
 
 class Source(Protocol):
@@ -81,6 +83,57 @@ class Seeded:
         )
         restored._generator.state = state["generator"]
         return restored
+
+
+class Keyed:
+    """Words stretched from a secret key: a durable run can be replayed exactly after a crash.
+
+    Whoever has the key can compute the noise, so it is as secret as the data. Without it the words
+    cannot be told from uniform ones as far as anybody knows how (SHAKE-256 in counter mode).
+    """
+
+    private: Final = True
+
+    def __init__(self, key: bytes, block: int = 0, children: int = 0) -> None:
+        if len(key) != _KEY_BYTES:
+            raise ValueError(f"key must have {_KEY_BYTES} bytes, got {len(key)}")
+        self._key: bytes | None = key
+        self._block = block
+        self._children = children
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        label = b"words" + self._block.to_bytes(16, "big")
+        self._block += 1
+        return np.frombuffer(self._stretch(label, 8 * count), dtype="<u8").astype(np.uint64)
+
+    def spawn(self, count: int) -> list[Source]:
+        first, self._children = self._children, self._children + count
+        labels = (b"child" + n.to_bytes(16, "big") for n in range(first, first + count))
+        return [Keyed(self._stretch(label, _KEY_BYTES)) for label in labels]
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "source": "keyed",
+            "key": self._secret().hex(),
+            "block": self._block,
+            "children": self._children,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "Keyed":
+        return cls(bytes.fromhex(state["key"]), state["block"], state["children"])
+
+    def forget_key(self) -> None:
+        """After a fork: the child must not draw what the parent draws."""
+        self._key = None
+
+    def _secret(self) -> bytes:
+        if self._key is None:
+            raise RuntimeError("a durable run belongs to the process that opened it, not to a fork")
+        return self._key
+
+    def _stretch(self, label: bytes, count: int) -> bytes:
+        return hashlib.shake_256(self._secret() + label).digest(count)
 
 
 class Randomness:
@@ -195,9 +248,10 @@ class Randomness:
     def state(self) -> dict[str, Any]:
         """What a snapshot must keep; whole numbers and strings only.
 
-        Secure bits that were read ahead but not yet used are dropped, never written down.
+        Bits of the operating system that were read ahead but not yet used are dropped, never
+        written down.
         """
-        unused = [] if self.private else self._words[::-1]
+        unused = [] if isinstance(self._source, OperatingSystem) else self._words[::-1]
         return {**self._source.state(), "unused": unused}
 
     @classmethod
@@ -205,19 +259,22 @@ class Randomness:
         """Continue where ``state`` was taken (a secure source simply reads fresh bits)."""
         if state["source"] == "secure":
             return cls(OperatingSystem())
-        restored = cls(Seeded.from_state(state))
+        kinds: dict[str, type[Seeded] | type[Keyed]] = {"seeded": Seeded, "keyed": Keyed}
+        restored = cls(kinds[state["source"]].from_state(state))
         restored._words = [int(word) for word in reversed(state["unused"])]
         return restored
 
     def _forget(self) -> None:
         self._words = []
+        if isinstance(self._source, Keyed):
+            self._source.forget_key()
 
 
 _LIVE: "weakref.WeakSet[Randomness]" = weakref.WeakSet()
 
 
 def _forget_buffers_after_fork() -> None:
-    # Parent and child would otherwise hand out the same buffered words.
+    # Parent and child would otherwise hand out the same words.
     for randomness in list(_LIVE):
         if randomness.private:
             randomness._forget()
@@ -229,6 +286,11 @@ os.register_at_fork(after_in_child=_forget_buffers_after_fork)
 def secure() -> Randomness:
     """Randomness from the operating system: the default of every private run."""
     return Randomness(OperatingSystem())
+
+
+def keyed(key: bytes) -> Randomness:
+    """Private and replayable by whoever holds the secret key of 32 bytes."""
+    return Randomness(Keyed(key))
 
 
 def seeded(seed: int) -> Randomness:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from littlestone.randomness import Randomness, Source, secure, seeded
+from littlestone.randomness import Randomness, Source, keyed, secure, seeded
 
 
 class Scripted:
@@ -157,3 +157,41 @@ def test_a_seed_is_a_whole_number(seed: int) -> None:
 def test_the_repr_says_what_is_not_private() -> None:
     assert repr(secure()) == "secure()"
     assert "not private" in repr(seeded(1))
+
+
+def test_a_key_replays_the_same_words_and_children() -> None:
+    key = bytes(range(32))
+    one, two = keyed(key), keyed(key)
+    assert one.private
+    assert [one.word() for _ in range(100)] == [two.word() for _ in range(100)]
+    assert one.below_many(10, 50).tolist() == two.below_many(10, 50).tolist()
+    assert [c.word() for c in one.spawn(2)] == [c.word() for c in two.spawn(2)]
+    assert one.word() != keyed(bytes(32)).word()
+
+
+def test_a_keyed_source_continues_from_its_state() -> None:
+    rng = keyed(bytes(32))
+    rng.word()
+    rng.words(7)
+    rng.spawn(1)
+    again = Randomness.from_state(json.loads(json.dumps(rng.state())))
+    assert [again.word() for _ in range(9000)] == [rng.word() for _ in range(9000)]
+    assert again.spawn(1)[0].word() == rng.spawn(1)[0].word()
+
+
+def test_a_short_key_is_refused() -> None:
+    with pytest.raises(ValueError, match="key must have 32 bytes"):
+        keyed(b"short")
+
+
+def test_a_forked_child_cannot_draw_from_the_parents_key() -> None:
+    rng = keyed(bytes(32))
+    rng.word()
+    child = os.fork()
+    if child == 0:
+        try:
+            rng.word()
+        except RuntimeError:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

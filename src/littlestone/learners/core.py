@@ -150,8 +150,8 @@ class PrivateRun:
     ) -> "PrivateRun":
         """Continue from ``snapshot``, which is used up by it.
 
-        In one process every snapshot is remembered; give a ``register`` to be as careful across
-        processes. Snapshots of seeded runs protect nothing and may be continued at will.
+        In one process every snapshot is remembered; give a ``FileRegister`` to be as careful
+        across processes. Snapshots of seeded runs protect nothing and may be continued at will.
         """
         saved = snapshots.unpack(snapshot)
         if saved.recipe != repr(recipe):
@@ -160,7 +160,7 @@ class PrivateRun:
             )
         rng = Randomness.from_state(saved.randomness)
         if rng.private:
-            snapshots.consume(saved, register)
+            (register or snapshots.ProcessRegister()).claim(saved)
         engine = recipe.restored_engine(saved.engine, rng)
         run = cls(recipe, engine, rng, saved.identity)
         run._played = saved.rounds_played

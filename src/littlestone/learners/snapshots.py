@@ -52,8 +52,27 @@ _runs: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()
 _newest: dict[str, int] = {}
 
 
-class Register:
-    """A file that remembers, across processes, which snapshots were continued.
+class Register(Protocol):
+    """Remembers which snapshots were continued."""
+
+    def claim(self, saved: Saved) -> None:
+        """Mark ``saved`` as continued, or refuse it and change nothing."""
+        ...
+
+
+class ProcessRegister:
+    """Remembers as long as the process lives: the default."""
+
+    def claim(self, saved: Saved) -> None:
+        _refuse_unless_newest(saved, _newest.get(saved.identity, 0))
+        _newest[saved.identity] = saved.number + 1
+        live = _runs.get(saved.identity)
+        if live is not None:
+            live.retire()
+
+
+class FileRegister:
+    """Remembers in a file, across processes.
 
     Lines are appended and synced before the run continues, so a crash can only lose a snapshot,
     never let one be continued twice.
@@ -62,17 +81,28 @@ class Register:
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
 
-    def newest(self, identity: str) -> int:
+    def claim(self, saved: Saved) -> None:
+        _refuse_unless_newest(saved, self._known(saved.identity))
+        ProcessRegister().claim(saved)
+        with self._path.open("a") as file:
+            file.write(f"{saved.identity} {saved.number + 1}\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _known(self, identity: str) -> int:
         if not self._path.exists():
             return 0
         lines = (line.split() for line in self._path.read_text().splitlines())
         return max((int(number) for name, number in lines if name == identity), default=0)
 
-    def record(self, identity: str, number: int) -> None:
-        with self._path.open("a") as file:
-            file.write(f"{identity} {number}\n")
-            file.flush()
-            os.fsync(file.fileno())
+
+def _refuse_unless_newest(saved: Saved, known: int) -> None:
+    if saved.number < known:
+        raise SnapshotError(
+            f"snapshot {saved.number} of this run was already continued or replaced by a newer "
+            f"one (number {known}): going back would reuse its noise on other data. Continue the "
+            f"newest snapshot, or start a new run and pay for it"
+        )
 
 
 def new_identity() -> str:
@@ -87,23 +117,6 @@ def track(identity: str, run: Retirable) -> None:
 def next_number(identity: str) -> int:
     _newest[identity] = _newest.get(identity, 0) + 1
     return _newest[identity]
-
-
-def consume(saved: Saved, register: Register | None) -> None:
-    """Mark ``saved`` as continued, or refuse it and change nothing."""
-    known = max(_newest.get(saved.identity, 0), register.newest(saved.identity) if register else 0)
-    if saved.number < known:
-        raise SnapshotError(
-            f"snapshot {saved.number} of this run was already continued or replaced by a newer "
-            f"one (number {known}): going back would reuse its noise on other data. Continue the "
-            f"newest snapshot, or start a new run and pay for it"
-        )
-    if register is not None:
-        register.record(saved.identity, saved.number + 1)
-    _newest[saved.identity] = saved.number + 1
-    live = _runs.get(saved.identity)
-    if live is not None:
-        live.retire()
 
 
 def pack(saved: Saved) -> bytes:

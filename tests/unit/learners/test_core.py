@@ -158,7 +158,7 @@ def test_a_secure_snapshot_is_continued_once_and_retires_its_run() -> None:
 def test_a_register_remembers_across_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe, register = CoinFlipper(), snapshots.Register(tmp_path / "continued")
+    recipe, register = CoinFlipper(), snapshots.FileRegister(tmp_path / "continued")
     saved = recipe.start().snapshot()
     PrivateRun.restore(recipe, saved, register)
     monkeypatch.setattr(snapshots, "_newest", {})  # another process remembers nothing
