@@ -1,0 +1,161 @@
+"""A named rule over records: some fields lie in some range of cells."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.concepts.schema import Cells, Schema
+
+Condition = tuple[int, int, int]
+"""The number of a field, and the first and the last of the cells that it must lie in."""
+
+_BLOCK = 1 << 14
+_LARGEST_SCAN = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """1 where every condition holds; never when ``conditions`` is None, always when it is ().
+
+    Conditions come in the order of the fields, one for each field that matters, so two rules over
+    one schema are equal exactly when they are the same function.
+
+    >>> schema = Schema.from_mapping(
+    ...     {"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA"]}}
+    ... )
+    >>> rule = Rule(schema, ((0, 2, 2), (1, 0, 0)))
+    >>> rule.describe(), rule({"delay": 20, "carrier": "UA"}), rule({"delay": 5, "carrier": "UA"})
+    ("delay >= 15 and carrier == 'UA'", 1, 0)
+    >>> rule.many({"delay": [20, 20], "carrier": ["UA", "AA"]}).tolist()
+    [1, 0]
+    >>> Rule.from_json(rule.to_json()) == rule
+    True
+    """
+
+    schema: Schema
+    conditions: tuple[Condition, ...] | None
+
+    def __post_init__(self) -> None:
+        fields = self.schema.fields
+        previous = -1
+        for number, low, high in self.conditions or ():
+            require.integer(field=number, low=low, high=high)
+            if not previous < number < len(fields):
+                raise ValueError(f"conditions must follow the fields, got {self.conditions}")
+            last = fields[number].cells - 1
+            if not 0 <= low <= high <= last or (low, high) == (0, last):
+                raise ValueError(
+                    f"a condition on {fields[number].name!r} must leave out some of the cells "
+                    f"0 to {last} and not all, got {low} to {high}"
+                )
+            previous = number
+
+    @property
+    def domain(self) -> Schema:
+        return self.schema
+
+    def __call__(self, x: Any, /) -> Label:
+        cells = self.schema.check(x)
+        if self.conditions is None:
+            return 0
+        return int(all(low <= cells[number] <= high for number, low, high in self.conditions))
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        cells = self.schema.check_many(xs)
+        holds = np.full(len(cells), self.conditions is not None)
+        for number, low, high in self.conditions or ():
+            column = cells[:, number]
+            holds &= (low <= column) & (column <= high)
+        return holds.view(np.uint8)
+
+    def intersection(self, other: "Rule") -> "Rule":
+        """1 where both are."""
+        if self.conditions is None or other.conditions is None:
+            return Rule(self.schema, None)
+        ranges = {number: (low, high) for number, low, high in self.conditions}
+        for number, low, high in other.conditions:
+            mine_low, mine_high = ranges.get(number, (low, high))
+            ranges[number] = max(low, mine_low), min(high, mine_high)
+        if any(low > high for low, high in ranges.values()):
+            return Rule(self.schema, None)
+        return Rule(self.schema, tuple((number, *ranges[number]) for number in sorted(ranges)))
+
+    def disagreement(self, other: Hypothesis, /) -> Cells | None:
+        """Between rules in closed form; else the first point among those that may differ."""
+        if isinstance(other, Rule) and other.schema == self.schema:
+            point = self._outside(other)
+            return other._outside(self) if point is None else point
+        members = getattr(other, "members", ())
+        known = bool(members) and all(isinstance(member, Rule) for member in members)
+        points = corners([self, *members]) if known else iter(self.schema)
+        return first_difference(self, other, points)
+
+    def to_json(self) -> dict[str, Any]:
+        conditions = None if self.conditions is None else [list(part) for part in self.conditions]
+        return {"kind": "rule", "schema": self.schema.to_json(), "conditions": conditions}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        conditions = data.get("conditions", ())
+        if conditions is not None:
+            if not isinstance(conditions, list) or not all(
+                isinstance(part, list) and len(part) == 3 for part in conditions
+            ):
+                raise ValueError(f"conditions must be a list of triples, got {conditions!r}")
+            conditions = tuple((number, low, high) for number, low, high in conditions)
+        return cls(Schema.from_json(data.get("schema")), conditions)
+
+    def describe(self) -> str:
+        if self.conditions is None:
+            return "never"
+        fields = self.schema.fields
+        words = [fields[number].describe(low, high) for number, low, high in self.conditions]
+        return " and ".join(words) or "always"
+
+    def _outside(self, other: "Rule") -> Cells | None:
+        """A point with label 1 here and 0 there: the first cell of each field where it can be."""
+        if self.conditions is None:
+            return None
+        mine = {number: (low, high) for number, low, high in self.conditions}
+        point = [mine.get(number, (0, 0))[0] for number in range(len(self.schema.fields))]
+        if other.conditions is None:
+            return tuple(point)
+        for number, low, high in other.conditions:
+            first, last = mine.get(number, (0, self.schema.fields[number].cells - 1))
+            if first < low or last > high:
+                point[number] = first if first < low else max(first, high + 1)
+                return tuple(point)
+        return None
+
+
+def corners(rules: Sequence[Rule]) -> Iterator[Cells]:
+    """Points, in order, one of which lies wherever some combination of the rules does.
+
+    A field matters only through the cells at which a rule begins or has just ended.
+    """
+    fields = rules[0].schema.fields
+    starts: list[set[int]] = [{0} for _ in fields]
+    for rule in rules:
+        for number, low, high in rule.conditions or ():
+            starts[number] |= {low, high + 1} - {fields[number].cells}
+    return product(*map(sorted, starts))
+
+
+def first_difference(left: Hypothesis, right: Hypothesis, points: Iterable[Cells]) -> Cells | None:
+    """The first of the points on which the two differ; refuses to look at too many."""
+    remaining, seen = iter(points), 0
+    while block := list(islice(remaining, _BLOCK)):
+        cells = np.array(block, dtype=np.int64)
+        differs = np.flatnonzero(left.many(cells) != right.many(cells))
+        if differs.size:
+            return block[int(differs[0])]
+        seen += len(block)
+        if seen >= _LARGEST_SCAN:
+            raise ValueError(f"no difference in {seen} points, and there are more to look at")
+    return None
