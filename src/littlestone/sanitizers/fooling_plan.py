@@ -36,35 +36,23 @@ class FoolingPlan:
         size: int,
         budget: MixedBudget,
         failure_probability: float,
+        haste: float = 1.0,
     ) -> "FoolingPlan":
-        """The smallest error that is certain to be reached, but for ``failure_probability``."""
+        """The smallest error when objections stop, which they do if ``haste`` is 1.
+
+        With more haste there are that many times fewer rounds than the worst dataset needs.
+        """
         require.integer(size=size, at_least=1)
+        require.positive(haste=haste)
         require.open_probability(failure_probability=failure_probability)
 
         def plan(rounds: int) -> "FoolingPlan":
-            # A hair above ln|X| / (2 g**2) = rounds, so that fewer objections are possible.
-            gap = math.sqrt(math.log(cells) / (2 * rounds)) * (1 + 1e-6) + 1e-9
+            # A hair above ln|X| / (2 g**2) = haste * rounds, so that fewer objections are possible.
+            gap = math.sqrt(math.log(cells) / (2 * rounds * haste)) * (1 + 1e-6) + 1e-9
             noise = _noise(budget, concepts, rounds, failure_probability)
             return cls._around(budget, rounds, gap, noise, size)
 
         return best_rounds(plan, lambda found: found.error)
-
-    @classmethod
-    def hopeful(
-        cls,
-        *,
-        concepts: int,
-        size: int,
-        rounds: int,
-        budget: MixedBudget,
-        failure_probability: float,
-    ) -> "FoolingPlan":
-        """Objections as small as the noise of the choices, in as many rounds as wished."""
-        require.integer(size=size, rounds=rounds, at_least=1)
-        require.open_probability(failure_probability=failure_probability)
-        noise = _noise(budget, concepts, rounds, failure_probability)
-        gap = min(max(noise.choose / size, 1 / size), 0.5)
-        return cls._around(budget, rounds, gap, noise, size)
 
     @classmethod
     def _around(

@@ -88,25 +88,26 @@ class FoolingSanitizer:
         *,
         concepts: ConceptClass,
         size: int,
-        rounds: int = 64,
+        haste: float = 8.0,
         epsilon: float | None = None,
         delta: float | None = None,
         labelled: bool = False,
         failure_probability: float = 0.05,
         budget: MixedBudget | None = None,
     ) -> "FoolingSanitizer":
-        """Few rounds with little noise: right if the generator wins, which is not promised.
+        """``haste`` times fewer rounds, and so less noise, than the worst dataset needs.
 
-        Most datasets need far fewer rounds than the worst one. ``error_bound`` is then 1 as a
-        promise, but a release that has ``won`` carries its own, much smaller ``error_bound``.
+        Most datasets need far fewer. The promise of ``error_bound`` is then void (1), but a
+        release that has ``won`` carries its own, smaller ``error_bound``.
         """
         queries = queries_of(concepts, labelled)
-        plan = FoolingPlan.hopeful(
+        plan = FoolingPlan.best(
             concepts=queries.concepts,
+            cells=queries.cells,
             size=size,
-            rounds=rounds,
             budget=budget or split_budget(epsilon, delta),
             failure_probability=failure_probability,
+            haste=haste,
         )
         return cls._following(plan, concepts, labelled)
 
