@@ -1,0 +1,1 @@
+"""Durable runs: learn from a stream of events, survive crashes, publish exactly once."""

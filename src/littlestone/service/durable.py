@@ -1,0 +1,296 @@
+"""A run that survives being killed at any moment: exactly once in, identical bytes out."""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from littlestone import require
+from littlestone.concepts.protocols import Hypothesis
+from littlestone.errors import HorizonExceededError
+from littlestone.learners.core import PrivateLearner, PrivateRun
+from littlestone.learners.snapshots import Saved
+from littlestone.randomness import keyed
+from littlestone.service.store import Release, Store, StoreError, Taken, chained
+
+CHECKPOINT_EVERY = 50_000
+DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One labelled example with an identity of its own; ``x`` must be JSON."""
+
+    id: str
+    x: Any
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What an event got: its round, and the number of the release in force after it."""
+
+    round: int
+    release: int
+    repeated: bool = False
+
+
+class _RepeatedError(Exception):
+    """Some id of a group was taken before."""
+
+
+class DifferentContentError(StoreError):
+    """An event id came again with another example."""
+
+
+class _StoreGuards:
+    """The store's epochs and its lock already see to it that nothing is continued twice."""
+
+    def claim(self, saved: Saved) -> None:
+        del saved
+
+
+class DurableRun:
+    """A private learner whose every step is on disk before anybody hears of it.
+
+    The noise is stretched from a key that is stored before the first example, so a crashed run is
+    replayed from the last checkpoint and publishes the same bytes again. After an unexpected error
+    the run refuses to go on until it is opened anew.
+    """
+
+    def __init__(self, recipe: PrivateLearner, store: Store, run: PrivateRun) -> None:
+        self._recipe, self._store, self._run = recipe, store, run
+        self._rounds = store.rounds
+        self._last = store.release_at(self._rounds)
+        self._published = run.hypothesis
+        self._checkpointed = (store.checkpoint() or (0, b""))[0]
+        self._broken = False
+
+    @classmethod
+    def start(cls, recipe: PrivateLearner, path: str | Path) -> "DurableRun":
+        """A new durable run; its first release is logged at once."""
+        store = Store.create(path, recipe=repr(recipe), key=secrets.token_bytes(32))
+        durable = cls(recipe, store, PrivateRun.begin(recipe, keyed(store.key)))
+        with store.transaction():
+            durable._log_release(0)
+        return durable
+
+    @classmethod
+    def resume(cls, recipe: PrivateLearner, path: str | Path) -> "DurableRun":
+        """Continue exactly where the store stands, after checking that it is whole."""
+        store = Store.open(path, recipe=repr(recipe))
+        _check_chain(store)
+        saved = store.checkpoint()
+        if saved is None:
+            run = PrivateRun.begin(recipe, keyed(store.key))
+        else:
+            run = PrivateRun.restore(recipe, saved[1], _StoreGuards())
+        durable = cls(recipe, store, run)
+        if durable._last is None:  # killed between creating the store and its first release
+            with store.transaction():
+                durable._log_release(0)
+        durable._replay()
+        return durable
+
+    def close(self) -> None:
+        self._store.close()
+
+    @property
+    def run(self) -> PrivateRun:
+        """The run inside, to look at; never feed it."""
+        return self._run
+
+    @property
+    def rounds(self) -> int:
+        return self._rounds
+
+    @property
+    def newest(self) -> Release:
+        """The release in force."""
+        assert self._last is not None
+        return self._last
+
+    def releases(self, *, after: int = 0) -> Iterator[Release]:
+        """What was published, the same bytes every time."""
+        return self._store.releases(after=after)
+
+    def take(
+        self, events: Sequence[Event], publish: Callable[[Release], None] | None = None
+    ) -> list[Receipt]:
+        """Take a group of events in one commit; then publish, then acknowledge.
+
+        An id that was taken before gets its old receipt and changes nothing; with another example
+        it is an error. Bad input is refused before anything changes.
+        """
+        if self._broken:
+            raise StoreError("an earlier error left this run in doubt; open the store again")
+        taken = self._checked(events)
+        limit = self._recipe.rounds
+        if limit is not None and self._rounds + len(taken) > limit:
+            taken, known = self._without_repeats(taken)
+            if self._rounds + len(taken) > limit:
+                raise HorizonExceededError(rounds=limit)
+            return self._receipts(events, self._commit(taken, publish), known)
+        try:
+            return self._receipts(events, self._commit(taken, publish), {})
+        except _RepeatedError:
+            fresh, known = self._without_repeats(taken)
+            return self._receipts(events, self._commit(fresh, publish), known)
+
+    def _checked(self, events: Sequence[Event]) -> list[Taken]:
+        """The events as they are stored, or a refusal that names the first bad one."""
+        self._recipe.concepts.domain.check_many([_point(event.x) for event in events])
+        batch = self._rounds + 1
+        return [_stored(event, batch + place, batch) for place, event in enumerate(events)]
+
+    def _without_repeats(self, taken: list[Taken]) -> tuple[list[Taken], dict[str, Receipt]]:
+        """Those that are new, numbered without gaps, and the receipts of the others."""
+        known: dict[str, Receipt] = {}
+        fresh: dict[str, Taken] = {}
+        for event in taken:
+            earlier = fresh.get(event.id) or self._store.find(event.id)
+            if earlier is None:
+                fresh[event.id] = replace(event, round=event.batch + len(fresh))
+            elif earlier.digest != event.digest:
+                raise DifferentContentError(
+                    f"event {event.id!r} was taken in round {earlier.round} with another example; "
+                    f"nothing of this group was taken"
+                )
+            elif event.id not in fresh:
+                release = self._store.release_at(earlier.round)
+                assert release is not None
+                known[event.id] = Receipt(earlier.round, release.number, repeated=True)
+        return list(fresh.values()), known
+
+    def _commit(
+        self, fresh: list[Taken], publish: Callable[[Release], None] | None
+    ) -> dict[str, Receipt]:
+        if not fresh:
+            return {}
+        before = 0 if self._last is None else self._last.number
+        with self._store.transaction():
+            if not self._store.add_events(fresh):
+                raise _RepeatedError  # nothing was learned yet, and the transaction is undone
+            self._broken = True  # until everything below has gone through
+            receipts = self._learn(fresh)
+            if self._rounds - self._checkpointed >= CHECKPOINT_EVERY:
+                self._store.set_checkpoint(self._rounds, self._run.snapshot())
+                self._checkpointed = self._rounds
+        self._store.mark(self._rounds)
+        self._broken = False
+        if publish is not None and self._last is not None and self._last.number > before:
+            for release in self._store.releases(after=before):
+                publish(release)
+        return receipts
+
+    def _learn(self, fresh: list[Taken]) -> dict[str, Receipt]:
+        receipts: dict[str, Receipt] = {}
+        for first, last in self._fed(fresh):
+            for event in fresh[first:last]:
+                self._rounds = event.round
+                if event is fresh[last - 1] and self._changed():
+                    self._log_release(event.round)
+                assert self._last is not None
+                receipts[event.id] = Receipt(event.round, self._last.number)
+        return receipts
+
+    def _fed(self, events: Sequence[Taken]) -> Iterator[tuple[int, int]]:
+        """Feed one group; yields the stretches at whose ends the hypothesis may have changed."""
+        examples = [json.loads(event.body or "") for event in events]
+        points = [_point(x) for x, _ in examples]
+        labels = [y for _, y in examples]
+        if len(events) == 1:
+            self._run.observe(points[0], labels[0])
+            yield 0, 1
+            return
+        start = 0
+        while start < len(events):
+            end = start + self._run.observe_many(points[start:], labels[start:])
+            yield start, end
+            start = end
+
+    def _changed(self) -> bool:
+        newest, before = self._run.hypothesis, self._published
+        self._published = newest
+        return newest is not before and newest != before
+
+    def _receipts(
+        self, events: Sequence[Event], new: dict[str, Receipt], known: dict[str, Receipt]
+    ) -> list[Receipt]:
+        receipts = []
+        for event in events:
+            if event.id in known:
+                receipts.append(known[event.id])
+            else:
+                receipts.append(new[event.id])
+                # The same id again within the group gets the same answer, marked as repeated.
+                known[event.id] = replace(new[event.id], repeated=True)
+        return receipts
+
+    def _log_release(self, round_number: int) -> None:
+        """Log what is published from now on."""
+        number = 1 if self._last is None else self._last.number + 1
+        body = release_body(self._published, number=number, round_number=round_number)
+        before = b"" if self._last is None else self._last.chain
+        release = Release(number, round_number, body, chained(before, body))
+        self._store.add_release(release)
+        self._last = release
+
+    def _replay(self) -> None:
+        """Feed the events since the checkpoint again; the log must come out the same."""
+        logged = {release.round: release for release in self._store.releases()}
+        missing = self._store.events_after(self._checkpointed)
+        for _, group in groupby(list(missing), key=attrgetter("batch")):
+            events = list(group)
+            for _, last in self._fed(events):
+                round_number = events[last - 1].round
+                if self._changed():
+                    self._compare(logged.get(round_number), round_number)
+
+    def _compare(self, known: Release | None, round_number: int) -> None:
+        number = 0 if known is None else known.number
+        body = release_body(self._published, number=number, round_number=round_number)
+        if known is None or body != known.body:
+            raise StoreError(
+                f"replaying {self._store.path} gave another release in round {round_number} than "
+                f"was logged; the store or the library has changed. Refusing to go on"
+            )
+
+
+def _stored(event: Event, round_number: int, batch: int) -> Taken:
+    if not isinstance(event.id, str) or not event.id:
+        raise ValueError(f"id must be a non-empty string, got id={event.id!r}")
+    body = json.dumps([event.x, require.label(event.y)], sort_keys=True, separators=(",", ":"))
+    digest = hashlib.blake2b(body.encode(), digest_size=DIGEST_BYTES).digest()
+    return Taken(round_number, event.id, digest, body, batch)
+
+
+def release_body(hypothesis: Hypothesis, *, number: int, round_number: int) -> bytes:
+    """The published bytes: one line of JSON."""
+    record = {
+        "release": number,
+        "round": round_number,
+        "rule": hypothesis.describe(),
+        "hypothesis": hypothesis.to_json(),
+    }
+    return json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
+
+
+def _point(x: Any) -> Any:
+    return tuple(_point(part) for part in x) if isinstance(x, list) else x
+
+
+def _check_chain(store: Store) -> None:
+    before = b""
+    for release in store.releases():
+        before = chained(before, release.body)
+        if before != release.chain:
+            raise StoreError(
+                f"release {release.number} in {store.path} does not match its hash: the log of "
+                f"releases was altered. Refusing to go on"
+            )
