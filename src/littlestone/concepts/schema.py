@@ -71,6 +71,9 @@ class Numeric:
             yield i, self.cells - 1
             yield 0, i - 1
 
+    def coarsened(self, most: int) -> "Numeric":
+        return Numeric(self.name, self.grid[: max(most - 1, 1)])
+
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, "grid": list(self.grid)}
 
@@ -122,6 +125,9 @@ class Category:
     def conditions(self) -> Iterator[tuple[int, int]]:
         """Equal to each value: as the first and the last cell."""
         return ((i, i) for i in range(self.cells))
+
+    def coarsened(self, most: int) -> "Category":
+        return Category(self.name, self.values[:most])
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, "values": list(self.values)}
@@ -213,12 +219,12 @@ class Schema:
                 lengths = {f.name: len(c) for f, c in zip(self.fields, columns, strict=True)}
                 raise ValueError(f"columns must be equally long, got {lengths}")
             return np.stack(columns, axis=1)
-        if isinstance(xs, np.ndarray) and xs.ndim == 2 and xs.dtype.kind in "iu":
-            if xs.shape[1] == len(self._widths):
-                bad = ((xs < 0) | (xs >= np.array(self._widths))).any(axis=1)
-                if bad.any():
-                    self._check_cells(xs[bad][0])
-                return xs.astype(np.int64, copy=False)
+        rows_of_cells = isinstance(xs, np.ndarray) and xs.ndim == 2 and xs.dtype.kind in "iu"
+        if rows_of_cells and xs.shape[1] == len(self._widths):
+            bad = ((xs < 0) | (xs >= np.array(self._widths))).any(axis=1)
+            if bad.any():
+                self._check_cells(xs[bad][0])
+            return np.asarray(xs, dtype=np.int64)
         rows = [self.check(x) for x in xs]
         return np.array(rows, dtype=np.int64).reshape(len(rows), len(self.fields))
 
@@ -229,6 +235,10 @@ class Schema:
 
     def __iter__(self) -> Iterator[Cells]:
         return itertools.product(*map(range, self._widths))
+
+    def coarsened(self, most: int) -> "Schema":
+        """The same fields with at most so many cells each, the first ones."""
+        return Schema(tuple(part.coarsened(most) for part in self.fields))
 
     def _check_cells(self, x: Any) -> Cells:
         cells = tuple(x) if isinstance(x, tuple | list | np.ndarray) else ()

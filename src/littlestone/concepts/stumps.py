@@ -19,7 +19,10 @@ from littlestone.concepts.vc import bit_set_vc_dimension
 
 _MOST_CELLS = 1 << 17
 _LARGEST_TABLE = 1 << 29  # bits: rules × cells
+_MOST_CELLS_FOR_VC = 64
+_LARGEST_DUAL = 1 << 15  # rules × cells
 _BLOCK = 1 << 12
+_LABELS_REMEMBERED = 1 << 24  # bytes
 
 
 class Stumps:
@@ -48,6 +51,7 @@ class Stumps:
         self._sides = _sides(self.rules)
         self._ones = tuple(tuple(_bit_set(side) for side in sides) for sides in self._sides)
         self._everything = (1 << self.size) - 1
+        self._labels: dict[Cells, NDArray[np.uint8]] = {}
 
     @classmethod
     def over(cls, schema: Schema, depth: int = 1) -> Self:
@@ -69,22 +73,49 @@ class Stumps:
 
     @cached_property
     def vc_dimension(self) -> int:
-        return bit_set_vc_dimension(self._columns, self._everything)
+        """Exact for small pools; ValueError beyond.
+
+        Of one field, k points need at most k cells, in their order. So k points are shattered if
+        and only if they are with that many cells for each field.
+        """
+        points = 0
+        while True:
+            coarse = Stumps(self.schema.coarsened(points + 1), self.depth)
+            if coarse.size < 2 << points:
+                return points
+            if coarse.schema.size > _MOST_CELLS_FOR_VC:
+                raise ValueError(
+                    f"the VC dimension of {self!r} is too hard to compute; it is at least {points} "
+                    f"and at most littlestone_dimension_upper_bound = "
+                    f"{self.littlestone_dimension_upper_bound}"
+                )
+            if bit_set_vc_dimension(coarse._columns, coarse._everything) <= points:
+                return points
+            points += 1
 
     @cached_property
     def dual_littlestone_dimension(self) -> int:
+        """Exact for small pools; ValueError beyond."""
         return BitSetDimension(self._dual_columns).dimension((1 << len(set(self._columns))) - 1)
 
     @cached_property
     def dual_vc_dimension(self) -> int:
+        """Exact for small pools; ValueError beyond."""
         return bit_set_vc_dimension(self._dual_columns, (1 << len(set(self._columns))) - 1)
 
     def labels(self, x: Any) -> NDArray[np.uint8]:
         """What every rule says about one record, in the order of ``rules``."""
-        found: NDArray[np.uint8] | None = None
-        for sides, cell in zip(self._sides, self.schema.check(x), strict=True):
-            found = sides[cell] if found is None else found & sides[cell]
-        return found  # type: ignore[return-value]  # a schema has at least one field
+        cells = self.schema.check(x)
+        known = self._labels.get(cells)
+        if known is None:
+            known = np.ones(self.size, dtype=np.uint8)
+            for sides, cell in zip(self._sides, cells, strict=True):
+                known &= sides[cell]
+            known.flags.writeable = False
+            if len(self._labels) * self.size >= _LABELS_REMEMBERED:
+                self._labels.clear()
+            self._labels[cells] = known
+        return known
 
     def predictions(self, xs: Any) -> NDArray[np.uint8]:
         """What every rule (rows) says about every record (columns) of a block."""
@@ -156,6 +187,11 @@ class Stumps:
     @cached_property
     def _dual_columns(self) -> list[int]:
         """For each rule, the points (those that look alike as one) where it says 1."""
+        if self.schema.size * self.size > _LARGEST_DUAL:
+            raise ValueError(
+                f"the dual dimensions of {self!r} are too hard to compute with {self.schema.size} "
+                f"cells; both are at most {self.schema.size.bit_length() - 1}"
+            )
         points = sorted(set(self._columns))
         width = -(-self.size // 8)
         packed = np.frombuffer(b"".join(p.to_bytes(width, "little") for p in points), np.uint8)
