@@ -1,0 +1,59 @@
+"""Hypotheses from JSON: one reader for each kind."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from littlestone.concepts.conjunction_rule import ConjunctionHypothesis
+from littlestone.concepts.linear import LinearHypothesis
+from littlestone.concepts.protocols import Hypothesis
+from littlestone.concepts.record_table import RecordTable
+from littlestone.concepts.rules import Rule
+from littlestone.concepts.steps import StepFunction
+from littlestone.concepts.support import FiniteSupport
+from littlestone.concepts.table import TableHypothesis
+from littlestone.concepts.thresholds import ThresholdHypothesis
+from littlestone.concepts.vote import MajorityVote
+from littlestone.concepts.weighted import WeightedFeatures
+
+_DEEPEST = 100  # votes within votes
+
+
+def hypothesis_from_json(data: Any) -> Hypothesis:
+    """Read back what ``to_json`` of any hypothesis wrote; ValueError for anything else.
+
+    >>> hypothesis_from_json({"kind": "threshold", "n": 16, "k": 5}).describe()
+    'x >= 5'
+    >>> hypothesis_from_json({"kind": "oracle"})
+    Traceback (most recent call last):
+    ...
+    ValueError: unknown kind of hypothesis 'oracle'; there are: conjunction, halfspace, \
+majority_vote, record_table, rule, steps, support, table, threshold, weighted_features
+    """
+    return _read(data, _DEEPEST)
+
+
+def _read(data: Any, depth: int) -> Hypothesis:
+    if not isinstance(data, dict):
+        raise ValueError(f"a hypothesis must be a JSON object, got {data!r}")
+    kind = data.get("kind")
+    if depth == 0:
+        raise ValueError(f"a hypothesis must not hold more than {_DEEPEST} others in each other")
+    if kind == "majority_vote":
+        return MajorityVote.from_json(data, lambda member: _read(member, depth - 1))
+    if not isinstance(kind, str) or kind not in READERS:
+        known = ", ".join(sorted([*READERS, "majority_vote"]))
+        raise ValueError(f"unknown kind of hypothesis {kind!r}; there are: {known}")
+    return READERS[kind](data)
+
+
+READERS: Mapping[str, Callable[[dict[str, Any]], Hypothesis]] = {
+    "conjunction": ConjunctionHypothesis.from_json,
+    "halfspace": LinearHypothesis.from_json,
+    "record_table": RecordTable.from_json,
+    "rule": Rule.from_json,
+    "steps": StepFunction.from_json,
+    "support": FiniteSupport.from_json,
+    "table": TableHypothesis.from_json,
+    "threshold": ThresholdHypothesis.from_json,
+    "weighted_features": WeightedFeatures.from_json,
+}
