@@ -1,0 +1,170 @@
+"""Hedge: concepts weighted by the exponential of their mistakes, and a fresh draw each round."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.intervals import Intervals
+from littlestone.concepts.points import Points
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.concepts.thresholds import Thresholds
+from littlestone.online.loss_runs import (
+    LossRuns,
+    Tallied,
+    concept_at,
+    labels_at,
+    losses_on,
+    require_losses,
+    tallied,
+)
+from littlestone.online.proper import ProperRun
+from littlestone.randomness import Randomness
+from littlestone.theory.experts import hedge_regret_upper_bound
+
+# So far below the best, all concepts together weigh exp(-50): less than a draw can notice.
+_DEEPEST: Final = 50.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hedge:
+    """Draw concept h with probability proportional to exp(-rate * mistakes of h).
+
+    Any class with finitely many concepts; thresholds, points and intervals are never listed.
+
+    Regret:  at most sqrt(rounds * ln(concepts) / 2) in expectation, against adaptive adversaries
+             who do not know the draw of the current round.
+    Privacy: none.
+    Source:  [CL06, Theorem 2.2 and Lemma 4.1].
+
+    >>> learner = Hedge(concepts=Thresholds(2**20), rounds=1000)
+    >>> round(learner.regret_bound(), 1)
+    83.3
+    >>> state = learner.begin().after(2**19, 1).after(0, 0)
+    >>> round(state.error_probability(2**19, 1), 3)
+    0.418
+    """
+
+    concepts: ConceptClass
+    rounds: int
+    rate: float | None = None
+    """By default sqrt(8 * ln(concepts) / rounds), which is best for the bound."""
+
+    def __post_init__(self) -> None:
+        require.integer(rounds=self.rounds, at_least=1)
+        size = require_losses(self.concepts)
+        if self.rate is None:
+            # One concept needs no rate; any positive one will do.
+            best = math.sqrt(8 * math.log(size) / self.rounds) if size > 1 else 1.0
+            object.__setattr__(self, "rate", best)
+        require.positive(rate=self._rate)
+
+    def regret_bound(self) -> float:
+        """ln(concepts) / rate + rate * rounds / 8; nothing at all for a single concept."""
+        size = require_losses(self.concepts)
+        if size == 1:
+            return 0.0
+        return hedge_regret_upper_bound(experts=size, rounds=self.rounds, rate=self._rate)
+
+    def for_rounds(self, rounds: int, /) -> "Hedge":
+        """With the best rate for another horizon."""
+        return Hedge(concepts=self.concepts, rounds=rounds)
+
+    def begin(self) -> "ListedHedgeState | TalliedHedgeState":
+        if isinstance(self.concepts, Thresholds | Points | Intervals):
+            return TalliedHedgeState(self.concepts, self._rate, tallied(self.concepts, []))
+        size = require_losses(self.concepts)
+        return ListedHedgeState(self.concepts, self._rate, np.zeros(size, dtype=np.int32))
+
+    def start(self, *, rng: Randomness) -> ProperRun:
+        """A run that publishes a fresh draw each round."""
+        return ProperRun(self, rng)
+
+    @property
+    def _rate(self) -> float:
+        assert self.rate is not None  # __post_init__ has set it
+        return self.rate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedHedgeState:
+    """The mistakes of each concept."""
+
+    concepts: ConceptClass
+    rate: float
+    losses: NDArray[np.int32]
+
+    def draw(self, *, rng: Randomness) -> Hypothesis:
+        return concept_at(self.concepts, _draw(self._weights(), rng))
+
+    def error_probability(self, x: Any, y: Label, /) -> float:
+        weights = self._weights()
+        return float(weights[self._wrong(x, y)].sum() / weights.sum())
+
+    def after(self, x: Any, y: Label, /) -> "ListedHedgeState":
+        return ListedHedgeState(self.concepts, self.rate, self.losses + self._wrong(x, y))
+
+    def _weights(self) -> NDArray[np.float64]:
+        weights: NDArray[np.float64] = np.exp(-self.rate * (self.losses - self.losses.min()))
+        return weights
+
+    def _wrong(self, x: Any, y: Label) -> NDArray[np.bool_]:
+        [column] = labels_at(self.concepts, [self.concepts.domain.check(x)]).T
+        wrong: NDArray[np.bool_] = column != require.label(y)
+        return wrong
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TalliedHedgeState:
+    """The examples, for classes whose losses are constant between them."""
+
+    concepts: ConceptClass
+    rate: float
+    tally: Tallied
+
+    def draw(self, *, rng: Randomness) -> Hypothesis:
+        runs = self._runs()
+        assert runs.lengths is not None
+        run = _draw(_weights(runs, self.rate), rng)
+        position = sum(runs.lengths[:run]) + rng.below(runs.lengths[run])
+        return runs.concept(position)
+
+    def error_probability(self, x: Any, y: Label, /) -> float:
+        """Weights of the classes with and without this mistake: W' / W = 1 - p(1 - e^-rate)."""
+        before, after = self._runs(), self.after(x, y)._runs()
+        least = int(before.losses.min())
+        ratio = _total(after, self.rate, least) / _total(before, self.rate, least)
+        return min(max((1 - ratio) / -math.expm1(-self.rate), 0.0), 1.0)
+
+    def after(self, x: Any, y: Label, /) -> "TalliedHedgeState":
+        point: Any = self.concepts.domain.check(x)
+        tally = self.tally.and_one(point, require.label(y))
+        return TalliedHedgeState(self.concepts, self.rate, tally)
+
+    def _runs(self) -> LossRuns:
+        deepest = math.ceil((_DEEPEST + math.log(require_losses(self.concepts))) / self.rate)
+        return losses_on(self.concepts, self.tally, deepest=deepest)
+
+
+def _weights(runs: LossRuns, rate: float) -> NDArray[np.float64]:
+    lengths = np.array(runs.lengths, dtype=np.float64)
+    # An empty run may have a smaller loss than any concept; its weight is zero all the same.
+    least = runs.losses[lengths > 0].min()
+    weights: NDArray[np.float64] = lengths * np.exp(-rate * np.maximum(runs.losses - least, 0))
+    return weights
+
+
+def _total(runs: LossRuns, rate: float, least: int) -> float:
+    lengths = np.array(runs.lengths, dtype=np.float64)
+    return float((lengths * np.exp(-rate * (runs.losses - least))).sum())
+
+
+def _draw(weights: NDArray[np.float64], rng: Randomness) -> int:
+    """A position, in floating point: nothing here is secret."""
+    ends = np.cumsum(weights)
+    place = int(np.searchsorted(ends, rng.bits(53) * 2.0**-53 * ends[-1], side="right"))
+    # Rounding can lift the dart to the end; it then falls on the last weight that is not zero.
+    return place if place < len(ends) else int(np.flatnonzero(weights)[-1])

@@ -1,0 +1,57 @@
+"""Proper online learners: each round, a distribution over the class that only the past decides."""
+
+from typing import Any, Protocol, Self
+
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.randomness import Randomness
+
+
+class ProperState(Protocol):
+    """What the past has left: an immutable value, in which no earlier draw has a trace."""
+
+    def draw(self, *, rng: Randomness) -> Hypothesis:
+        """A concept from the current distribution, with fresh coins."""
+        ...
+
+    def error_probability(self, x: Any, y: Label, /) -> float:
+        """How likely a drawn concept is to label ``x`` differently from ``y``."""
+        ...
+
+    def after(self, x: Any, y: Label, /) -> Self: ...
+
+
+class ProperOnlineLearner(Protocol):
+    """A frozen recipe. On *every* stream of at most ``rounds`` examples, the sum of the error
+    probabilities exceeds the mistakes of the best concept by at most ``regret_bound()``.
+    """
+
+    @property
+    def concepts(self) -> ConceptClass: ...
+
+    @property
+    def rounds(self) -> int: ...
+
+    def regret_bound(self) -> float: ...
+
+    def for_rounds(self, rounds: int, /) -> "ProperOnlineLearner":
+        """The same learner, tuned for another horizon."""
+        ...
+
+    def begin(self) -> ProperState:
+        """Before any example."""
+        ...
+
+
+class ProperRun:
+    """A proper online learner at the table: a fresh draw is published each round. Not private."""
+
+    __slots__ = ("_rng", "_state", "hypothesis")
+
+    def __init__(self, learner: ProperOnlineLearner, rng: Randomness) -> None:
+        self._rng = rng
+        self._state = learner.begin()
+        self.hypothesis = self._state.draw(rng=rng)
+
+    def observe(self, x: Any, y: Label, /) -> None:
+        self._state = self._state.after(x, y)
+        self.hypothesis = self._state.draw(rng=self._rng)
