@@ -1,6 +1,6 @@
 """The classes, learners and adversaries that the tests of the game run through."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,10 @@ from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.adversaries.shattered_tree import ShatteredTree
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
+from littlestone.concepts.conjunctions import Conjunctions
+from littlestone.concepts.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.halfspaces import MarginHalfspaces
 from littlestone.concepts.intervals import Intervals
 from littlestone.concepts.points import Points
 from littlestone.concepts.protocols import ConceptClass
@@ -21,7 +24,10 @@ from littlestone.concepts.sparse_sets import SparseSets
 from littlestone.concepts.thresholds import Thresholds
 from littlestone.game.protocols import Adversary
 from littlestone.online.halving import Halving
+from littlestone.online.perceptron import Perceptron
+from littlestone.online.sparse_majority import SparseMajority
 from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.online.winnow import Winnow
 
 SCATTERED = FiniteClass(np.random.default_rng(3).integers(2, size=(24, 9)))
 
@@ -35,16 +41,15 @@ CLASSES: dict[str, ConceptClass] = {
     "few-points": Points(5),
     "sparse-sets": SparseSets(3),
     "small-sparse-sets": SparseSets(2, 6),
+    "conjunctions": Conjunctions(3),
+    "disjunctions": MonotoneDisjunctions(4, 2),
+    "halfspaces": MarginHalfspaces(2, 0.25),
     "scattered": SCATTERED,
     "single": FiniteClass([[0, 1, 1]]),
 }
+WITHOUT_DIMENSION = ("halfspaces", "disjunctions")
 
-LEARNERS: dict[str, Callable[[ConceptClass], Any]] = {
-    "standard-optimal": StandardOptimal,
-    "halving": Halving,
-}
-
-ADVERSARIES: dict[str, Callable[[ConceptClass], Adversary]] = {
+ADVERSARIES: dict[str, Callable[[Any], Adversary]] = {
     "mistake-forcing": MistakeForcing,
     "shattered-tree": ShatteredTree,
     "spread-mistakes": SpreadMistakes,
@@ -55,14 +60,28 @@ ADVERSARIES: dict[str, Callable[[ConceptClass], Adversary]] = {
     "noisy": lambda concepts: RandomStream(concepts, noise_rate=0.2),
     "drifting": lambda concepts: Drifting(concepts, period=30),
 }
-
 REALIZABLE = [name for name in ADVERSARIES if name not in ("noisy", "drifting")]
+NEED_A_DIMENSION = ("shattered-tree", "keep-dimension")
 
 
-def learners_for(concepts: ConceptClass) -> Iterator[tuple[str, Any]]:
-    """The learners that can learn ``concepts`` at all."""
-    for name, build in LEARNERS.items():
-        try:
-            yield name, build(concepts)
-        except ValueError:
-            assert name == "halving"  # needs a class that fits in a table
+def adversaries_for(concepts: str) -> list[str]:
+    """The names of the adversaries that can play over a class."""
+    known = concepts not in WITHOUT_DIMENSION
+    return [name for name in ADVERSARIES if known or name not in NEED_A_DIMENSION]
+
+
+def learners_for(concepts: str) -> dict[str, Any]:
+    """The deterministic learners of a class."""
+    space = CLASSES[concepts]
+    learners: dict[str, Any] = {}
+    if concepts not in WITHOUT_DIMENSION:
+        learners["standard-optimal"] = StandardOptimal(space)
+    if space.size is not None and space.domain.size is not None and space.size < 2**10:
+        learners["halving"] = Halving(space)
+    if concepts in ("thresholds", "few-points", "single"):
+        learners["sparse-majority"] = SparseMajority(space)
+    if isinstance(space, MarginHalfspaces):
+        learners["perceptron"] = Perceptron(space)
+    if isinstance(space, MonotoneDisjunctions):
+        learners["winnow"] = Winnow(space)
+    return learners

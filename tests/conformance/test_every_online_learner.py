@@ -5,26 +5,35 @@ from itertools import islice
 from typing import Any
 
 import pytest
-from tests.battery import ADVERSARIES, CLASSES, REALIZABLE, learners_for
+from tests.battery import ADVERSARIES, CLASSES, REALIZABLE, adversaries_for, learners_for
 
 from littlestone.game.play import play
+from littlestone.game.protocols import Adversary
 from littlestone.randomness import Randomness
 
 LEARNERS = [
     pytest.param(learner, id=f"{name}-{concepts}")
-    for concepts, space in CLASSES.items()
-    for name, learner in learners_for(space)
+    for concepts in CLASSES
+    for name, learner in learners_for(concepts).items()
 ]
+CONSISTENT = [p for p in LEARNERS if getattr(p.values[0], "repeats_change_nothing", False)]
+CONSERVATIVE = [p for p in LEARNERS if getattr(p.values[0], "conservative", False)]
+
+
+GAMES = [(c, a) for c in CLASSES for a in adversaries_for(c) if a in REALIZABLE]
 
 
 def points_of(learner: Any) -> list[Any]:
     return list(islice(learner.concepts.domain, 6))
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("adversary", REALIZABLE)
-def test_mistakes_stay_within_the_bound(learner: Any, adversary: str, rng: Randomness) -> None:
-    foe = ADVERSARIES[adversary](learner.concepts)
+@pytest.mark.parametrize(("concepts", "adversary"), GAMES)
+def test_mistakes_stay_within_the_bound(concepts: str, adversary: str, rng: Randomness) -> None:
+    for learner in learners_for(concepts).values():
+        check_bound(learner, ADVERSARIES[adversary](learner.concepts), rng)
+
+
+def check_bound(learner: Any, foe: Adversary, rng: Randomness) -> None:
     for peek, parties in zip((False, True), rng.spawn(2), strict=True):
         game = play(learner, foe, rounds=300, rng=parties, peek=peek)
         assert game.mistakes <= learner.mistake_bound
@@ -50,7 +59,7 @@ def test_learning_leaves_the_old_state_as_it_was(learner: Any) -> None:
     assert state.hypothesis == before
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", CONSISTENT)
 def test_the_order_of_examples_does_not_matter(learner: Any) -> None:
     target = next(learner.concepts.concepts())
     examples = [(x, target(x)) for x in points_of(learner)]
@@ -64,7 +73,7 @@ def test_the_order_of_examples_does_not_matter(learner: Any) -> None:
     assert all(forwards.hypothesis(x) == y for x, y in examples)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", CONSISTENT)
 def test_a_contradiction_fails_for_good(learner: Any) -> None:
     x = points_of(learner)[0]
     state = learner.start().after(x, 0).after(x, 1)
@@ -74,14 +83,27 @@ def test_a_contradiction_fails_for_good(learner: Any) -> None:
         _ = state.hypothesis
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_repeats_change_nothing_where_that_is_promised(learner: Any) -> None:
+@pytest.mark.parametrize("learner", CONSISTENT)
+def test_an_example_taken_once_changes_no_later_state(learner: Any) -> None:
     target = next(learner.concepts.concepts())
     state = learner.start()
     for x in points_of(learner):
         state = state.after(x, target(x))
-    if learner.repeats_change_nothing:
-        assert all(state.after(x, target(x)) is state for x in points_of(learner))
+    assert all(state.after(x, target(x)) is state for x in points_of(learner))
+
+
+@pytest.mark.parametrize("learner", CONSERVATIVE)
+def test_only_mistakes_change_a_conservative_learner(learner: Any) -> None:
+    state = learner.start()
+    for x in points_of(learner) * 3:
+        assert state.after(x, state.hypothesis(x)) is state
+        state = state.after(x, 1 - state.hypothesis(x))
+        if state.failed:
+            break
+
+
+def test_every_learner_says_how_blocks_may_be_skipped() -> None:
+    assert len(CONSISTENT) + len(CONSERVATIVE) == len(LEARNERS)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.battery import CLASSES
+from tests.battery import CLASSES, WITHOUT_DIMENSION
 
 from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
@@ -16,6 +16,8 @@ from littlestone.game.play import play
 from littlestone.online.halving import Halving
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import seeded
+
+WITH_DIMENSION = [name for name in CLASSES if name not in WITHOUT_DIMENSION]
 
 matrices = st.integers(1, 6).flatmap(
     lambda points: st.lists(
@@ -50,7 +52,7 @@ def test_mistakes_never_exceed_the_littlestone_dimension(concepts, data) -> None
     assert mistakes_on(StandardOptimal(concepts), stream) <= concepts.littlestone_dimension
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", WITH_DIMENSION)
 @given(data=st.data())
 def test_the_structured_classes_keep_the_bound(name, data) -> None:
     concepts = CLASSES[name]
@@ -76,7 +78,7 @@ def test_the_forcing_adversaries_reach_the_littlestone_dimension(adversary, peek
 
 @pytest.mark.parametrize("adversary", FORCING)
 @pytest.mark.parametrize("peek", [False, True])
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", WITH_DIMENSION)
 def test_the_forcing_adversaries_reach_it_on_structured_classes(adversary, peek, name) -> None:
     check_forced(adversary, CLASSES[name], peek=peek)
 

@@ -9,7 +9,7 @@ import numpy as np
 from littlestone import require
 from littlestone.adversaries.random_concept import random_concept
 from littlestone.adversaries.random_stream import labelled
-from littlestone.adversaries.stream_attack import BLOCK, Block, StreamAttack
+from littlestone.adversaries.stream_attack import Block, StreamAttack, block_sizes
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.randomness import Randomness
 
@@ -34,6 +34,10 @@ class Drifting:
     def _blocks(self, generator: np.random.Generator) -> Iterator[Block]:
         while True:
             concept = random_concept(self.concepts, generator)
-            for at in range(0, self.period, BLOCK):
-                count = min(BLOCK, self.period - at)
-                yield labelled(self.concepts, concept, count, generator)
+            left = self.period
+            for size in block_sizes():
+                points, labels = labelled(self.concepts, concept, min(size, left), generator)
+                yield points, labels
+                left -= len(labels)
+                if not left:
+                    break

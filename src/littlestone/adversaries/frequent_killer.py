@@ -30,7 +30,7 @@ class FrequentKiller:
     def start(self, *, rng: Randomness) -> SteadyAttack:
         del rng  # deterministic
         space = self.concepts.version_space()
-        return SteadyAttack(self.concepts.domain, _Position(self, space, (), 0))
+        return SteadyAttack(self.concepts.domain, _Position(self, space, (), (), 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class _Position:
     space: VersionSpace
     known: tuple[Hypothesis, ...]
     """Newest first."""
+    played: tuple[Example, ...]
+    """Newest first; to be repeated where that is a mistake, since this costs nothing."""
     turn: int
 
     def move(self, seen: Hypothesis | None, /) -> Move:
@@ -49,20 +51,26 @@ class _Position:
             return Move(move.examples[:1], move.after or met)
         mistakes = self._mistakes()
         if not mistakes:
-            return filling(self.adversary.concepts, self.space, self._narrowed)
-        if all(self.space.restrict(*mistake) == self.space for mistake in mistakes):
+            return filling(self.adversary.concepts, self.space, self._after)
+        if all(mistake in self.played for mistake in mistakes):
             return Move(mistakes, None)
         mistake = mistakes[self.turn % len(mistakes)]
-        return Move((mistake,), self._narrowed(self.space.restrict(*mistake)))
+        return Move((mistake,), self._after(mistake))
 
     def _meeting(self, newest: Hypothesis) -> "_Position":
         known = (newest, *self.known)[: self.adversary.memory]
-        return _Position(self.adversary, self.space, known, 0)
+        return _Position(self.adversary, self.space, known, self.played, 0)
 
-    def _narrowed(self, space: VersionSpace) -> "_Position":
-        return _Position(self.adversary, space, self.known, self.turn + 1)
+    def _after(self, example: Example) -> "_Position":
+        played = (example, *self.played)[: 2 * self.adversary.memory]
+        space = self.space.restrict(*example)
+        return _Position(self.adversary, space, self.known, played, self.turn + 1)
 
     def _mistakes(self) -> tuple[Example, ...]:
-        """The hardest mistake of each known hypothesis that still has one."""
-        found = (self.space.hardest_mistake(hypothesis) for hypothesis in self.known)
+        """A mistake of each known hypothesis that still has one."""
+        found = (self._mistake(hypothesis) for hypothesis in self.known)
         return tuple(mistake for mistake in found if mistake is not None)
+
+    def _mistake(self, hypothesis: Hypothesis) -> Example | None:
+        old = ((x, y) for x, y in self.played if hypothesis(x) != y)
+        return next(old, None) or self.space.hardest_mistake(hypothesis)

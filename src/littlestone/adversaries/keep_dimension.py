@@ -31,5 +31,6 @@ class KeepDimension:
 
     def start(self, *, rng: Randomness) -> SteadyAttack:
         del rng  # deterministic
+        self.concepts.version_space().standard_optimal()  # refuses if dimensions are not known
         rules = Rules(self.concepts, self.different_points, sparing=True)
         return SteadyAttack(self.concepts.domain, Spreading.at_start(rules))

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import ClassVar, Final
 
 from littlestone.adversaries.steady_attack import Move, SteadyAttack, filling, standing
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, VersionSpace
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, VersionSpace
 from littlestone.randomness import Randomness
 
 _MOVES_REMEMBERED: Final = 1 << 12
@@ -16,8 +16,8 @@ class MistakeForcing:
     """An adaptive, realizable adversary: the greedy one.
 
     It plays an example on which the newest known hypothesis errs and which keeps the version space
-    largest: first its dimension, then its size. A contradiction that costs nothing is repeated for
-    as long as the hypothesis stays. Against the standard optimal algorithm it forces exactly
+    largest: first its dimension, then its size. It repeats an example for as long as that is a
+    mistake, since this costs nothing. Against the standard optimal algorithm it forces exactly
     Littlestone-dimension many mistakes.
     """
 
@@ -29,7 +29,7 @@ class MistakeForcing:
     def start(self, *, rng: Randomness) -> SteadyAttack:
         del rng  # deterministic
         return SteadyAttack(
-            self.concepts.domain, _Position(self.concepts, self.concepts.version_space())
+            self.concepts.domain, _Position(self.concepts, self.concepts.version_space(), None)
         )
 
 
@@ -37,18 +37,21 @@ class MistakeForcing:
 class _Position:
     concepts: ConceptClass
     space: VersionSpace
+    last: Example | None
 
     def move(self, seen: Hypothesis | None, /) -> Move:
         return _move(self, standing(self.space, seen))
 
-    def narrowed(self, space: VersionSpace) -> "_Position":
-        return _Position(self.concepts, space)
+    def after(self, example: Example) -> "_Position":
+        return _Position(self.concepts, self.space.restrict(*example), example)
 
 
 @lru_cache(maxsize=_MOVES_REMEMBERED)
 def _move(position: _Position, published: Hypothesis) -> Move:
+    last = position.last
+    if last is not None and published(last[0]) != last[1]:
+        return Move((last,), None)
     mistake = position.space.hardest_mistake(published)
     if mistake is None:
-        return filling(position.concepts, position.space, position.narrowed)
-    left = position.space.restrict(*mistake)
-    return Move((mistake,), None if left == position.space else position.narrowed(left))
+        return filling(position.concepts, position.space, position.after)
+    return Move((mistake,), position.after(mistake))

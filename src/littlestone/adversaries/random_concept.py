@@ -6,7 +6,7 @@ import numpy as np
 
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 
-_POINTS: Final = 32
+_POINTS: Final = 12
 
 
 def random_concept(concepts: ConceptClass, generator: np.random.Generator) -> Hypothesis:

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
 from littlestone import require
 from littlestone.adversaries.fitting import fitting
 from littlestone.adversaries.random_concept import random_concept
-from littlestone.adversaries.stream_attack import BLOCK, Block, StreamAttack
+from littlestone.adversaries.stream_attack import Block, StreamAttack, block_sizes
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.randomness import Randomness
+
+_ATTEMPTS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,8 @@ class RandomStream:
         return StreamAttack(self.concepts.domain, self._blocks(concept, generator))
 
     def _blocks(self, concept: Hypothesis, generator: np.random.Generator) -> Iterator[Block]:
-        while True:
-            points, labels = labelled(self.concepts, concept, BLOCK, generator)
+        for size in block_sizes():
+            points, labels = labelled(self.concepts, concept, size, generator)
             if self.noise_rate:
                 labels ^= (generator.random(len(labels)) < self.noise_rate).view(np.uint8)
             yield points, labels
@@ -56,8 +58,9 @@ def labelled(
 ) -> Block:
     """At most ``count`` random points that fit ``concept``, and what it says about them."""
     domain = concepts.domain
-    drawn = domain.check_many(domain.sample(count, generator))
-    points = fitting(concepts, concept, drawn)
-    if not len(points):
-        raise ValueError(f"none of {count} random points fits {concept.describe()} in {concepts!r}")
-    return points, np.array(concept.many(points), dtype=np.uint8)
+    for _ in range(_ATTEMPTS):
+        drawn = domain.check_many(domain.sample(count, generator))
+        points = fitting(concepts, concept, drawn)
+        if len(points):
+            return points, np.array(concept.many(points), dtype=np.uint8)
+    raise ValueError(f"random points never fit {concept.describe()} in {concepts!r}")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.adversaries.stream_attack import BLOCK, Block, StreamAttack
-from littlestone.concepts.protocols import ConceptClass, Example
+from littlestone.adversaries.stream_attack import Block, StreamAttack, block_sizes
+from littlestone.concepts.protocols import ConceptClass, Domain, Example
 from littlestone.randomness import Randomness
 
 
@@ -80,18 +80,27 @@ class Replay:
 
     def start(self, *, rng: Randomness) -> StreamAttack:
         del rng  # deterministic
-        return StreamAttack(self.concepts.domain, self._blocks())
+        domain, stream = self.concepts.domain, self.stream
+        blocks = _cut(stream) if isinstance(stream, Examples) else _read(domain, stream)
+        return StreamAttack(domain, blocks)
 
-    def _blocks(self) -> Iterator[Block]:
-        stream = self.stream
-        if isinstance(stream, Examples):
-            for at in range(0, len(stream), BLOCK):
-                yield stream.points[at : at + BLOCK], stream.labels[at : at + BLOCK]
+
+def _cut(examples: Examples) -> Iterator[Block]:
+    at = 0
+    for size in block_sizes():
+        if at >= len(examples):
             return
-        assert callable(stream)
-        check_many, examples = self.concepts.domain.check_many, iter(stream())
-        while block := list(islice(examples, BLOCK)):
-            yield check_many([x for x, _ in block]), require.labels([y for _, y in block])
+        yield examples.points[at : at + size], examples.labels[at : at + size]
+        at += size
+
+
+def _read(domain: Domain, stream: Any) -> Iterator[Block]:
+    examples = iter(stream())
+    for size in block_sizes():
+        block = list(islice(examples, size))
+        if not block:
+            return
+        yield domain.check_many([x for x, _ in block]), require.labels([y for _, y in block])
 
 
 def _equal(left: Any, right: Any) -> bool:

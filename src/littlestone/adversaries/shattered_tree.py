@@ -27,6 +27,7 @@ class ShatteredTree:
     def start(self, *, rng: Randomness) -> SteadyAttack:
         del rng  # deterministic
         space = self.concepts.version_space()
+        space.standard_optimal()  # refuses here if dimensions are not known
         return SteadyAttack(self.concepts.domain, _Vertex(self.concepts, space, None))
 
 
@@ -40,17 +41,17 @@ class _Vertex:
 
     def move(self, seen: Hypothesis | None, /) -> Move:
         if self.again is not None:
-            return Move((self.again,), self._below(self.space))
+            return Move((self.again,), _Vertex(self.concepts, self.space, None))
         # Both labels of the point where the optimal hypothesis errs worst keep all but one of
         # the dimension: it is the root of a deepest tree.
         root = self.space.hardest_mistake(self.space.standard_optimal())
         published = standing(self.space, seen)
         if root is None:
             last = self.space.hardest_mistake(published)
-            return Move((last,), None) if last else filling(self.concepts, self.space, self._below)
+            return Move((last,), None) if last else filling(self.concepts, self.space, self._after)
         x, _ = root
         example = (x, 1 - published(x))
-        return Move((example,), _Vertex(self.concepts, self.space.restrict(*example), example))
+        return Move((example,), self._after(example))
 
-    def _below(self, space: VersionSpace) -> "_Vertex":
-        return _Vertex(self.concepts, space, None)
+    def _after(self, example: Example) -> "_Vertex":
+        return _Vertex(self.concepts, self.space.restrict(*example), example)

@@ -54,8 +54,7 @@ class Spreading:
         if fresh is None:
             return facing._repeat() if facing.old_mistakes else facing._fill()
         left = self.space.restrict(*fresh)
-        costly = left.dimension < self.space.dimension
-        if self.rules.sparing and costly and facing.old_mistakes:
+        if self.rules.sparing and facing.old_mistakes and left.dimension < self.space.dimension:
             return facing._repeat()
         return Move((fresh,), facing._after(fresh, left))
 
@@ -93,4 +92,7 @@ class Spreading:
         return Move(tuple(self.old_mistakes), None)
 
     def _fill(self) -> Move:
-        return filling(self.rules.concepts, self.space, lambda left: replace(self, space=left))
+        return filling(self.rules.concepts, self.space, self._after_filling)
+
+    def _after_filling(self, example: Example) -> "Spreading":
+        return replace(self, space=self.space.restrict(*example))

@@ -103,15 +103,14 @@ def standing(space: VersionSpace, seen: Hypothesis | None) -> Hypothesis:
 
 
 def filling(
-    concepts: ConceptClass, space: VersionSpace, at: Callable[[VersionSpace], Position]
+    concepts: ConceptClass, space: VersionSpace, after: Callable[[Example], Position]
 ) -> Move:
-    """Harmless examples, for when no mistake can be forced; ``at`` gives the position after one."""
+    """Harmless examples, for when no mistake can be forced; one that tells something comes once."""
     concept = space.consistent()
     near = islice(concepts.domain, _TRIED)
     points = islice((x for x in near if fits(concepts, concept, x)), _FILLERS)
     examples = tuple((x, concept(x)) for x in points)
     for example in examples:
-        left = space.restrict(*example)
-        if left != space:
-            return Move((example,), at(left))
+        if space.restrict(*example) != space:
+            return Move((example,), after(example))
     return Move(examples, None)

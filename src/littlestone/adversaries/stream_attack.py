@@ -8,11 +8,22 @@ from numpy.typing import NDArray
 
 from littlestone.concepts.protocols import Domain, Example, Hypothesis
 
-BLOCK: Final = 1 << 14
-"""How many examples a stream prepares at a time. Part of what a seed means: do not tune."""
+_FIRST_BLOCK: Final = 1 << 8
+_LARGEST_BLOCK: Final = 1 << 14
 
 Block = tuple[Any, NDArray[np.uint8]]
 """Points, as ``Domain.check_many`` returns them, and their labels."""
+
+
+def block_sizes() -> Iterator[int]:
+    """How many examples to prepare at a time: few at first, for short games.
+
+    Part of what a seed means, so not to be tuned.
+    """
+    size = _FIRST_BLOCK
+    while True:
+        yield size
+        size = min(2 * size, _LARGEST_BLOCK)
 
 
 class StreamAttack:
