@@ -1,0 +1,213 @@
+"""Agnostic learning by imitation: for every concept some expert says the same, save a few rounds.
+
+An expert is a mistake-bounded learner with a list of rounds in which it is told that it errs. On
+the rounds in which the learner would err on the labels of a concept h, it then follows h [BPS09].
+"""
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import accumulate, combinations
+from typing import Any, ClassVar, Generic, TypeVar
+
+from littlestone import require
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point
+from littlestone.errors import HorizonExceededError
+from littlestone.online.protocols import OnlineLearner, OnlineState
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
+from littlestone.randomness import Randomness
+from littlestone.theory.experts import hedge_regret_upper_bound
+from littlestone.theory.rounding import upwards
+
+Number = TypeVar("Number", Fraction, float)
+Flips = frozenset[int]
+"""The rounds, counted from 1, in which an expert is told that it errs."""
+
+
+def subsets_up_to(size: int, most: int) -> int:
+    """How many subsets of ``size`` things have at most ``most`` elements.
+
+    >>> subsets_up_to(5, 2), subsets_up_to(5, 0), subsets_up_to(2, 5)
+    (16, 1, 4)
+    """
+    return sum(math.comb(size, count) for count in range(min(size, most) + 1))
+
+
+def told_wrong(state: OnlineState, x: Point) -> OnlineState:
+    """The state after an error at ``x``; where no concept allows that, the state as it was."""
+    corrected = state.after(x, 1 - state.hypothesis(x))
+    return state if corrected.failed else corrected
+
+
+def expert_states(base: OnlineLearner, flips: Flips, xs: Sequence[Point]) -> Iterator[OnlineState]:
+    """The expert with these flips, as it stands before each point."""
+    state = base.start()
+    for round_number, x in enumerate(xs, start=1):
+        yield state
+        if round_number in flips:
+            state = told_wrong(state, x)
+
+
+def expert_labels(base: OnlineLearner, flips: Flips, xs: Sequence[Point]) -> list[Label]:
+    """What the expert says if it sees each point first: in its flips, not what the learner says."""
+    before = zip(expert_states(base, flips, xs), xs, strict=True)
+    return [state.hypothesis(x) ^ (t in flips) for t, (state, x) in enumerate(before, start=1)]
+
+
+def imitating_flips(base: OnlineLearner, concept: Hypothesis, xs: Sequence[Point]) -> Flips:
+    """The rounds in which ``base`` errs if ``concept`` labels the points; only mistakes count.
+
+    The expert with these flips says what the concept says in every round, and there are at most
+    ``base.mistake_bound`` of them.
+
+    >>> from littlestone.concepts.thresholds import Thresholds, ThresholdHypothesis
+    >>> base = StandardOptimal(Thresholds(7))
+    >>> concept, xs = ThresholdHypothesis(7, 5), [0, 3, 6, 4, 5]
+    >>> flips = imitating_flips(base, concept, xs)
+    >>> sorted(flips), expert_labels(base, flips, xs) == [concept(x) for x in xs]
+    ([4, 5], True)
+    """
+    state, flips = base.start(), set()
+    for round_number, x in enumerate(xs, start=1):
+        if state.hypothesis(x) != concept(x):
+            flips.add(round_number)
+            state = state.after(x, concept(x))
+    return frozenset(flips)
+
+
+def all_flips(rounds: int, most: int) -> Iterator[Flips]:
+    """The index sets of all experts."""
+    for count in range(min(rounds, most) + 1):
+        for chosen in combinations(range(1, rounds + 1), count):
+            yield frozenset(chosen)
+
+
+class StateWeights(Generic[Number]):
+    """The weights of all experts, added up over those that stand alike.
+
+    Experts start with equal weight, and each round multiplies the weight of those that err by
+    ``factor``. Experts that are in one state and were flipped equally often have the same choices
+    left, so one number for them all is enough. With a Fraction as the factor all weights are
+    exact.
+    """
+
+    def __init__(self, base: OnlineLearner, *, rounds: int, factor: Number) -> None:
+        self._most, self._rounds, self._left = base.mistake_bound, rounds, rounds
+        self._factor: Number = factor
+        one: Number = factor**0
+        self._weights: dict[tuple[OnlineState, int], Number] = {(base.start(), 0): one}
+
+    def observe(self, x: Point, y: Label) -> None:
+        """Every expert loses if it says ``1 - y``; then each of them is flipped or not."""
+        grown: dict[tuple[OnlineState, int], Number] = {}
+        for (state, flips), weight in self._weights.items():
+            if state.hypothesis(x) != y:
+                weight = weight * self._factor
+            _add(grown, (state, flips), weight)
+            if flips < self._most:
+                _add(grown, (told_wrong(state, x), flips + 1), weight)
+        self._weights = grown
+        self._left -= 1
+
+    def by_state(self) -> dict[OnlineState, Number]:
+        """The weight of the experts in each state; all together began with weight 1."""
+        everyone = subsets_up_to(self._rounds, self._most)
+        shares = [
+            Fraction(subsets_up_to(self._left, self._most - flips), everyone)
+            for flips in range(self._most + 1)
+        ]
+        totals: dict[OnlineState, Number] = {}
+        for (state, flips), weight in self._weights.items():
+            _add(totals, state, weight * type(weight)(shares[flips]))
+        return totals
+
+    def rescale(self, by: Number) -> None:
+        """Multiply every weight; the law stays."""
+        self._weights = {key: weight * by for key, weight in self._weights.items()}
+
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def _add(totals: dict[_Key, Number], key: _Key, weight: Number) -> None:
+    totals[key] = totals[key] + weight if key in totals else weight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgnosticExperts:
+    """Exponential weights over the experts that imitate all concepts, drawn afresh each round.
+
+    Regret:  at most sqrt(T ln N / 2) + M in expectation, against adaptive adversaries; N experts
+             with at most M flips each, M the mistake bound of ``base`` (the standard optimal
+             algorithm unless given). The published hypothesis is not flipped, which costs M.
+    Privacy: none.
+    Source:  [BPS09].
+
+    >>> from littlestone.concepts.thresholds import Thresholds
+    >>> recipe = AgnosticExperts(concepts=Thresholds(7), rounds=1000)
+    >>> recipe.experts, round(recipe.regret_bound())
+    (166667501, 100)
+    """
+
+    concepts: ConceptClass
+    rounds: int
+    base: OnlineLearner | None = None
+    _learner: OnlineLearner = field(init=False, repr=False, compare=False)
+
+    oblivious_only: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require.integer(rounds=self.rounds, at_least=1)
+        learner = StandardOptimal(self.concepts) if self.base is None else self.base
+        object.__setattr__(self, "_learner", learner)
+
+    @property
+    def experts(self) -> int:
+        return subsets_up_to(self.rounds, self._learner.mistake_bound)
+
+    @property
+    def rate(self) -> float:
+        """In the exponent."""
+        return math.sqrt(8 * math.log(max(self.experts, 2)) / self.rounds)
+
+    def guarantee(self) -> PrivacyGuarantee:
+        return NOT_PRIVATE
+
+    def regret_bound(self) -> float:
+        """In expectation, against adaptive adversaries."""
+        bound = hedge_regret_upper_bound(experts=self.experts, rounds=self.rounds, rate=self.rate)
+        return upwards(bound + self._learner.mistake_bound)
+
+    def start(self, *, rng: Randomness) -> "AgnosticExpertsRun":
+        return AgnosticExpertsRun(self, rng)
+
+
+class AgnosticExpertsRun:
+    """The weights of all states, and the hypothesis of the one that was drawn."""
+
+    __slots__ = ("_left", "_recipe", "_rng", "_weights", "hypothesis")
+
+    def __init__(self, recipe: AgnosticExperts, rng: Randomness) -> None:
+        self._recipe, self._rng, self._left = recipe, rng, recipe.rounds
+        self._weights = StateWeights(
+            recipe._learner, rounds=recipe.rounds, factor=math.exp(-recipe.rate)
+        )
+        self.hypothesis = recipe._learner.start().hypothesis
+
+    def observe(self, x: Any, y: Any) -> None:
+        point, label = self._recipe.concepts.domain.check(x), require.label(y)
+        if not self._left:
+            raise HorizonExceededError(rounds=self._recipe.rounds)
+        self._left -= 1
+        self._weights.observe(point, label)
+        totals = self._weights.by_state()
+        largest = max(totals.values())
+        if largest < 1e-100 or largest > 1e100:
+            self._weights.rescale(1 / largest)
+        # Nothing here is private, so floating point will do.
+        ends = list(accumulate(totals.values()))
+        dart = self._rng.below(1 << 53) * 2.0**-53 * ends[-1]
+        chosen = next(state for state, end in zip(totals, ends, strict=True) if end > dart)
+        self.hypothesis = chosen.hypothesis
