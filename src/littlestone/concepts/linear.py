@@ -92,7 +92,7 @@ class LinearHypothesis:
             shift *= 2
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "halfspace", "weights": list(self.weights)}
+        return {"kind": "halfspace", "weights": [int(weight) for weight in self.weights]}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:

@@ -85,7 +85,8 @@ class StepFunction:
         return first_difference(self, other, self.n)
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "steps", "n": self.n, "first": self.first, "changes": list(self.changes)}
+        changes = [int(change) for change in self.changes]
+        return {"kind": "steps", "n": int(self.n), "first": int(self.first), "changes": changes}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:

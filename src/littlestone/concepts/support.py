@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.concepts.domain import AnyHashable
 from littlestone.concepts.keys import as_integer, key_from_json, key_order, key_to_json
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 
@@ -49,14 +50,15 @@ class FiniteSupport:
         if isinstance(xs, np.ndarray):
             if xs.dtype.kind in "iu" and xs.ndim == 1:
                 return self._many_integers(xs)
-            xs = xs.tolist()
+            xs = xs.tolist() if xs.ndim == 1 else map(tuple, xs.tolist())
         positives = self.positives
-        return np.fromiter((x in positives for x in xs), dtype=np.uint8, count=len(xs))
+        return np.array([x in positives for x in xs], dtype=np.uint8)
 
     def disagreement(self, other: Hypothesis, /) -> Point | None:
         """The first key, in ``key_order``, on which the two differ."""
-        if isinstance(other, FiniteSupport):
-            return min(self.positives ^ other.positives, key=key_order, default=None)
+        if isinstance(other, FiniteSupport) or votes_on_supports(other):
+            theirs = support_of(other, AnyHashable())
+            return min(self.positives ^ theirs, key=key_order, default=None)
         return other.disagreement(self)  # the other kinds know their domain
 
     def sorted_positives(self) -> list[Point]:
@@ -91,6 +93,12 @@ class FiniteSupport:
         for key in keys:
             found |= xs == key
         return found.view(np.uint8)
+
+
+def votes_on_supports(hypothesis: Hypothesis) -> bool:
+    """Whether it is a vote among hypotheses that are 1 on finitely many keys."""
+    members = getattr(hypothesis, "members", ())
+    return bool(members) and all(isinstance(member, FiniteSupport) for member in members)
 
 
 def support_of(hypothesis: Hypothesis, domain: Domain) -> frozenset[Point]:

@@ -59,7 +59,7 @@ class ThresholdHypothesis:
         return first_difference(self, other, self.n)
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "threshold", "n": self.n, "k": self.k}
+        return {"kind": "threshold", "n": int(self.n), "k": int(self.k)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
