@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.sparse_sets import SparseSets
 from littlestone.concepts.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError
 from littlestone.game.play import play
@@ -103,7 +104,7 @@ def test_a_run_ends_with_its_horizon(rng: Randomness) -> None:
 
 
 def test_weights_stay_finite_over_many_flips(rng: Randomness) -> None:
-    recipe = AgnosticExperts(concepts=Thresholds(2**80), rounds=10**6)
+    recipe = AgnosticExperts(concepts=SparseSets(80), rounds=10**6)
     assert recipe.experts > 10**308
     run = recipe.start(rng=rng)
     for x in (5, 7, 9):
