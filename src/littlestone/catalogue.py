@@ -27,6 +27,10 @@ from littlestone.concepts.sparse_sets import SparseSets
 from littlestone.concepts.stumps import Stumps
 from littlestone.concepts.thresholds import Thresholds
 from littlestone.game.protocols import Adversary
+from littlestone.learners.eager_forest import EagerForest
+from littlestone.learners.fresh_copies import FreshCopies
+from littlestone.learners.lazy_forest import LazyForest
+from littlestone.learners.private_majority import PrivateMajority
 from littlestone.online.halving import Halving
 from littlestone.online.standard_optimal import StandardOptimal
 
@@ -127,15 +131,35 @@ CLASSES: Mapping[str, ClassEntry] = {
 }
 
 LEARNERS: Mapping[str, LearnerEntry] = {
+    "private-majority": LearnerEntry(
+        build=lambda concepts, **budget: PrivateMajority(concepts=concepts, **budget),
+        private=True,
+        summary="the practical default for finite classes; realizable, adaptive adversaries",
+    ),
+    "lazy-forest": LearnerEntry(
+        build=lambda concepts, **budget: LazyForest.calibrated(concepts=concepts, **budget),
+        private=True,
+        summary="the paper's Algorithm 2, calibrated; any Littlestone class of small dimension",
+    ),
+    "eager-forest": LearnerEntry(
+        build=lambda concepts, **budget: EagerForest.calibrated(concepts=concepts, **budget),
+        private=True,
+        summary="baseline: Golowich and Livni's forest; accurate against oblivious adversaries",
+    ),
+    "fresh-copies": LearnerEntry(
+        build=lambda concepts, **budget: FreshCopies(concepts=concepts, **budget),
+        private=True,
+        summary="baseline: a fresh eager forest in every round; slow, about the root of the rounds",
+    ),
     "standard-optimal": LearnerEntry(
         build=lambda concepts, **_: StandardOptimal(concepts),
         private=False,
-        summary="the standard optimal algorithm: as few mistakes as anyone, no privacy",
+        summary="baseline: as few mistakes as anyone, no privacy",
     ),
     "halving": LearnerEntry(
         build=lambda concepts, **_: Halving(concepts),
         private=False,
-        summary="majority of the consistent concepts, no privacy",
+        summary="baseline: majority of the consistent concepts, no privacy",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""``littlestone demo``: every learner against the adversaries that fit it, in one table."""
+"""``littlestone demo``: private learners against adaptive adversaries, in one table."""
 
 from pathlib import Path
 
@@ -6,44 +6,71 @@ from rich.console import Console
 from rich.table import Table
 
 from littlestone.catalogue import ADVERSARIES, LEARNERS, class_from_spec
+from littlestone.cli.pictures import cumulative_mistakes
 from littlestone.cli.progress import round_bar
+from littlestone.concepts.protocols import ConceptClass
 from littlestone.game.play import play
 from littlestone.game.transcript import Transcript
-from littlestone.randomness import secure, seeded
+from littlestone.randomness import Randomness, secure, seeded
+from littlestone.theory.floors import points_floor
 
 GAMES = (
-    ("thresholds:1024", "standard-optimal"),
-    ("thresholds:1024", "halving"),
+    ("points", "lazy-forest"),
     ("points", "standard-optimal"),
-    ("intervals:64", "standard-optimal"),
+    ("thresholds:6", "lazy-forest"),
+    ("thresholds:1024", "private-majority"),
+    ("thresholds:1048575", "private-majority"),
+    ("thresholds:1024", "standard-optimal"),
+    ("points:1024", "private-majority"),
 )
-FOES = ("mistake-forcing", "spread-mistakes", "random")
+FOES = ("mistake-forcing", "spread-mistakes", "frequent-killer")
 
 
-def run(*, rounds: int, plot: Path | None, seed: int | None) -> None:
-    """Play all games with a progress bar, then print the table."""
+def run(*, rounds: int, epsilon: float, delta: float, plot: Path, seed: int | None) -> None:
+    """Play all games with a progress bar, then print the table and write the picture."""
     rng = secure() if seed is None else seeded(seed)
-    table = Table("class", "learner", *FOES, title=f"mistakes in {rounds:,} rounds")
+    table = Table(title=f"mistakes in {rounds:,} rounds against adaptive adversaries")
+    for heading in ("class", "learner"):
+        table.add_column(heading, no_wrap=True)
+    for heading in (*FOES, "at-least", "guarantee"):
+        table.add_column(heading.replace("-", "\n"), justify="right")
     games: dict[str, Transcript] = {}
-    played = 0
-    with round_bar(rounds * len(GAMES) * len(FOES), "playing") as progress:
+    with round_bar(len(GAMES) * len(FOES), "playing") as progress:
         for (spec, name), stream in zip(GAMES, rng.spawn(len(GAMES)), strict=True):
             concepts = class_from_spec(spec)
-            learner = LEARNERS[name].build(concepts, rounds=rounds)
+            learner = LEARNERS[name].build(concepts, rounds=rounds, epsilon=epsilon, delta=delta)
             cells = []
             for foe, parties in zip(FOES, stream.spawn(len(FOES)), strict=True):
-                adversary = ADVERSARIES[foe].build(concepts)
-                transcript = play(learner, adversary, rounds=rounds, rng=parties)
+                transcript = _game(learner, foe, concepts, rounds, parties)
                 games[f"{name} on {spec} against {foe}"] = transcript
                 cells.append(f"{transcript.mistakes:,}")
-                played += rounds
                 if progress is not None:
-                    progress(played)
-            table.add_row(spec, name, *cells)
+                    progress(len(games))
+            private = LEARNERS[name].private
+            floor = _floor(spec, concepts, private, rounds, epsilon, delta)
+            promise = str(learner.guarantee()) if private else "not private"
+            table.add_row(spec, name, *cells, floor, promise)
     console = Console()
     console.print(table)
-    if plot is not None:
-        from littlestone.cli.pictures import cumulative_mistakes
+    if seed is not None:
+        console.print("NOT PRIVATE: this run was seeded")
+    plot.parent.mkdir(parents=True, exist_ok=True)
+    cumulative_mistakes(
+        {title: game for title, game in games.items() if title.endswith(FOES[0])}, plot
+    )
+    console.print(f"picture: {plot}")
 
-        cumulative_mistakes(games, plot)
-        console.print(f"picture: {plot}")
+
+def _game(
+    learner: object, foe: str, concepts: ConceptClass, rounds: int, rng: Randomness
+) -> Transcript:
+    return play(learner, ADVERSARIES[foe].build(concepts), rounds=rounds, rng=rng)  # type: ignore[arg-type]
+
+
+def _floor(
+    spec: str, concepts: ConceptClass, private: bool, rounds: int, epsilon: float, delta: float
+) -> str:
+    """What no learner of the kind can do better than, as far as we know."""
+    if private and spec == "points":
+        return f"{points_floor(rounds=rounds, epsilon=epsilon, delta=delta):.1f}"
+    return str(concepts.littlestone_dimension)

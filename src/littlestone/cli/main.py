@@ -45,6 +45,14 @@ def classes(as_json: AsJson = False) -> None:
 
 
 @app.command()
+def learners(as_json: AsJson = False) -> None:
+    """List the learners and the adversaries."""
+    from littlestone.cli import listing
+
+    listing.learners(as_json=as_json)
+
+
+@app.command()
 def play(
     learner: Annotated[str, typer.Option(help="A learner of the catalogue.")] = "standard-optimal",
     adversary: Annotated[str, typer.Option(help="An adversary.")] = "mistake-forcing",
@@ -88,14 +96,16 @@ def play(
 
 @app.command()
 def demo(
-    rounds: Annotated[int, typer.Option(help="Rounds of each game.")] = 100_000,
-    plot: Annotated[Path | None, typer.Option(help="Write the picture here.")] = None,
+    rounds: Annotated[int, typer.Option(help="Rounds of each game.")] = 1_000_000,
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="Privacy parameter.")] = 1e-6,
+    plot: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("out/demo.png"),
     seed: Annotated[int | None, typer.Option(help="Replay; not private then.")] = None,
 ) -> None:
-    """The main demonstration: every learner against the adversaries, in one table."""
+    """The main demonstration: private learners against adaptive adversaries, in one table."""
     from littlestone.cli import demo as command
 
-    command.run(rounds=rounds, plot=plot, seed=seed)
+    command.run(rounds=rounds, epsilon=epsilon, delta=delta, plot=plot, seed=seed)
 
 
 @app.command()

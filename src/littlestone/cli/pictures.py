@@ -24,6 +24,6 @@ def cumulative_mistakes(games: Mapping[str, Transcript], path: Path) -> None:
         axes.plot(rounds, mistakes, label=name, drawstyle="steps-post")
     axes.set(xlabel="round", ylabel="mistakes so far", xscale="log", yscale="symlog")
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="x-small")
     figure.savefig(path)
     pyplot.close(figure)
