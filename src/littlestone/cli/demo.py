@@ -30,8 +30,7 @@ def run(*, rounds: int, epsilon: float, delta: float, plot: Path, seed: int | No
     """Play all games with a progress bar, then print the table and write the picture."""
     rng = secure() if seed is None else seeded(seed)
     table = Table(title=f"mistakes in {rounds:,} rounds against adaptive adversaries")
-    for heading in ("class", "learner"):
-        table.add_column(heading, no_wrap=True)
+    table.add_column("class,\nlearner", no_wrap=True)
     for heading in (*FOES, "at-least", "guarantee"):
         table.add_column(heading.replace("-", "\n"), justify="right")
     games: dict[str, Transcript] = {}
@@ -49,7 +48,7 @@ def run(*, rounds: int, epsilon: float, delta: float, plot: Path, seed: int | No
             private = LEARNERS[name].private
             floor = _floor(spec, concepts, private, rounds, epsilon, delta)
             promise = str(learner.guarantee()) if private else "not private"
-            table.add_row(spec, name, *cells, floor, promise)
+            table.add_row(f"{spec}\n[dim]{name}[/]", *cells, floor, promise)
     console = Console()
     console.print(table)
     if seed is not None:

@@ -18,12 +18,13 @@ except ImportError as missing:
 
 def cumulative_mistakes(games: Mapping[str, Transcript], path: Path) -> None:
     """Mistakes so far against the round, one line a game, both axes logarithmic."""
-    figure, axes = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(8, 5.5), layout="constrained")
     for name, transcript in games.items():
         rounds, mistakes = zip(*transcript.curve, strict=True)
         axes.plot(rounds, mistakes, label=name, drawstyle="steps-post")
     axes.set(xlabel="round", ylabel="mistakes so far", xscale="log", yscale="symlog")
+    axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="x-small")
+    figure.legend(fontsize="small", loc="outside lower center", ncols=2)
     figure.savefig(path)
     pyplot.close(figure)
