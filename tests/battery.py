@@ -20,7 +20,9 @@ from littlestone.concepts.halfspaces import MarginHalfspaces
 from littlestone.concepts.intervals import Intervals
 from littlestone.concepts.points import Points
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.schema import Schema
 from littlestone.concepts.sparse_sets import SparseSets
+from littlestone.concepts.stumps import Stumps
 from littlestone.concepts.thresholds import Thresholds
 from littlestone.game.protocols import Adversary
 from littlestone.online.halving import Halving
@@ -30,6 +32,9 @@ from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.online.winnow import Winnow
 
 SCATTERED = FiniteClass(np.random.default_rng(3).integers(2, size=(24, 9)))
+SCHEMA = Schema.from_mapping(
+    {"delay": {"grid": [0, 15, 60]}, "carrier": {"values": ["UA", "AA", "B6"]}}
+)
 
 CLASSES: dict[str, ConceptClass] = {
     "thresholds": Thresholds(21),
@@ -42,6 +47,7 @@ CLASSES: dict[str, ConceptClass] = {
     "sparse-sets": SparseSets(3),
     "small-sparse-sets": SparseSets(2, 6),
     "conjunctions": Conjunctions(3),
+    "stumps": Stumps.over(SCHEMA, depth=2),
     "disjunctions": MonotoneDisjunctions(4, 2),
     "halfspaces": MarginHalfspaces(2, 0.25),
     "scattered": SCATTERED,

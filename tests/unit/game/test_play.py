@@ -1,12 +1,14 @@
 """The loop itself: who knows what when, what is refused, and what is counted."""
 
 import json
+import tracemalloc
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
 
+from littlestone.adversaries.drifting import Drifting
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.adversaries.replay import Examples, Replay
@@ -267,3 +269,24 @@ def test_a_transcript_survives_json_and_says_whether_it_was_seeded() -> None:
     assert not transcript.private
     assert play(SOA, MistakeForcing(CONCEPTS), rounds=1, rng=secure()).private
     assert "seconds" not in transcript.text()
+
+
+def peak_memory(rounds: int) -> int:
+    concepts = Thresholds(64)
+    tracemalloc.start()
+    try:
+        play(
+            StandardOptimal(concepts),
+            Drifting(concepts, period=10_000),
+            rounds=rounds,
+            rng=seeded(1),
+        )
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_rounds() -> None:
+    peak_memory(1000)  # fill the caches
+    few, many = peak_memory(20_000), peak_memory(400_000)
+    assert many <= few + 200_000
