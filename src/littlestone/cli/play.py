@@ -70,7 +70,7 @@ def describe(transcript: Transcript, recipe: Any) -> dict[str, str]:
     rows = {
         "rounds": f"{transcript.rounds:,}",
         "mistakes": f"{transcript.mistakes:,}",
-        "regret": f"{transcript.regret:,}",
+        "regret": "unknown" if transcript.regret is None else f"{transcript.regret:,}",
         "switches": f"{transcript.switches:,}",
         "seconds": f"{transcript.seconds:.2f}",
     }
