@@ -104,7 +104,11 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
 
 class DisjunctionVersionSpace:
-    """The sets of at most k features, all from ``features``, that meet every clause."""
+    """The sets of at most k features, all from ``features``, that meet every clause.
+
+    Equal means equal features and clauses; with few features left, different ones may still have
+    the same sets.
+    """
 
     __slots__ = ("clauses", "concept_class", "features")
 
