@@ -55,7 +55,12 @@ def run(*, rounds: int, epsilon: float, delta: float, plot: Path, seed: int | No
         console.print("NOT PRIVATE: this run was seeded")
     plot.parent.mkdir(parents=True, exist_ok=True)
     cumulative_mistakes(
-        {title: game for title, game in games.items() if title.endswith(FOES[0])}, plot
+        {
+            title.removesuffix(f" against {FOES[0]}"): game
+            for title, game in games.items()
+            if title.endswith(FOES[0])
+        },
+        plot,
     )
     console.print(f"picture: {plot}")
 
