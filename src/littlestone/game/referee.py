@@ -1,6 +1,7 @@
 """Who checks every example before it counts, and knows the best concept in hindsight."""
 
 from collections import defaultdict
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from littlestone.errors import NotRealizableError
 from littlestone.game.tally import ExampleCounts
 
 _MOST_REMEMBERED: Final = 1 << 16
+_FEW: Final = 1 << 10
 
 
 class Referee:
@@ -63,12 +65,18 @@ class Referee:
 
     def count(self, points: Any, labels: NDArray[np.uint8], round_number: int) -> None:
         """Take note of a block of admitted examples that were really played."""
-        if self._tracker is not None:
-            consistent = self._tracker.observe_many(points, labels)
-            if consistent < len(labels):
-                raise _contradiction(round_number + consistent)
-        else:
+        if self._tracker is None:
             self._counts.add_block(points, labels)
+            return
+        # Lists are slow to walk through; where all is known that is not needed.
+        distinct = set() if isinstance(points, np.ndarray) else _distinct(points, labels)
+        if distinct and distinct <= self.admitted.keys():
+            return
+        consistent = self._tracker.observe_many(points, labels)
+        if consistent < len(labels):
+            raise _contradiction(round_number + consistent)
+        for example in islice(distinct, _FEW):
+            self._remember(example, example)
 
     def fewest_mistakes(self) -> int | None:
         """The mistakes of the best concept in hindsight; None where the class cannot tell."""
@@ -97,6 +105,10 @@ class Referee:
             self.admitted[example] = canonical
         except TypeError:  # a record, say, is not hashable: it is checked each time
             pass
+
+
+def _distinct(points: Any, labels: NDArray[np.uint8]) -> set[Example]:
+    return set(zip(points, labels.tolist(), strict=True))
 
 
 def _contradiction(round_number: int) -> NotRealizableError:
