@@ -48,10 +48,19 @@ def play(
     ``record`` keeps the first rounds in the transcript. ``progress`` is called with the rounds
     played so far, a few hundred times. A learner that promises nothing against adaptive
     adversaries meets one only with ``even_if_oblivious_only``. ``blocks=False`` plays every round
-    by itself, which gives the same transcript, slower.
+    by itself: slower, with the same transcript (the same law, if the learner draws at random).
 
     Raises ValueError for a bad example, before the learner sees it, and NotRealizableError when an
     adversary that promised a consistent concept contradicts itself; both name the round.
+
+    >>> from littlestone.adversaries.mistake_forcing import MistakeForcing
+    >>> from littlestone.concepts.thresholds import Thresholds
+    >>> from littlestone.online.standard_optimal import StandardOptimal
+    >>> from littlestone.randomness import seeded
+    >>> concepts = Thresholds(1000)
+    >>> learner, adversary = StandardOptimal(concepts), MistakeForcing(concepts)
+    >>> play(learner, adversary, rounds=10**6, rng=seeded(7)).mistakes
+    9
     """
     require.integer(rounds=rounds, at_least=1)
     require.integer(record=record, at_least=0)
