@@ -177,8 +177,11 @@ def _number_to_json(key: Any) -> Any:
         return {"float": repr(float(key))}
     if key == int(key):  # 1.0 and True are the key 1
         return int(key)
-    if isinstance(key, float):
-        return float(key)
+    try:
+        if key == float(key):  # 0.5 and Fraction(1, 2) are one key
+            return float(key)
+    except OverflowError:
+        pass
     return {"fraction": str(Fraction(key))}
 
 
