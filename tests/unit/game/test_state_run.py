@@ -46,6 +46,19 @@ def test_blocks_and_single_rounds_lead_to_the_same_states(concepts, stream) -> N
 
 
 @given(stream=streams)
+@pytest.mark.parametrize("concepts", [Thresholds(8), Points(), Points(8)], ids=repr)
+def test_the_shortcuts_skip_nothing_that_matters(concepts, stream) -> None:
+    learner = StandardOptimal(concepts)
+    run, state = StateRun(learner), learner.start()
+    for x, y in stream:
+        run.observe(x, y)
+        state = state.after(x, y)
+        if state.failed:
+            state = learner.start()
+        assert run.hypothesis == state.hypothesis
+
+
+@given(stream=streams)
 def test_contradicted_learners_start_again_at_a_bounded_price(stream) -> None:
     concepts = Thresholds(8)
     learner = StandardOptimal(concepts)
