@@ -32,7 +32,9 @@ class ExponentialWeights:
     In the role of [JT14], with the accounting of zCDP. Losses are whole numbers from 0 to
     ``loss_scale`` and stand for fractions of it. With ``batches`` an expert is kept for several
     rounds and there are fewer draws, each of which may cost more; but an adaptive adversary can
-    then attack the expert that it sees, and only oblivious ones are promised anything.
+    then attack the expert that it sees, and only oblivious ones are promised anything. With
+    ``spend_all`` the draws are as sharp as the budget allows: better on streams in which the same
+    experts stay good, worse in the worst case.
 
     Privacy:
         Releases:   the expert of every round
@@ -58,6 +60,8 @@ class ExponentialWeights:
     delta: float
     loss_scale: int = 1
     batches: Batches = _EVERY_ROUND
+    spend_all: bool = False
+    """Use the rate that the budget allows even where it exceeds the best one in the worst case."""
     rate: float = field(init=False)
     """In the exponent, for losses between 0 and 1."""
     _draws: int = field(init=False, repr=False, compare=False)
@@ -82,7 +86,8 @@ class ExponentialWeights:
         squares = self.batches.sum_of_squares(self.rounds)
         wanted = math.sqrt(8 * math.log(max(self.experts, 2)) / squares)
         budget = Fraction(zcdp_budget(float(self.epsilon), float(self.delta)))
-        if self._draws * Fraction(wanted) ** 2 / 2 <= budget:
+        enough = self._draws * Fraction(wanted) ** 2 / 2 <= budget
+        if self._draws == 0 or (enough and not self.spend_all):
             return wanted
         rate = math.sqrt(2 * budget / self._draws)
         while self._draws * Fraction(rate) ** 2 / 2 > budget:  # the root was rounded to nearest
