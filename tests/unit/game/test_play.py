@@ -174,6 +174,15 @@ def test_an_adversary_that_contradicts_itself_is_caught_in_that_round(blocks: bo
 
 
 @pytest.mark.parametrize("blocks", [True, False])
+def test_a_contradiction_among_keys_is_caught_too(blocks: bool) -> None:
+    concepts = Points()
+    stream = [("a", 1), ("b", 0)] * 200 + [("b", 1)] + [("a", 1)] * 100
+    adversary = Replay(concepts, stream, realizable=True)
+    with pytest.raises(NotRealizableError, match="round 401"):
+        play(StandardOptimal(concepts), adversary, rounds=501, rng=seeded(1), blocks=blocks)
+
+
+@pytest.mark.parametrize("blocks", [True, False])
 def test_an_adversary_that_promised_nothing_may_contradict_itself(blocks: bool) -> None:
     stream = [(3, 1), (4, 0)] * 50
     adversary = Scripted(stream, realizable=False)
