@@ -1,0 +1,64 @@
+"""Theorem 2.5 (thm:abovethreshold): how far from its threshold AboveThreshold answers."""
+
+from typing import Any
+
+from littlestone.claims.core import Claim, Finding, Progress, Verdict
+from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many
+from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.randomness import Randomness
+from littlestone.theory.above_threshold import paper_error_upper_bound
+
+EPSILON, FAILURE = 0.5, 0.05
+QUICK, FULL = (10**3, 10**5), (10**3, 10**5, 10**7)
+
+
+def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+    """A one in every hundredth round; the answer must come within both errors."""
+    sizes, runs = (FULL, 2000) if full else (QUICK, 200)
+    rows: list[dict[str, Any]] = []
+    for number, rounds in enumerate(sizes, start=1):
+        recipe = AboveThreshold(epsilon=EPSILON, threshold=rounds // 200)
+        early = recipe.early_error_bound(rounds=rounds, failure_probability=FAILURE / 2)
+        late = recipe.late_error_bound(instances=1, failure_probability=FAILURE / 2)
+        errors = [_error(recipe, rounds, rng) for _ in range(runs)]
+        outside = sum(not -early <= error <= late + 1 for error in errors)
+        rows.append(
+            {
+                "rounds": rounds,
+                "runs": runs,
+                "most below": -min(errors),
+                "most above": max(errors),
+                "allowed below": early,
+                "allowed above": late + 1,
+                "outside": outside,
+                "paper allows": paper_error_upper_bound(
+                    rounds=rounds, epsilon=EPSILON, failure_probability=FAILURE
+                ),
+                "chance of as many": chance_of_as_many(outside, runs, FAILURE),
+            }
+        )
+        progress(number / len(sizes))
+    refuted = any(row["chance of as many"] < FALSE_REFUTATION / len(rows) for row in rows)
+    widest = max(max(row["most below"], row["most above"]) for row in rows)
+    return Finding(
+        verdict=Verdict.REFUTED if refuted else Verdict.NOT_REFUTED,
+        summary=f"at most {widest} off; the paper's form allows {rows[-1]['paper allows']:.0f}",
+        rows=rows,
+    )
+
+
+def _error(recipe: AboveThreshold, rounds: int, rng: Randomness) -> int:
+    """The count at the yes minus the threshold; the largest possible when none came."""
+    fired = recipe.start(rng=rng).observe_block(range(0, rounds, 100), rounds)
+    count = rounds // 100 if fired is None else fired // 100 + 1
+    return count - recipe.threshold
+
+
+CLAIM = Claim(
+    name="above-threshold-error",
+    says="AboveThreshold answers within O((ln T + ln 1/beta)/epsilon) of its threshold.",
+    source="Theorem 2.5 (thm:abovethreshold), in the one-sided form of above_threshold.md",
+    setting="epsilon = 0.5, beta = 0.05, T up to 10^7, a one in every hundredth round",
+    judged="refuted if as many answers outside our (smaller) error had a chance below 1e-9",
+    measure=measure,
+)

@@ -1,0 +1,40 @@
+"""What several claims do alike: repeat a game, fit a line, bound a binomial tail."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import binom
+
+from littlestone.game.play import play
+from littlestone.game.protocols import Adversary
+from littlestone.randomness import Randomness
+
+FALSE_REFUTATION = 1e-9
+"""Probability with which a true statement may be called refuted."""
+
+
+def mistakes_of(
+    learner: Any, adversary: Adversary, *, rounds: int, runs: int, rng: Randomness
+) -> list[int]:
+    """Mistakes in ``runs`` independent games; nothing is dropped."""
+    return [
+        play(learner, adversary, rounds=rounds, rng=parties).mistakes for parties in rng.spawn(runs)
+    ]
+
+
+def line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
+    """Intercept and slope of the least-squares line."""
+    slope, intercept = np.polyfit(np.asarray(xs, float), np.asarray(ys, float), 1)
+    return float(intercept), float(slope)
+
+
+def power(xs: Sequence[float], ys: Sequence[float]) -> float:
+    """The exponent of the best power law through positive values."""
+    return line([math.log(x) for x in xs], [math.log(y) for y in ys])[1]
+
+
+def chance_of_as_many(failures: int, trials: int, probability: float) -> float:
+    """How likely so many failures are when each has at most this probability."""
+    return float(binom.sf(failures - 1, trials, min(1.0, probability)))
