@@ -1,0 +1,73 @@
+"""Every kind of hypothesis comes back from JSON, and nothing else does."""
+
+import json
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from littlestone.concepts.conjunctions import Conjunctions
+from littlestone.concepts.disjunctions import MonotoneDisjunctions
+from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.halfspaces import MarginHalfspaces
+from littlestone.concepts.intervals import Intervals
+from littlestone.concepts.json_form import READERS, hypothesis_from_json
+from littlestone.concepts.points import Points
+from littlestone.concepts.schema import Schema
+from littlestone.concepts.stumps import Stumps
+from littlestone.concepts.support import FiniteSupport
+from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.vote import MajorityVote
+
+STUMPS = Stumps.over(Schema.from_mapping({"delay": {"grid": [0, 15]}}), depth=2)
+HYPOTHESES: list[Any] = [
+    *islice(Thresholds(2**40).concepts(), 2),
+    *islice(Intervals(9).concepts(), 3),
+    *islice(Points().concepts(), 2),
+    FiniteSupport.on("a", ("user", 7), b"\0"),
+    *islice(Conjunctions(3).concepts(), 3),
+    *islice(MonotoneDisjunctions(3, 1).concepts(), 2),
+    *islice(MarginHalfspaces(2, 0.5).concepts(), 2),
+    *islice(FiniteClass([[0, 1], [1, 1]]).concepts(), 2),
+    *STUMPS.rules[:4],
+    STUMPS.version_space().standard_optimal(),
+    MajorityVote([*islice(Thresholds(5).concepts(), 3)]),
+    MajorityVote([MajorityVote([FiniteSupport.on(1)])]),
+]
+
+
+@pytest.mark.parametrize("hypothesis", HYPOTHESES, ids=lambda h: h.describe())
+def test_hypotheses_survive_json(hypothesis: Any) -> None:
+    read = hypothesis_from_json(json.loads(json.dumps(hypothesis.to_json())))
+    assert read == hypothesis and hash(read) == hash(hypothesis) and type(read) is type(hypothesis)
+
+
+def test_every_kind_is_covered() -> None:
+    kinds = {hypothesis.to_json()["kind"] for hypothesis in HYPOTHESES}
+    assert kinds == {*READERS, "majority_vote"}
+
+
+@pytest.mark.parametrize(
+    "bad", [None, [], "x", 3, {}, {"kind": None}, {"kind": "oracle"}, {"kind": ["table"]}]
+)
+def test_unknown_kinds_are_refused(bad: Any) -> None:
+    with pytest.raises(ValueError, match=r"unknown kind|must be a JSON object"):
+        hypothesis_from_json(bad)
+
+
+@pytest.mark.parametrize("hypothesis", HYPOTHESES, ids=lambda h: h.describe())
+def test_truncated_or_mangled_objects_are_refused(hypothesis: Any) -> None:
+    data = json.loads(json.dumps(hypothesis.to_json()))
+    for name in set(data) - {"kind"}:
+        shorter = {key: value for key, value in data.items() if key != name}
+        for mangled in (shorter, {**data, name: "?"}, {**data, name: [[[]]]}, {**data, name: -1.5}):
+            with pytest.raises(ValueError, match=r"."):
+                hypothesis_from_json(mangled)
+
+
+def test_votes_within_votes_end_somewhere() -> None:
+    data = FiniteSupport.on().to_json()
+    for _ in range(200):
+        data = {"kind": "majority_vote", "members": [data]}
+    with pytest.raises(ValueError, match="more than 100"):
+        hypothesis_from_json(data)
