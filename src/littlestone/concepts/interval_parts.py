@@ -34,13 +34,11 @@ class WithinGaps:
     def restrict(self, x: int, y: Label) -> "WithinGaps | AroundPositives | None":
         at = bisect_left(self.negatives, x)
         known = at < len(self.negatives) and self.negatives[at] == x
+        low = self.negatives[at - 1] + 1 if at else 0
         if y == 0:
-            if known:
-                return self
-            return WithinGaps(self.n, (*self.negatives[:at], x, *self.negatives[at:]))
+            return self if known else self._cut(at, low, x)
         if known:
             return None
-        low = self.negatives[at - 1] + 1 if at else 0
         high = self.negatives[at] - 1 if at < len(self.negatives) else self.n - 1
         return AroundPositives(low, x, x, high)
 
@@ -87,6 +85,13 @@ class WithinGaps:
         """First point and length of each gap that is not empty."""
         ends = (-1, *self.negatives, self.n)
         return ((low + 1, high - low - 1) for low, high in pairwise(ends) if high > low + 1)
+
+    def _cut(self, at: int, low: int, x: int) -> "WithinGaps":
+        """With one more negative; the gap that it cuts starts at ``low``."""
+        cut = WithinGaps(self.n, (*self.negatives[:at], x, *self.negatives[at:]))
+        if self._top and all(low != start for start, _ in self._top):
+            cut._top.extend(self._top)  # the largest gaps are still whole
+        return cut
 
     def _largest(self) -> list[tuple[int, int]]:
         """The three largest gaps; length 0 where there are fewer."""
