@@ -33,6 +33,7 @@ gap f <= m with L(m) <= g2 <= g1, and one gap of L(m) points already has dimensi
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain
 
 
@@ -80,3 +81,18 @@ def pieces(gap: int) -> Iterator[tuple[int, int]]:
     """The positions 1 .. gap in ranges (first, last) on which every dimension is constant."""
     starts = sorted({i for i in breakpoints(gap) if i <= gap})
     return zip(starts, chain((start - 1 for start in starts[1:]), (gap,)), strict=True)
+
+
+@lru_cache(maxsize=1 << 12)
+def optimal_ones_within(largest: int, second: int, third: int) -> tuple[tuple[int, int], ...]:
+    """The ranges of positions in the largest gap where the standard optimal prediction is 1.
+
+    >>> optimal_ones_within(3, 0, 0), optimal_ones_within(3, 3, 0)
+    (((2, 2),), ())
+    """
+    found = []
+    for first, last in pieces(largest) if largest > second else ():
+        *_, runner_up, longest = sorted((second, third, first - 1, largest - first))
+        if cut_dimension(first, largest - first + 1) > gaps_dimension(longest, runner_up):
+            found.append((first, last))
+    return tuple(found)

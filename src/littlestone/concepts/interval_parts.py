@@ -7,7 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from littlestone.concepts.gaps import cut_dimension, gaps_dimension, pieces
+from littlestone.concepts.gaps import (
+    cut_dimension,
+    gaps_dimension,
+    optimal_ones_within,
+    pieces,
+)
 from littlestone.concepts.protocols import Label
 from littlestone.concepts.thresholds import optimal_rank
 
@@ -45,13 +50,8 @@ class WithinGaps:
     def optimal_ones(self) -> Iterator[tuple[int, int]]:
         """Ones fall only into a gap that is larger than all others (the corollary in gaps.py)."""
         (start, largest), (_, second), (_, third) = self._largest()
-        if largest == second:
-            return
-        for first, last in pieces(largest):
-            before, after = first - 1, largest - first
-            *_, runner_up, longest = sorted((second, third, before, after))
-            if cut_dimension(first, after + 1) > gaps_dimension(longest, runner_up):
-                yield start + first - 1, start + last
+        ones = optimal_ones_within(largest, second, third)
+        return ((start + first - 1, start + last) for first, last in ones)
 
     def shortest_ones(self) -> Iterator[tuple[int, int]]:
         return iter(())

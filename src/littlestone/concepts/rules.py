@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import combinations, islice, product
 from typing import Any, Self
 
 import numpy as np
@@ -159,3 +159,19 @@ def first_difference(left: Hypothesis, right: Hypothesis, points: Iterable[Cells
         if seen >= _LARGEST_SCAN:
             raise ValueError(f"no difference in {seen} points, and there are more to look at")
     return None
+
+
+def rule_pool(schema: Schema, depth: int) -> dict[Rule, None]:
+    """Never, always, and all rules of at most ``depth`` conditions; each once, in a fixed order."""
+    singles = [
+        Rule(schema, ((number, low, high),))
+        for number, part in enumerate(schema.fields)
+        for low, high in part.conditions()
+        if (low, high) != (0, part.cells - 1)  # the only value of a category: always
+    ]
+    rules = dict.fromkeys([Rule(schema, None), Rule(schema, ()), *singles])
+    if depth == 2:
+        rules.update(
+            dict.fromkeys(left.intersection(right) for left, right in combinations(singles, 2))
+        )
+    return rules

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from littlestone import require
 from littlestone.concepts.littlestone import BitSetDimension
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
 from littlestone.concepts.record_table import RecordTable
-from littlestone.concepts.rules import Rule
+from littlestone.concepts.rules import Rule, rule_pool
 from littlestone.concepts.schema import Cells, Schema
 from littlestone.concepts.table import TableHypothesis
 from littlestone.concepts.vc import bit_set_vc_dimension
@@ -46,7 +45,7 @@ class Stumps:
         self.schema = schema
         self.depth = depth
         self.domain = schema
-        self.rules: tuple[Rule, ...] = tuple(_pool(schema, depth))
+        self.rules: tuple[Rule, ...] = tuple(rule_pool(schema, depth))
         self.size = len(self.rules)
         self._sides = _sides(self.rules)
         self._ones = tuple(tuple(_bit_set(side) for side in sides) for sides in self._sides)
@@ -300,22 +299,6 @@ class StumpVersionSpace:
     def _refuse_empty(self) -> None:
         if self.members == 0:
             raise ValueError("the version space is empty: no concept fits the examples")
-
-
-def _pool(schema: Schema, depth: int) -> dict[Rule, None]:
-    """Each rule once, in a fixed order."""
-    singles = [
-        Rule(schema, ((number, low, high),))
-        for number, part in enumerate(schema.fields)
-        for low, high in part.conditions()
-        if (low, high) != (0, part.cells - 1)  # the only value of a category: always
-    ]
-    rules = dict.fromkeys([Rule(schema, None), Rule(schema, ()), *singles])
-    if depth == 2:
-        rules.update(
-            dict.fromkeys(left.intersection(right) for left, right in combinations(singles, 2))
-        )
-    return rules
 
 
 def _sides(rules: tuple[Rule, ...]) -> list[NDArray[np.uint8]]:
