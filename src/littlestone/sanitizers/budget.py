@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from littlestone import require
 from littlestone.privacy.charge import Cost
@@ -78,12 +79,34 @@ class MixedBudget:
 
 def total_guarantee(costs: Iterable[Cost], *, delta: float) -> PrivacyGuarantee:
     """What releases from the same data cost together, concentrated ones converted at ``delta``."""
-    known = list(costs)
+    return _total(tuple(costs), delta)
+
+
+@lru_cache(maxsize=256)
+def _total(known: tuple[Cost, ...], delta: float) -> PrivacyGuarantee:
     plain = basic_composition([cost for cost in known if isinstance(cost, PrivacyGuarantee)])
     rho = compose_zero_concentrated([cost for cost in known if isinstance(cost, ZeroConcentrated)])
     if rho.rho == 0:
         return plain
     return basic_composition([plain, rho.guarantee(delta=delta)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a release costs, in full: ending early gives nothing back."""
+
+    mechanism: str
+    costs: tuple[Cost, ...]
+    delta: float
+    size: int
+    private: bool
+
+    def ledger(self) -> Ledger:
+        """The costs of all examples, as a ledger whose promise they use up."""
+        ledger = ledger_for(self.costs, delta=self.delta, private=self.private)
+        for cost in self.costs:
+            ledger.charge(self.mechanism, cost, first=1, last=self.size)
+        return ledger
 
 
 def ledger_for(costs: Iterable[Cost], *, delta: float, private: bool) -> Ledger:

@@ -20,7 +20,7 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.budget import ledger_for, total_guarantee
+from littlestone.sanitizers.budget import Receipt, total_guarantee
 from littlestone.sanitizers.protocols import Progress, smallest_size
 from littlestone.sanitizers.queries import split_labels
 from littlestone.sanitizers.rounding import systematic
@@ -105,9 +105,13 @@ class HistogramSanitizer:
         size = len(dataset)
         require.integer(size=size, at_least=1)
         keys, ones = self._keys(dataset)
-        ledger = ledger_for(self.costs(), delta=0.0, private=rng.private)
-        for cost in self.costs():
-            ledger.charge(type(self).__name__, cost, first=1, last=size)
+        receipt = Receipt(
+            mechanism=type(self).__name__,
+            costs=self.costs(),
+            delta=0.0,
+            size=size,
+            private=rng.private,
+        )
         counts = self._histogram.release(keys, rng=rng)  # (L1)
         noisy_ones = self._ones().release(ones, rng=rng) if self.labelled else 0  # (L2)
         if progress is not None:
@@ -118,7 +122,7 @@ class HistogramSanitizer:
             size=size,
             ones=min(max(noisy_ones, 0), size) if self.labelled else None,
             largest_error=self._histogram.error_bound,
-            ledger=ledger,
+            receipt=receipt,
         )
 
     def _keys(self, dataset: Sequence[Any]) -> tuple[Any, int]:
@@ -143,7 +147,11 @@ class HistogramRelease:
     size: int
     ones: int | None
     largest_error: int
-    ledger: Ledger
+    receipt: Receipt
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.receipt.ledger()
 
     def estimate(self, hypothesis: Hypothesis, /) -> float:
         """Only the released keys are looked at: the rest counts as mapped to 0."""

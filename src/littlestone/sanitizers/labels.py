@@ -11,7 +11,7 @@ from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.budget import ledger_for, total_guarantee
+from littlestone.sanitizers.budget import Receipt, total_guarantee
 from littlestone.sanitizers.protocols import Progress, Sanitized, Sanitizer, smallest_size
 from littlestone.sanitizers.queries import split_labels
 from littlestone.theory.rounding import upwards
@@ -83,9 +83,13 @@ class LabelConversion:
     ) -> "LabelledEstimate":
         points, labels = split_labels(dataset)
         points = [self.domain.check(x) for x in points]
-        ledger = ledger_for(self.costs(), delta=self.delta, private=rng.private)
-        for cost in self.costs():
-            ledger.charge(type(self).__name__, cost, first=1, last=len(points))
+        receipt = Receipt(
+            mechanism=type(self).__name__,
+            costs=self.costs(),
+            delta=self.delta,
+            size=len(points),
+            private=rng.private,
+        )
         copies = [relabelled(points, labels, label, self.anchor) for label in (0, 1)]  # (L1)
         zeros, ones = (
             self.sanitizer.release(copy, rng=rng, progress=progress)
@@ -94,7 +98,7 @@ class LabelConversion:
         count = self._count().release(sum(labels), rng=rng)  # (L3)
         share = min(max(count / len(points), 0.0), 1.0)
         return LabelledEstimate(
-            zeros=zeros, ones=ones, share=share, anchor=self.anchor, ledger=ledger
+            zeros=zeros, ones=ones, share=share, anchor=self.anchor, receipt=receipt
         )
 
     def _count(self) -> LaplaceCount:
@@ -117,7 +121,11 @@ class LabelledEstimate:
     share: float
     """The estimated share of the label 1."""
     anchor: Point
-    ledger: Ledger
+    receipt: Receipt
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.receipt.ledger()
 
     def estimate(self, hypothesis: Hypothesis, /) -> float:
         balance = hypothesis(self.anchor) * (1 - 2 * self.share)

@@ -16,7 +16,7 @@ from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.budget import MixedBudget, ledger_for, total_guarantee
+from littlestone.sanitizers.budget import MixedBudget, Receipt, total_guarantee
 from littlestone.sanitizers.discriminator import NoiseBounds, watch_over
 from littlestone.sanitizers.fooling_plan import split_budget
 from littlestone.sanitizers.hitting_set import hitting_set
@@ -168,9 +168,13 @@ class RealizableSanitizer:
     ) -> "RealizableRelease":
         queries, size = self.queries, len(dataset)
         counts = queries.counts(queries.tally(dataset))
-        ledger = ledger_for(self.costs(), delta=self.delta, private=rng.private)
-        for cost in self.costs():  # in full: winning early gives nothing back
-            ledger.charge(type(self).__name__, cost, first=1, last=size)
+        receipt = Receipt(
+            mechanism=type(self).__name__,
+            costs=self.costs(),
+            delta=self.delta,
+            size=size,
+            private=rng.private,
+        )
         lower, upper = self.tests(size)
         watch = watch_over(self.watch_epsilon).start(rng=rng)  # (L1)
         guess = self.generator.start(queries)
@@ -184,7 +188,7 @@ class RealizableSanitizer:
             if progress is not None:
                 progress(rounds)
         return RealizableRelease(
-            queries=queries, flags=guess.flags, rounds=rounds, won=watch.halted, ledger=ledger
+            queries=queries, flags=guess.flags, rounds=rounds, won=watch.halted, receipt=receipt
         )
 
     def tests(self, size: int) -> tuple[int, int]:
@@ -212,7 +216,11 @@ class RealizableRelease:
     flags: Flags
     rounds: int
     won: bool
-    ledger: Ledger
+    receipt: Receipt
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.receipt.ledger()
 
     def estimate(self, hypothesis: Hypothesis, /) -> float:
         """1 if the concept may hold on much of the data, 0 if surely not."""

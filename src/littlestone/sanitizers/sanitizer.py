@@ -9,7 +9,7 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.budget import MixedBudget, ledger_for, total_guarantee
+from littlestone.sanitizers.budget import MixedBudget, Receipt, total_guarantee
 from littlestone.sanitizers.discriminator import Discriminator, FiniteDiscriminator
 from littlestone.sanitizers.fooling_plan import FoolingPlan, split_budget
 from littlestone.sanitizers.generator import Generator, HedgeGenerator
@@ -169,9 +169,13 @@ class FoolingSanitizer:
     ) -> SyntheticDistribution:
         queries = self.queries
         tally = queries.tally(dataset)
-        ledger = ledger_for(self.costs(), delta=self.delta, private=rng.private)
-        for cost in self.costs():  # in full: winning early gives nothing back
-            ledger.charge(type(self).__name__, cost, first=1, last=len(dataset))
+        receipt = Receipt(
+            mechanism=type(self).__name__,
+            costs=self.costs(),
+            delta=self.delta,
+            size=len(dataset),
+            private=rng.private,
+        )
         judge = self.discriminator.start(queries, tally, rng=rng)
         guess = self.generator.start(queries)
         won, rounds = False, 0
@@ -190,7 +194,7 @@ class FoolingSanitizer:
             rounds=rounds,
             won=won,
             discriminator=self.discriminator,
-            ledger=ledger,
+            receipt=receipt,
         )
 
     def _budget(self) -> MixedBudget:

@@ -10,6 +10,7 @@ from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
+from littlestone.sanitizers.budget import Receipt
 from littlestone.sanitizers.discriminator import Discriminator
 from littlestone.sanitizers.queries import FiniteQueries, Floats
 from littlestone.sanitizers.rounding import best_rounding
@@ -28,7 +29,11 @@ class SyntheticDistribution:
     won: bool
     """Whether it ended because no concept was found to differ."""
     discriminator: Discriminator
-    ledger: Ledger
+    receipt: Receipt
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.receipt.ledger()
 
     def error_bound(self, *, failure_probability: float) -> float:
         """Known after the release: no estimate is off by more, if the generator has won."""

@@ -19,7 +19,7 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.budget import ledger_for, total_guarantee
+from littlestone.sanitizers.budget import Receipt, total_guarantee
 from littlestone.sanitizers.interval_tree import IntervalTree
 from littlestone.sanitizers.protocols import Progress, smallest_size
 from littlestone.sanitizers.queries import Counts, Floats, split_labels
@@ -123,9 +123,13 @@ class TreeSanitizer:
     ) -> "CumulativeRelease":
         tally = self._tally(dataset)
         size = len(dataset)
-        ledger = ledger_for(self.costs(), delta=self.delta, private=rng.private)
-        for cost in self.costs():
-            ledger.charge(type(self).__name__, cost, first=1, last=size)
+        receipt = Receipt(
+            mechanism=type(self).__name__,
+            costs=self.costs(),
+            delta=self.delta,
+            size=size,
+            private=rng.private,
+        )
         noisy = [
             self._count.release_many(counts, rng=rng)  # (L2)
             for counts in self._tree.node_counts(tally)  # (L1)
@@ -137,7 +141,7 @@ class TreeSanitizer:
             points=self.concepts.n,
             labelled=self.labelled,
             weights=np.diff(curve) / size,
-            ledger=ledger,
+            receipt=receipt,
         )
 
     def _tally(self, dataset: Sequence[Any]) -> Counts:
@@ -202,7 +206,11 @@ class CumulativeRelease:
     points: int
     labelled: bool
     weights: Floats
-    ledger: Ledger
+    receipt: Receipt
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.receipt.ledger()
 
     def estimate(self, hypothesis: Hypothesis, /) -> float:
         said = hypothesis.many(np.arange(self.points)).astype(np.float64)

@@ -1,0 +1,188 @@
+"""``littlestone sanitize``."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from littlestone import require
+from littlestone.catalogue import class_from_spec
+from littlestone.cli.progress import round_bar
+from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
+from littlestone.concepts.keys import key_to_json
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.randomness import secure, seeded
+from littlestone.sanitizers.choose import sanitizer_for
+from littlestone.sanitizers.protocols import Sanitized, Sanitizer, refuse_small
+from littlestone.sanitizers.sanitizer import FoolingSanitizer
+
+METHODS = ("auto", "generic")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The examples of a file: one column, or two with labels."""
+
+    column: str
+    label: str | None
+    examples: Sequence[Any]
+
+
+def run(
+    path: Path,
+    *,
+    concepts: str,
+    epsilon: float,
+    delta: float,
+    out: Path,
+    column: str | None,
+    label: str | None,
+    error: float,
+    failure_probability: float,
+    size: int | None,
+    method: str,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Say what error to expect, refuse if it is too large, then release."""
+    known = class_from_spec(concepts)
+    require.open_probability(failure_probability=failure_probability)
+    table = read_table(path, known, column=column, label=label)
+    recipe = _recipe(known, table, epsilon, delta, failure_probability, method)
+    bound = recipe.error_bound(size=len(table.examples), failure_probability=failure_probability)
+    _announce(recipe, table, bound, failure_probability, quiet=as_json)
+    refuse_small(
+        recipe, size=len(table.examples), error=error, failure_probability=failure_probability
+    )
+    with round_bar(_rounds(recipe), "sanitizing", quiet=as_json) as progress:
+        rng = secure() if seed is None else seeded(seed)
+        released = recipe.release(table.examples, rng=rng, progress=progress)
+    wanted = len(table.examples) if size is None else size
+    write(out, released, table, size=wanted)
+    if as_json:
+        print(json.dumps(_record(recipe, table, bound, out, wanted, released)))  # noqa: T201
+    else:
+        console = Console()
+        console.print(f"{out}: {wanted} synthetic examples", highlight=False)
+        console.print(released.ledger.explain(), highlight=False)
+
+
+def read_table(
+    path: Path, concepts: ConceptClass, *, column: str | None, label: str | None
+) -> Table:
+    """The examples of a CSV file with a header; a bad value is refused with its line."""
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        names = reader.fieldnames or []
+        chosen = names[0] if column is None and names else column
+        for name in (chosen, label):
+            if name is not None and name not in names:
+                raise ValueError(f"{path} has no column {name!r}; there are: {', '.join(names)}")
+        parse = _parser(concepts)
+        examples = []
+        for row in reader:
+            with _naming(path, reader.line_num):
+                x = concepts.domain.check(parse(row[chosen or ""]))
+                examples.append(x if label is None else (x, require.label(int(row[label]))))
+    if not examples:
+        raise ValueError(f"{path} has no examples")
+    return Table(column=str(chosen), label=label, examples=examples)
+
+
+def write(path: Path, released: Sanitized, table: Table, *, size: int) -> None:
+    """A CSV file of synthetic examples, or a JSON file with the distribution."""
+    if path.suffix == ".json":
+        shares = released.distribution()
+        cells = [{"example": key_to_json(cell), "share": share} for cell, share in shares.items()]
+        path.write_text(json.dumps({"distribution": cells}, indent=1) + "\n", encoding="utf-8")
+        return
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        names = [table.column] if table.label is None else [table.column, table.label]
+        writer.writerow(names)
+        for example in released.dataset(size):
+            x, *y = example if table.label is not None else (example,)
+            writer.writerow(["".join(map(str, x)) if isinstance(x, tuple) else x, *y])
+
+
+@contextmanager
+def _naming(path: Path, line: int) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, TypeError) as problem:
+        raise ValueError(f"{path}, line {line}: {problem}") from None
+
+
+def _parser(concepts: ConceptClass) -> Callable[[str], Any]:
+    domain = concepts.domain
+    if isinstance(domain, IntegerRange):
+        return int
+    if isinstance(domain, BooleanCube):
+        return lambda text: tuple(int(bit) for bit in text)
+    if isinstance(domain, AnyHashable):
+        return str
+    raise ValueError(f"points of {concepts!r} cannot be read from one column")
+
+
+def _recipe(
+    concepts: ConceptClass,
+    table: Table,
+    epsilon: float,
+    delta: float,
+    failure_probability: float,
+    method: str,
+) -> Sanitizer:
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got method={method!r}")
+    build = sanitizer_for if method == "auto" else _generic
+    return build(
+        concepts,
+        size=len(table.examples),
+        epsilon=epsilon,
+        delta=delta,
+        labelled=table.label is not None,
+        failure_probability=failure_probability,
+    )
+
+
+def _generic(concepts: ConceptClass, **parameters: Any) -> FoolingSanitizer:
+    return FoolingSanitizer.planned(concepts=concepts, **parameters)
+
+
+def _rounds(recipe: Sanitizer) -> int:
+    return recipe.discriminator.rounds if isinstance(recipe, FoolingSanitizer) else 1
+
+
+def _announce(
+    recipe: Sanitizer, table: Table, bound: float, failure_probability: float, *, quiet: bool
+) -> None:
+    if quiet:
+        return
+    errors = "of its errors" if table.label is not None else "that it maps to 1"
+    Console(stderr=True).print(
+        f"{type(recipe).__name__}, {recipe.guarantee()}: with {len(table.examples)} examples, the "
+        f"estimated share {errors} is off by at most {bound:.4g} for every concept at once, with "
+        f"probability {1 - failure_probability:g}. Nothing is spent yet.",
+        highlight=False,
+    )
+
+
+def _record(
+    recipe: Sanitizer, table: Table, bound: float, out: Path, size: int, released: Sanitized
+) -> Mapping[str, object]:
+    guarantee = recipe.guarantee()
+    return {
+        "sanitizer": type(recipe).__name__,
+        "examples": len(table.examples),
+        "synthetic": size,
+        "out": str(out),
+        "epsilon": guarantee.epsilon,
+        "delta": guarantee.delta,
+        "error_bound": bound,
+        "private": released.ledger.private,
+    }
