@@ -153,7 +153,9 @@ class _SparseTracker:
 
     def observe_many(self, xs: Any, ys: NDArray[Any]) -> int:
         if not isinstance(xs, np.ndarray):
-            return _one_by_one(self, xs, ys)
+            if set(map(type, xs)) != {int} or not _fits_words(xs):
+                return _one_by_one(self, xs, ys)
+            xs = np.array(xs, dtype=np.int64)
         ones = ys.astype(bool)
         new = set(np.unique(xs[ones]).tolist()) - self._positives
         zeros = xs[~ones]
@@ -229,6 +231,10 @@ class _IntervalTracker:
         self._right = self._right if right is None else right
         self._contradicted |= x in self._negatives
         self._negatives = SeenIntegers()
+
+
+def _fits_words(xs: list[int]) -> bool:
+    return min(xs) >= -(2**63) and max(xs) < 2**63
 
 
 def _one_by_one(tracker: _Tracker, xs: Iterable[Any], ys: NDArray[Any]) -> int:

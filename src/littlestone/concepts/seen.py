@@ -9,7 +9,7 @@ from littlestone.concepts.keys import as_integer
 from littlestone.concepts.protocols import Point
 
 _LARGEST_BITMAP: Final = 1 << 26
-_BUFFER: Final = 1 << 14
+_BUFFER: Final = 1 << 16
 _WORD: Final = np.iinfo(np.int64)
 
 
@@ -66,7 +66,7 @@ class SeenIntegers:
 
     def _merge(self, block: NDArray[np.int64]) -> None:
         while self._blocks and len(self._blocks[-1]) <= 2 * len(block):
-            block = np.union1d(self._blocks.pop(), block)
+            block = _union(self._blocks.pop(), block)
         self._blocks.append(block)
 
 
@@ -89,6 +89,15 @@ class SeenKeys:
     def __contains__(self, x: Point) -> bool:
         whole = as_integer(x)
         return x in self._others or (whole is not None and whole in self._integers)
+
+
+def _union(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+    both = np.concatenate([left, right])
+    both.sort(kind="stable")  # two sorted runs are merged, not sorted anew
+    new = np.ones(len(both), dtype=bool)
+    np.not_equal(both[1:], both[:-1], out=new[1:])
+    distinct: NDArray[np.int64] = both[new]
+    return distinct
 
 
 def _at(block: NDArray[np.int64], position: Any) -> int | None:
