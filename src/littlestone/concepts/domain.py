@@ -81,9 +81,9 @@ class IntegerRange:
 class AnyHashable:
     """Every hashable key; unbounded. NaN is refused: it would not be equal to itself.
 
-    Numbers that are equal become the same number, inside tuples and frozensets too: which of 1,
-    1.0 and True is published must not tell whose key came first. Two keys of a type of your own
-    that are equal should also look alike.
+    Numbers that are equal become the same number, inside tuples and frozensets too, and whatever
+    is equal to a plain string, tuple … becomes that: which of 1, 1.0 and True is published must not
+    tell whose key came first. Two keys of a type of your own that are equal should also look alike.
 
     >>> AnyHashable().check(("user", 7.0))
     ('user', 7)
@@ -201,16 +201,27 @@ def _holds_nan(x: Any) -> bool:
 
 def _one_form(x: Any) -> Point:
     """The same key in the one form that equal keys share."""
-    if isinstance(x, str | bytes):
-        return x
     if isinstance(x, Number):
         return _one_number(x)
-    if type(x) is tuple:
+    # Members of an Enum of strings, or named tuples, equal plain values; str(x) may not.
+    if _compares_as(str, x):
+        return "".join((x,))
+    if _compares_as(bytes, x):
+        return b"".join((x,))
+    if _compares_as(tuple, x):
         return tuple(_one_form(part) for part in x)
-    if type(x) is frozenset:
+    if _compares_as(frozenset, x):
         return frozenset(_one_form(part) for part in x)
     key: Point = x
     return key
+
+
+def _compares_as(kind: type, x: Any) -> bool:
+    """Whether x is equal to the plain value that it holds."""
+    methods = ("__eq__", "__hash__")
+    return isinstance(x, kind) and all(
+        getattr(type(x), method) is getattr(kind, method) for method in methods
+    )
 
 
 def _one_number(x: Any) -> Point:

@@ -1,14 +1,34 @@
 """Domains accept what belongs to them, in canonical form, and name what does not."""
 
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
+
+
+class Colour(str, Enum):  # noqa: UP042 - str() of a StrEnum would hide what is tested
+    RED = "red"
+
+
+class Place(NamedTuple):
+    row: Any
+    seat: str
+
+
+class AnyCase(str):
+    """Equal to itself in capitals, which its plain value is not."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and self.lower() == other.lower()
+
+    def __hash__(self) -> int:
+        return hash(self.lower())
 
 
 @pytest.mark.parametrize("bad", [-1, 5, 2.0, 1.5, float("nan"), "3", None, True, np.bool_(True)])
@@ -110,6 +130,9 @@ def test_samples_belong_to_the_domain(domain: Any) -> None:
         (("a", 1), ("a", True)),
         (frozenset({1}), frozenset({1.0})),
         ((1, (2.0,)), (True, (2,))),
+        ("red", Colour.RED),
+        (Place(1, "b"), Place(True, "b")),
+        ((1, "b"), Place(1, "b")),
     ],
 )
 def test_equal_keys_take_one_form(given: Any, other: Any) -> None:
@@ -123,3 +146,8 @@ def test_equal_keys_take_one_form(given: Any, other: Any) -> None:
 
 def test_blocks_of_booleans_become_numbers() -> None:
     assert repr(AnyHashable().check_many(np.array([True, False]))) == "[1, 0]"
+
+
+def test_a_key_that_compares_in_its_own_way_is_left_alone() -> None:
+    key = AnyCase("Red")
+    assert AnyHashable().check(key) is key
