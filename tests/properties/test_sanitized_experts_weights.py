@@ -1,0 +1,212 @@
+"""Weights by groups are those of all constructed experts, listed one by one: exactly."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from littlestone.concepts.finite import FiniteClass
+from littlestone.learners.sanitized_experts_draw import GroupDraw, weigh
+from littlestone.learners.sanitized_experts_losses import PredictorLosses
+from littlestone.learners.sanitized_experts_paths import SLOT_BITS, Paths, shares_of
+from littlestone.mechanisms.integer_weights import weight_table
+from littlestone.online.agnostic_experts import subsets_up_to
+from littlestone.online.protocols import OnlineLearner, OnlineState
+from littlestone.online.sparse_majority import SparseMajority
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.randomness import Randomness
+
+POINTS = 3
+TABLE = weight_table(Fraction(1, 2), 6)  # coarse, and with a floor that is reached
+
+matrices = st.lists(
+    st.lists(st.integers(0, 1), min_size=POINTS, max_size=POINTS), min_size=1, max_size=6
+)
+streams = st.lists(st.tuples(st.integers(0, POINTS - 1), st.integers(0, 1)), min_size=2, max_size=6)
+learners = st.sampled_from([StandardOptimal, SparseMajority])
+grids = st.integers(1, 2)
+Lists = dict[tuple[int, int], tuple[int, ...]]
+Told = OnlineState | None
+
+
+@st.composite
+def released_lists(draw: st.DrawFn) -> Lists:
+    """Any lists of points at all, for every interval of steps; some are empty."""
+    points = st.lists(st.integers(0, POINTS - 1), max_size=2, unique=True).map(tuple)
+    return {(a, b): draw(points) for b in range(1, 7) for a in range(1, b + 1)}
+
+
+def listed_experts(
+    base: OnlineLearner, released: Lists, *, times: int, most: int
+) -> Iterator[tuple[list[Told], int]]:
+    """[P, Algorithm 6], for each index: its state after 0, 1, … switch times, and its mass.
+
+    An index is a set of switch times with a slot each; indices whose slots choose the same points
+    are listed once, with their number.
+    """
+
+    def go_on(
+        states: list[Told], last: int, used: int, mass: int
+    ) -> Iterator[tuple[list[Told], int]]:
+        now = len(states)
+        if now > times:
+            yield states, mass << (SLOT_BITS * (most - used))
+            return
+        yield from go_on([*states, states[-1]], last, used, mass)
+        if used == most:
+            return
+        state, points = states[-1], released[last + 1, now]
+        if state is None or not points:
+            yield from go_on([*states, state], last, used + 1, mass << SLOT_BITS)
+            return
+        for x, share in zip(points, shares_of(len(points)), strict=True):
+            told: Told = state.after(x, 1 - state.hypothesis(x))
+            told = None if told is None or told.failed else told
+            yield from go_on([*states, told], now, used + 1, mass * share)
+
+    yield from go_on([base.start()], 0, 0, 1)
+
+
+def predictions(base: OnlineLearner, state: Told) -> tuple[int, ...]:
+    hypothesis = (base.start() if state is None else state).hypothesis
+    return tuple(hypothesis(x) for x in range(POINTS))
+
+
+def paths_of(
+    base: OnlineLearner, losses: PredictorLosses, times: int, most: int, limit: int
+) -> Paths:
+    return Paths(base, losses, switch_times=times, most_switches=most, most_groups=limit)
+
+
+@given(
+    matrix=matrices,
+    examples=streams,
+    released=released_lists(),
+    learner=learners,
+    most=st.integers(0, 3),
+    grid=grids,
+)
+def test_weights_by_groups_are_those_of_all_experts_listed(
+    matrix: list[list[int]],
+    examples: list[tuple[int, int]],
+    released: Lists,
+    learner: type[OnlineLearner],
+    most: int,
+    grid: int,
+) -> None:
+    base: OnlineLearner = learner(FiniteClass(matrix))  # type: ignore[call-arg]
+    times = (len(examples) - 1) // grid
+    everyone = list(listed_experts(base, released, times=times, most=most))
+    losses = PredictorLosses(base.concepts.domain)
+    paths = paths_of(base, losses, times, most, 10**6)
+    lost = [0] * len(everyone)
+    assert sum(mass for _, mass in everyone) == subsets_up_to(times, most) << (SLOT_BITS * most)
+    for t, (x, y) in enumerate(examples):
+        step = t // grid
+        least = min(lost)
+        expected: dict[tuple[int, ...], int] = defaultdict(int)
+        for (states, mass), loss in zip(everyone, lost, strict=True):
+            weight = TABLE.weights[TABLE.level(loss - least)]
+            expected[predictions(base, states[step])] += mass * weight
+        elements = list(paths.elements(paths.losses_now()))
+        assert min(loss for _, _, loss, _ in elements) == least
+        found: dict[tuple[int, ...], int] = defaultdict(int)
+        for (group, *_), weight in zip(elements, weigh(elements, TABLE, least), strict=True):
+            found[tuple(paths.hypothesis(group)(x) for x in range(POINTS))] += weight
+        assert found == expected
+        lost = [
+            loss + (predictions(base, states[step])[x] != y)
+            for (states, _), loss in zip(everyone, lost, strict=True)
+        ]
+        losses.add(x, y)
+        if (t + 1) % grid == 0 and paths.passed < times:
+            paths.branch(lambda first, last: released[first, last])
+            losses.keep({group.predictor for group in paths.groups})
+
+
+@given(matrix=matrices, released=released_lists(), learner=learners, most=st.integers(0, 3))
+def test_the_played_expert_goes_where_its_group_goes(
+    matrix: list[list[int]], released: Lists, learner: type[OnlineLearner], most: int
+) -> None:
+    """Continuing a random expert of a random group is the same as drawing from all groups anew."""
+    base: OnlineLearner = learner(FiniteClass(matrix))  # type: ignore[call-arg]
+    losses = PredictorLosses(base.concepts.domain)
+    paths = paths_of(base, losses, 4, most, 10**6)
+    for _ in range(4):
+        before = total_masses(paths)
+        used = [group.place.used for group in paths.groups]
+        moves = paths.branch(lambda first, last: released[first, last])
+        after: dict[int, Fraction] = defaultdict(Fraction)
+        for number, mass in before.items():
+            choices = paths.continuations(moves[number], used[number])
+            everything = sum(weight for _, weight in choices)
+            for group, weight in choices:
+                after[group] += mass * Fraction(weight, everything)
+        assert after == total_masses(paths)
+
+
+def total_masses(paths: Paths) -> dict[int, int]:
+    masses: dict[int, int] = defaultdict(int)
+    for group, _, _, mass in paths.elements(paths.losses_now()):
+        masses[group] += mass
+    return masses
+
+
+@given(matrix=matrices, released=released_lists(), limit=st.integers(1, 6))
+def test_the_limit_on_groups_keeps_every_expert(
+    matrix: list[list[int]], released: Lists, limit: int
+) -> None:
+    base = StandardOptimal(FiniteClass(matrix))
+    losses = PredictorLosses(base.concepts.domain)
+    paths = paths_of(base, losses, 4, 2, limit)
+    everyone = sum(total_masses(paths).values())
+    for _ in range(4):
+        if paths.finished:
+            break
+        losses.add(0, 1)
+        paths.branch(lambda first, last: released[first, last])
+        assert sum(total_masses(paths).values()) == everyone
+        assert len(paths.groups) <= limit + 1 + 3  # one group and its children may still come
+
+
+def test_slots_are_shared_out_whole() -> None:
+    for count in (1, 2, 3, 7, 1000):
+        shares = shares_of(count)
+        assert sum(shares) == 1 << SLOT_BITS
+        assert max(shares) - min(shares) <= 1
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("refresh", [1, 1000])
+def test_draws_have_the_law_of_the_weights(refresh: int, rng: Randomness) -> None:
+    """With layouts of any age. Hoeffding: each of six frequencies fails with probability 1e-10."""
+    base = StandardOptimal(FiniteClass([[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 0]]))
+    losses = PredictorLosses(base.concepts.domain)
+    paths = paths_of(base, losses, 2, 1, 100)
+    draw = GroupDraw(paths, losses, TABLE, refresh=refresh, rng=rng)
+    paths.branch(lambda first, last: (0, 1, 2))
+    draw.draw()  # lays the weights out before the losses
+    for x, y in [(0, 1), (0, 1), (1, 0), (2, 1)]:
+        losses.add(x, y)
+        draw.passed(1)
+    elements = list(paths.elements(paths.losses_now()))
+    # The reference of the weights is the least loss when they were laid out.
+    least = min(loss for _, _, loss, _ in elements) if refresh == 1 else 0
+    exact: dict[int, int] = defaultdict(int)
+    for (group, *_), weight in zip(elements, weigh(elements, TABLE, least), strict=True):
+        exact[group] += weight
+    runs = 20_000
+    counts: dict[int, int] = defaultdict(int)
+    for _ in range(runs):
+        counts[draw.draw()] += 1
+    allowed = (23.8 / 2 / runs) ** 0.5
+    total = sum(exact.values())
+    for group, weight in exact.items():
+        assert abs(counts[group] / runs - weight / total) <= allowed
+    # A control: the weights without the losses are another law.
+    masses = total_masses(paths)
+    flat = sum(masses.values())
+    assert any(abs(counts[g] / runs - masses[g] / flat) > allowed for g in masses)
