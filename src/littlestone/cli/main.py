@@ -156,6 +156,59 @@ def claims(
     command.run(names or [], full=full, seed=seed, out=out, as_json=as_json)
 
 
+@app.command()
+def learn(
+    source: Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSONL, Parquet, or - .")],
+    concepts: Annotated[str, typer.Option("--class", help="As in stumps:schema.toml.")],
+    label: Annotated[str, typer.Option(help="The column with the label, 0 or 1.")],
+    rounds: Annotated[int, typer.Option(help="At most this many events will be taken.")],
+    store: Annotated[Path, typer.Option(help="The durable state; created or continued.")],
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="Privacy parameter.")] = 1e-7,
+    learner: Annotated[str, typer.Option(help="A private learner.")] = "private-majority",
+    feature: Annotated[
+        str | None, typer.Option(help="The column with the point, for classes without a schema.")
+    ] = None,
+    identity: Annotated[
+        str | None, typer.Option("--id", help="The column with the event's id; else the line.")
+    ] = None,
+    max_contributions: Annotated[int, typer.Option(help="Events of one user, at most.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="Append the published rules here instead of printing.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a one-page HTML report.")] = None,
+    group: Annotated[
+        int, typer.Option(help="Events in one commit; 1 for the shortest delay.")
+    ] = 1000,
+    bad_rows: Annotated[
+        str, typer.Option(help="What to do with rows that do not fit: reject or stop.")
+    ] = "reject",
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Learn from a stream of events and publish a private, updating rule."""
+    from littlestone.cli import learn as command
+    from littlestone.service.events import Columns
+
+    if bad_rows not in ("reject", "stop"):
+        raise ValueError(f"bad-rows must be 'reject' or 'stop', got bad-rows={bad_rows!r}")
+    command.run(
+        source,
+        concepts=concepts,
+        columns=Columns(label=label, feature=feature, identity=identity),
+        learner=learner,
+        epsilon=epsilon,
+        delta=delta,
+        rounds=rounds,
+        max_contributions=max_contributions,
+        store=store,
+        out=out,
+        report_path=report,
+        group=group,
+        policy="stop" if bad_rows == "stop" else "reject",
+        quiet=quiet,
+    )
+
+
 def main() -> None:
     """Entry point: refusals become one line on standard error, never a traceback."""
     from littlestone.errors import LittlestoneError

@@ -10,25 +10,32 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import HorizonExceededError
 from littlestone.learners.core import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed
-from littlestone.service.store import Release, Store, StoreError, Taken, chained
+from littlestone.service.store import Checkpoint, Release, Store, StoreError, Taken, chained
 
 CHECKPOINT_EVERY = 50_000
+CURVE_STEP = 1.02
 DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One labelled example with an identity of its own; ``x`` must be JSON."""
+    """One labelled example with an identity of its own; ``x`` must be JSON.
+
+    ``line`` says where it came from, for messages only.
+    """
 
     id: str
     x: Any
     y: int
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +75,10 @@ class DurableRun:
         self._rounds = store.rounds
         self._last = store.release_at(self._rounds)
         self._published = run.hypothesis
-        self._checkpointed = (store.checkpoint() or (0, b""))[0]
+        saved = store.checkpoint()
+        self._checkpointed = 0 if saved is None else saved.round
+        self._mistakes = 0 if saved is None else saved.mistakes
+        self._drawn = self._rounds
         self._broken = False
 
     @classmethod
@@ -84,12 +94,20 @@ class DurableRun:
     def resume(cls, recipe: PrivateLearner, path: str | Path) -> "DurableRun":
         """Continue exactly where the store stands, after checking that it is whole."""
         store = Store.open(path, recipe=repr(recipe))
+        try:
+            return cls._continued(recipe, store)
+        except BaseException:
+            store.close()
+            raise
+
+    @classmethod
+    def _continued(cls, recipe: PrivateLearner, store: Store) -> "DurableRun":
         _check_chain(store)
         saved = store.checkpoint()
         if saved is None:
             run = PrivateRun.begin(recipe, keyed(store.key))
         else:
-            run = PrivateRun.restore(recipe, saved[1], _StoreGuards())
+            run = PrivateRun.restore(recipe, saved.snapshot, _StoreGuards())
         durable = cls(recipe, store, run)
         if durable._last is None:  # killed between creating the store and its first release
             with store.transaction():
@@ -108,6 +126,15 @@ class DurableRun:
     @property
     def rounds(self) -> int:
         return self._rounds
+
+    @property
+    def mistakes(self) -> int:
+        """Mistakes of the published hypotheses so far: for the owner, not for publication."""
+        return self._mistakes
+
+    def curve(self) -> list[tuple[int, int]]:
+        """Rounds and mistakes so far, at a few hundred points; as private as the labels."""
+        return [*self._store.curve(), (self._rounds, self._mistakes)]
 
     @property
     def newest(self) -> Release:
@@ -179,8 +206,13 @@ class DurableRun:
             self._broken = True  # until everything below has gone through
             receipts = self._learn(fresh)
             if self._rounds - self._checkpointed >= CHECKPOINT_EVERY:
-                self._store.set_checkpoint(self._rounds, self._run.snapshot())
+                self._store.set_checkpoint(
+                    Checkpoint(self._rounds, self._mistakes, self._run.snapshot())
+                )
                 self._checkpointed = self._rounds
+            if self._rounds > CURVE_STEP * self._drawn:
+                self._store.add_to_curve(self._rounds, self._mistakes)
+                self._drawn = self._rounds
         self._store.mark(self._rounds)
         self._broken = False
         if publish is not None and self._last is not None and self._last.number > before:
@@ -202,15 +234,17 @@ class DurableRun:
     def _fed(self, events: Sequence[Taken]) -> Iterator[tuple[int, int]]:
         """Feed one group; yields the stretches at whose ends the hypothesis may have changed."""
         examples = [json.loads(event.body or "") for event in events]
-        points = [_point(x) for x, _ in examples]
-        labels = [y for _, y in examples]
-        if len(events) == 1:
-            self._run.observe(points[0], labels[0])
-            yield 0, 1
-            return
+        points = self._recipe.concepts.domain.check_many([_point(x) for x, _ in examples])
+        labels = np.array([y for _, y in examples], dtype=np.uint8)
         start = 0
         while start < len(events):
-            end = start + self._run.observe_many(points[start:], labels[start:])
+            wrong = self._run.hypothesis.many(points[start:]) != labels[start:]
+            if len(events) == 1:
+                self._run.observe(_point(examples[0][0]), int(labels[0]))
+                end = 1
+            else:
+                end = start + self._run.observe_many(points[start:], labels[start:])
+            self._mistakes += int(np.count_nonzero(wrong[: end - start]))
             yield start, end
             start = end
 

@@ -27,8 +27,10 @@ CREATE TABLE releases (
     number INTEGER PRIMARY KEY, round INTEGER NOT NULL, body BLOB NOT NULL, chain BLOB NOT NULL
 );
 CREATE TABLE checkpoint (
-    one INTEGER PRIMARY KEY CHECK (one = 1), round INTEGER NOT NULL, snapshot BLOB NOT NULL
+    one INTEGER PRIMARY KEY CHECK (one = 1), round INTEGER NOT NULL, mistakes INTEGER NOT NULL,
+    snapshot BLOB NOT NULL
 );
+CREATE TABLE curve (round INTEGER PRIMARY KEY, mistakes INTEGER NOT NULL);
 """
 
 
@@ -65,6 +67,15 @@ class Taken:
     batch: int
 
 
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A snapshot of the run after ``round`` events, and the mistakes made by then."""
+
+    round: int
+    mistakes: int
+    snapshot: bytes
+
+
 class Store:
     """The file, opened by one process at a time."""
 
@@ -79,17 +90,20 @@ class Store:
         target = Path(path)
         if target.exists():
             raise StoreError(f"{target} exists already; open it, or choose another name")
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        connection = _connect(target)
+        # Made under another name and renamed: whoever sees the store sees a whole one.
+        draft = target.with_name(target.name + ".new")
+        draft.unlink(missing_ok=True)
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        connection = _connect(draft)
         connection.executescript(SCHEMA)
-        store = cls(target, connection)
-        with store.transaction():
-            connection.executemany(
-                "INSERT INTO about VALUES (?, ?)",
-                [("format", FORMAT), ("recipe", recipe), ("key", key.hex()), ("epoch", "1")],
-            )
-        store.mark(0)
-        return store
+        connection.executemany(
+            "INSERT INTO about VALUES (?, ?)",
+            [("format", FORMAT), ("recipe", recipe), ("key", key.hex()), ("epoch", "0")],
+        )
+        connection.close()
+        _mark_path(target).unlink(missing_ok=True)
+        os.rename(draft, target)
+        return cls.open(target, recipe=recipe)
 
     @classmethod
     def open(cls, path: str | Path, *, recipe: str) -> "Store":
@@ -99,18 +113,18 @@ class Store:
             raise StoreError(f"there is no store at {target}")
         connection = _connect(target)
         try:
-            about = dict(connection.execute("SELECT name, value FROM about"))
-        except sqlite3.DatabaseError as damage:
-            raise StoreError(f"{target} is not a littlestone store: {damage}") from damage
-        if about.get("format") != FORMAT:
-            raise StoreError(f"{target} has format {about.get('format')!r}, expected {FORMAT!r}")
-        if about["recipe"] != recipe:
-            raise StoreError(
-                f"{target} belongs to another recipe: {about['recipe']}, not {recipe}. Use the "
-                f"same arguments as at the first start, or another store (and another budget)"
-            )
-        store = cls(target, connection)
-        store._enter_epoch(int(about["epoch"]))
+            about = _about(connection, target)
+            if about["recipe"] != recipe:
+                raise StoreError(
+                    f"{target} belongs to another recipe: {about['recipe']}, not {recipe}. Use "
+                    f"the same arguments as at the first start, or another store (and another "
+                    f"budget)"
+                )
+            store = cls(target, connection)
+            store._enter_epoch(int(about["epoch"]))
+        except BaseException:
+            connection.close()
+            raise
         return store
 
     def close(self) -> None:
@@ -177,7 +191,7 @@ class Store:
             "SELECT number, round, body, chain FROM releases WHERE number > ? ORDER BY number",
             (after,),
         )
-        return (Release(*row) for row in rows)
+        return (_release(row) for row in rows)
 
     def release_at(self, round_number: int) -> Release | None:
         """What was published when ``round_number`` events had been taken."""
@@ -186,21 +200,31 @@ class Store:
             "ORDER BY number DESC LIMIT 1",
             (round_number,),
         ).fetchone()
-        return None if row is None else Release(*row)
+        return None if row is None else _release(row)
 
-    def checkpoint(self) -> tuple[int, bytes] | None:
-        """The newest snapshot and its round."""
-        row = self._db.execute("SELECT round, snapshot FROM checkpoint").fetchone()
-        return None if row is None else (int(row[0]), bytes(row[1]))
+    def checkpoint(self) -> Checkpoint | None:
+        """The newest snapshot, where it was taken."""
+        row = self._db.execute("SELECT round, mistakes, snapshot FROM checkpoint").fetchone()
+        return None if row is None else Checkpoint(*row)
 
-    def set_checkpoint(self, round_number: int, snapshot: bytes) -> None:
+    def set_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Replace the snapshot and drop the examples that it covers."""
+        round_number = checkpoint.round
         self._db.execute(
-            "INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?)", (round_number, snapshot)
+            "INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?)",
+            (round_number, checkpoint.mistakes, checkpoint.snapshot),
         )
         self._db.execute(
             "UPDATE events SET body = NULL WHERE round <= ? AND body IS NOT NULL", (round_number,)
         )
+
+    def add_to_curve(self, round_number: int, mistakes: int) -> None:
+        """Remember the mistakes so far, for the owner's eyes only."""
+        self._db.execute("INSERT OR REPLACE INTO curve VALUES (?, ?)", (round_number, mistakes))
+
+    def curve(self) -> list[tuple[int, int]]:
+        """Rounds and mistakes so far: private, since it is computed from the labels."""
+        return list(self._db.execute("SELECT round, mistakes FROM curve ORDER BY round"))
 
     def mark(self, round_number: int) -> None:
         """Remember beside the store how far it has come (survives a killed process)."""
@@ -226,6 +250,21 @@ class Store:
 def chained(before: bytes, body: bytes) -> bytes:
     """The hash that ties a release to everything published before it."""
     return hashlib.sha256(before + hashlib.sha256(body).digest()).digest()
+
+
+def _release(row: tuple[int, int, bytes | str, bytes]) -> Release:
+    number, round_number, body, chain = row
+    return Release(number, round_number, body.encode() if isinstance(body, str) else body, chain)
+
+
+def _about(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
+    try:
+        about = dict(connection.execute("SELECT name, value FROM about"))
+    except sqlite3.DatabaseError as damage:
+        raise StoreError(f"{path} is not a littlestone store: {damage}") from damage
+    if about.get("format") != FORMAT:
+        raise StoreError(f"{path} has format {about.get('format')!r}, expected {FORMAT!r}")
+    return about
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -1,0 +1,106 @@
+"""``littlestone learn``."""
+
+import json
+import math
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from littlestone.catalogue import LEARNERS, class_from_spec, lookup
+from littlestone.errors import LittlestoneError
+from littlestone.service.durable import DurableRun
+from littlestone.service.events import Columns, read
+from littlestone.service.learning import Policy, Publisher, Tally, learn
+from littlestone.service.report import report
+
+
+def run(
+    source: str,
+    *,
+    concepts: str,
+    columns: Columns,
+    learner: str,
+    epsilon: float,
+    delta: float,
+    rounds: int,
+    max_contributions: int,
+    store: Path,
+    out: Path | None,
+    report_path: Path | None,
+    group: int,
+    policy: Policy,
+    quiet: bool,
+) -> None:
+    """Learn from a file or a pipe; continue where the store stands."""
+    space = class_from_spec(concepts)
+    entry = lookup(LEARNERS, learner, kind="learner")
+    if not entry.private:
+        raise ValueError(f"learner must be private to publish anything, got learner={learner!r}")
+    recipe = entry.build(space, rounds=rounds, epsilon=epsilon, delta=delta)
+    if max_contributions > 1:
+        from dataclasses import replace
+
+        recipe = replace(recipe, max_contributions=max_contributions)
+    console = Console(stderr=True, quiet=quiet)
+    events = read(source, space, columns, standard_input=sys.stdin)
+    durable = (
+        DurableRun.resume(recipe, store) if store.exists() else DurableRun.start(recipe, store)
+    )
+    try:
+        console.print(f"{durable.run.recipe.guarantee()}; store {store}, round {durable.rounds}")
+        publisher = Publisher(sys.stdout.buffer if out is None else out)
+        started, before = time.monotonic(), durable.rounds
+        with Live(console=console, refresh_per_second=4) as live:
+            tally = learn(
+                durable,
+                events,
+                publisher,
+                group=group,
+                policy=policy,
+                progress=lambda tally: live.update(
+                    _status(durable, tally, (durable.rounds - before), time.monotonic() - started)
+                ),
+            )
+        publisher.close()
+        _finish(console, durable, tally)
+        if report_path is not None:
+            report_path.write_text(
+                report(durable, bound=_bound(recipe), floor=None), encoding="utf-8"
+            )
+            console.print(f"report: {report_path}")
+    except LittlestoneError:
+        console.print(f"stopped; everything acknowledged is in {store}")
+        raise
+    finally:
+        durable.close()
+
+
+def _status(durable: DurableRun, tally: Tally, done: int, seconds: float) -> Table:
+    table = Table.grid(padding=(0, 2))
+    rule = json.loads(durable.newest.body)["rule"]
+    table.add_row("round", f"{durable.rounds:,}", f"{done / max(seconds, 1e-9):,.0f} a second")
+    table.add_row("published", rule[:100])
+    table.add_row("mistakes", f"{durable.mistakes:,}", "(yours to see, not published)")
+    table.add_row("rejected rows", f"{tally.rejected_count:,}", "(not published)")
+    table.add_row("ledger", str(durable.run.ledger.spent()))
+    return table
+
+
+def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:
+    for row in tally.rejected[:20]:
+        console.print(f"line {row.line} rejected: {row.reason}", highlight=False)
+    console.print(
+        f"{tally.taken} events taken, {tally.repeated} seen before, "
+        f"{tally.rejected_count} rejected; {durable.run.status}"
+    )
+    console.print(durable.run.ledger.explain(), highlight=False)
+
+
+def _bound(recipe: Any) -> float | None:
+    bound = float(recipe.bound(failure_probability=0.05))
+    return bound if math.isfinite(bound) and bound < (recipe.rounds or math.inf) else None

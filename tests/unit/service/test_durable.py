@@ -1,0 +1,174 @@
+"""Durable runs: exactly once, rollback refused, fail closed, bad input changes nothing."""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from littlestone.concepts.thresholds import Thresholds
+from littlestone.errors import HorizonExceededError
+from littlestone.learners.private_majority import PrivateMajority
+from littlestone.service.durable import DifferentContentError, DurableRun, Event, Receipt
+from littlestone.service.store import RollbackError, StoreError
+
+RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=50, epsilon=1.0)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[DurableRun]:
+    durable = DurableRun.start(RECIPE, tmp_path / "run.db")
+    yield durable
+    durable.close()
+
+
+def events(first: int, last: int) -> list[Event]:
+    return [Event(f"e{i}", i % 16, int(i % 16 >= 5)) for i in range(first, last)]
+
+
+def test_an_event_is_taken_once_and_a_retry_gets_the_same_answer(run: DurableRun) -> None:
+    first = run.take(events(0, 3))
+    assert [receipt.round for receipt in first] == [1, 2, 3]
+    again = run.take(events(1, 5))
+    assert [receipt.round for receipt in again] == [2, 3, 4, 5]
+    assert [receipt.repeated for receipt in again] == [True, True, False, False]
+    assert run.rounds == 5
+
+
+def test_the_same_id_twice_in_a_group_is_one_event(run: DurableRun) -> None:
+    receipts = run.take([*events(0, 2), *events(0, 1)])
+    assert receipts[2] == Receipt(1, receipts[0].release, repeated=True)
+    assert run.rounds == 2
+
+
+def test_the_same_id_with_another_example_is_refused_and_nothing_is_taken(run: DurableRun) -> None:
+    run.take(events(0, 3))
+    with pytest.raises(DifferentContentError, match="'e1' was taken in round 2"):
+        run.take([Event("new", 3, 1), Event("e1", 3, 1)])
+    assert run.rounds == 3
+    assert run.take([Event("new", 3, 1)])[0].round == 4
+
+
+@pytest.mark.parametrize(
+    "bad", [Event("b", 99, 1), Event("b", 3, 2), Event("", 3, 1), Event("b", float("nan"), 1)]
+)
+def test_bad_input_changes_nothing(run: DurableRun, bad: Event) -> None:
+    with pytest.raises(ValueError):
+        run.take([*events(0, 2), bad])
+    assert run.rounds == 0
+    assert run.take(events(0, 2))[1].round == 2
+
+
+def test_the_horizon_is_refused_before_anything_is_taken(run: DurableRun) -> None:
+    run.take(events(0, 48))
+    with pytest.raises(HorizonExceededError):
+        run.take(events(48, 60))
+    assert run.rounds == 48
+    assert len(run.take(events(40, 50))) == 10
+
+
+def test_a_resumed_run_goes_on_as_if_nothing_had_happened(tmp_path: Path, run: DurableRun) -> None:
+    run.take(events(0, 20))
+    newest, mistakes = run.newest, run.mistakes
+    run.close()
+    resumed = DurableRun.resume(RECIPE, tmp_path / "run.db")
+    assert (resumed.newest, resumed.rounds, resumed.mistakes) == (newest, 20, mistakes)
+    resumed.close()
+    run.__init__(RECIPE, *_reopened(tmp_path))  # type: ignore[misc]
+
+
+def _reopened(folder: Path) -> tuple[Any, Any]:
+    again = DurableRun.resume(RECIPE, folder / "run.db")
+    return again._store, again.run
+
+
+def test_a_copy_of_an_old_store_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    run = DurableRun.start(RECIPE, path)
+    run.take(events(0, 5))
+    run.close()
+    shutil.copy(path, tmp_path / "old.db")
+    run = DurableRun.resume(RECIPE, path)
+    run.take(events(5, 10))
+    run.close()
+    shutil.copy(tmp_path / "old.db", path)
+    with pytest.raises(RollbackError, match="rolled back"):
+        DurableRun.resume(RECIPE, path)
+
+
+def test_a_rollback_within_one_opening_is_refused_too(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    run = DurableRun.start(RECIPE, path)
+    run.take(events(0, 5))
+    copies = [name for name in os.listdir(tmp_path) if not name.endswith(".mark")]
+    for name in copies:
+        shutil.copy(tmp_path / name, tmp_path / f"kept-{name}")
+    run.take(events(5, 10))
+    run.close()
+    for name in os.listdir(tmp_path):
+        if name in ("run.db", "run.db-wal", "run.db-shm"):
+            os.remove(tmp_path / name)
+    for name in copies:
+        shutil.copy(tmp_path / f"kept-{name}", tmp_path / name)
+    with pytest.raises(RollbackError):
+        DurableRun.resume(RECIPE, path)
+
+
+def test_another_recipe_is_refused(tmp_path: Path, run: DurableRun) -> None:
+    run.close()
+    other = PrivateMajority(concepts=Thresholds(16), rounds=50, epsilon=0.5)
+    with pytest.raises(StoreError, match="another recipe"):
+        DurableRun.resume(other, tmp_path / "run.db")
+    run.__init__(RECIPE, *_reopened(tmp_path))  # type: ignore[misc]
+
+
+def test_an_altered_release_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    run = DurableRun.start(RECIPE, path)
+    run.take(events(0, 5))
+    run.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE releases SET body = 'forged' WHERE number = 1")
+    connection.close()
+    with pytest.raises(StoreError, match="does not match its hash"):
+        DurableRun.resume(RECIPE, path)
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    path.write_text("hello, this is not a database, however long it may be")
+    with pytest.raises(StoreError, match="not a littlestone store"):
+        DurableRun.resume(RECIPE, path)
+    with pytest.raises(StoreError, match="exists already"):
+        DurableRun.start(RECIPE, path)
+
+
+def test_a_second_process_is_kept_out(tmp_path: Path, run: DurableRun) -> None:
+    with pytest.raises(StoreError, match="in use"):
+        DurableRun.resume(RECIPE, tmp_path / "run.db")
+
+
+def test_the_key_of_the_noise_is_stored_before_the_first_example(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    DurableRun.start(RECIPE, path).close()
+    with sqlite3.connect(path) as connection:
+        about = dict(connection.execute("SELECT name, value FROM about"))
+    connection.close()
+    assert len(about["key"]) == 64
+
+
+def test_an_error_while_learning_closes_the_run(
+    run: DurableRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Any, round_number: int) -> None:
+        raise RuntimeError("disk full")
+
+    run.take(events(0, 2))
+    monkeypatch.setattr(type(run.run), "observe_many", fail)
+    with pytest.raises(TypeError):
+        run.take(events(2, 6))
+    with pytest.raises(StoreError, match="in doubt"):
+        run.take(events(2, 6))
