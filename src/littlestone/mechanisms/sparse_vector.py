@@ -80,7 +80,8 @@ class AboveThresholdQueries:
 
     def restore(self, state: dict[str, Any], *, rng: Randomness) -> "AboveThresholdQueriesRun":
         """Continue a run from its ``state()``; each state may be continued once."""
-        run = AboveThresholdQueriesRun(self, rng)
+        run = AboveThresholdQueriesRun.__new__(AboveThresholdQueriesRun)  # no new threshold
+        run._rng, run._query_noise = rng, self._query_noise
         run._noisy_threshold, run._halted = int(state["noisy_threshold"]), bool(state["halted"])
         return run
 

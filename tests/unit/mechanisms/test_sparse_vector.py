@@ -9,7 +9,7 @@ import pytest
 from littlestone.errors import HaltedError
 from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.randomness import seeded
+from littlestone.randomness import Randomness, seeded
 
 
 def test_the_promise_is_epsilon() -> None:
@@ -63,3 +63,16 @@ def test_monotone_queries_need_half_the_noise() -> None:
     assert bounds[1] == pytest.approx(bounds[0] / 2)
     with pytest.raises(ValueError, match="queries"):
         general.error_bound(queries=0, failure_probability=0.05)
+
+
+def test_a_restored_run_continues_as_the_saved_one() -> None:
+    recipe = AboveThresholdQueries(epsilon=0.5, threshold=12)
+    for seed in range(20):
+        rng = seeded(seed)
+        run = recipe.start(rng=rng)
+        run.ask(-20)
+        again = Randomness.from_state(rng.state())
+        restored = recipe.restore(run.state(), rng=again)
+        while not run.halted:
+            assert restored.ask(3) == run.ask(3)
+        assert restored.halted and again.state() == rng.state()
