@@ -27,7 +27,8 @@ class EagerForest:
         Neighbours: streams that differ in one example
         Adversary:  adaptive, as far as privacy goes
         Guarantee:  (epsilon, delta); per user (``max_contributions`` examples) by group privacy
-        Assumes:    a deterministic base learner
+        Assumes:    a deterministic base learner; timing (docs/GUARANTEES.md): a mistake of some
+                    sequence takes longer
         Proof:      eager_forest.md
 
     Mistakes: O_d(log T) on oblivious streams [GL21], with constants that were not published;

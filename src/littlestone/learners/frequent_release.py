@@ -1,6 +1,7 @@
 """Keep publishing one frequent element of a slowly changing list, and pay only for changes."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -94,7 +95,9 @@ class FrequentReleaseRun:
 
     def _select(self, counts: Counter[Hypothesis]) -> None:
         self.selections += 1
-        released = self._recipe.histogram().release(counts, rng=self._rng)
+        released = self._recipe.histogram().release(
+            counts, rng=self._rng, order=random_order(counts, self._rng)
+        )
         if released:
             self.published = max(released, key=released.__getitem__)
         self._watch = self._recipe.watch().start(rng=self._rng)
@@ -115,3 +118,13 @@ class FrequentReleaseRun:
         run.published, run.selections = state["published"], state["selections"]
         run._watch = recipe.watch().restore(state["watch"], rng=rng)
         return run
+
+
+def random_order(counts: Counter[Hypothesis], rng: Randomness) -> Callable[[Hypothesis], int]:
+    """Places for all keys: an order by key could not be computed for every kind of key.
+
+    An error because of a strange key would tell that some tree has met it. The coins are a stream
+    of their own, so that later ones do not depend on how many keys there are.
+    """
+    places = rng.spawn(1)[0].permutation(len(counts)).tolist()
+    return dict(zip(counts, places, strict=True)).__getitem__

@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.learners.core import PrivateRun
 from littlestone.learners.eager_forest import Forest
+from littlestone.learners.frequent_release import random_order
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.online.protocols import OnlineLearner
 from littlestone.online.standard_optimal import StandardOptimal
@@ -15,6 +17,7 @@ from littlestone.privacy.composition import advanced_composition
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
 
 
@@ -27,7 +30,8 @@ class FreshCopies:
         Neighbours: streams that differ in one example
         Adversary:  adaptive
         Guarantee:  (epsilon, delta); per user (``max_contributions`` examples) by group privacy
-        Assumes:    a deterministic base learner
+        Assumes:    a deterministic base learner; timing (docs/GUARANTEES.md): a mistake of some
+                    sequence takes longer
         Proof:      fresh_copies.md
 
     Mistakes: as ``EagerForest`` on oblivious streams, but with T releases instead of a few the
@@ -68,7 +72,7 @@ class FreshCopies:
         """The release of one round."""
         return PrivateHistogram(
             epsilon=_epsilon_of_each(self.rounds, self.epsilon, self.delta / 2),
-            delta=self.delta / 2 / self.rounds,
+            delta=float_at_most(Fraction(self.delta) / 2 / self.rounds),
             neighbours="replace",
         )
 
@@ -125,7 +129,8 @@ class FreshCopiesEngine:
         forest = Forest(self._trees, self._recipe.forest_leaves, self._base, self._rng)
         for example in self._examples:
             forest.insert(*example)
-        released = self._histogram.release(forest.shown, rng=self._rng)
+        order = random_order(forest.shown, self._rng)
+        released = self._histogram.release(forest.shown, rng=self._rng, order=order)
         if released:
             self.hypothesis = max(released, key=released.__getitem__)
 

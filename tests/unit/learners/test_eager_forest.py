@@ -2,6 +2,8 @@
 
 from collections import Counter
 from dataclasses import replace
+from datetime import date
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -144,6 +146,29 @@ def test_a_snapshot_continues_identically(recipe: Any) -> None:
         restored.observe(x, y)
         assert restored.hypothesis == run.hypothesis
     assert restored.status == run.status
+
+
+@pytest.mark.parametrize("kind", ["eager", "fresh"])
+def test_keys_that_json_does_not_know_cause_no_error(kind: str) -> None:
+    """An error would tell that some tree has met such a key."""
+    concepts = Points()
+    learner: Any = (
+        small_forest(concepts=concepts, base=StandardOptimal(concepts), trees=8, leaves=2)
+        if kind == "eager"
+        else FreshCopies(concepts=concepts, rounds=60, epsilon=100.0, delta=1e-3, trees=40)
+    )
+    for seed in range(5):
+        run = learner.start(rng=seeded(seed))
+        for _ in range(60):
+            run.observe(date(2024, 2, 29), 1)
+        assert run.rounds_played == 60
+
+
+def test_the_deltas_of_fresh_copies_stay_below_the_promise() -> None:
+    for rounds in range(1, 60):
+        learner = FreshCopies(concepts=Points(), rounds=rounds, epsilon=5.0, delta=0.1)
+        spent = Fraction(learner.histogram().delta) * rounds + Fraction(0.1) / 2
+        assert spent <= Fraction(0.1)
 
 
 def test_a_release_beyond_the_budget_is_refused() -> None:
