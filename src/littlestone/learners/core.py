@@ -120,6 +120,7 @@ class PrivateRun:
         "_recipe",
         "_retired",
         "_rng",
+        "_saved",
         "_switches",
     )
 
@@ -133,6 +134,7 @@ class PrivateRun:
         self._played = 0
         self._switches = 0
         self._retired = False
+        self._saved = False
         self._hypothesis = engine.hypothesis
         self._check = recipe.concepts.domain.check
         self._check_many = recipe.concepts.domain.check_many
@@ -239,10 +241,12 @@ class PrivateRun:
     def snapshot(self) -> bytes:
         """Bytes from which ``recipe.restore`` continues identically. They hold secrets.
 
-        A later snapshot, or continuing this one, makes earlier ones useless; once a snapshot is
-        continued, this run refuses to go on, since both would share the same noise.
+        It may be continued by ``restore`` or by going on with this run, not by both, since they
+        would share the same noise: as long as the process lives, the second is refused. A later
+        snapshot makes earlier ones useless, too.
         """
         self._require_alive()
+        self._saved = True
         return snapshots.pack(
             snapshots.Saved(
                 recipe=repr(self._recipe),
@@ -270,6 +274,9 @@ class PrivateRun:
         self._require_alive()
         if self._recipe.rounds is not None and self._played >= self._recipe.rounds:
             raise HorizonExceededError(rounds=self._recipe.rounds)
+        if self._saved:
+            snapshots.next_number(self._identity)  # going on uses the snapshot up
+            self._saved = False
 
     def _publish(self) -> None:
         newest = self._engine.hypothesis

@@ -5,6 +5,7 @@ back to an older one, would spend the same noise on two streams and void the gua
 snapshot has a number, and only the newest of its run may be continued, once.
 """
 
+import fcntl
 import hashlib
 import io
 import os
@@ -13,7 +14,7 @@ import secrets
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TextIO
 
 from littlestone.errors import SnapshotError
 
@@ -72,7 +73,7 @@ class ProcessRegister:
 
 
 class FileRegister:
-    """Remembers in a file, across processes.
+    """Remembers in a file, across processes, which take turns at it.
 
     Lines are appended and synced before the run continues, so a crash can only lose a snapshot,
     never let one be continued twice.
@@ -82,26 +83,27 @@ class FileRegister:
         self._path = Path(path)
 
     def claim(self, saved: Saved) -> None:
-        _refuse_unless_newest(saved, self._known(saved.identity))
-        ProcessRegister().claim(saved)
-        with self._path.open("a") as file:
+        with self._path.open("a+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # until it is closed
+            _refuse_unless_newest(saved, _newest_in(file, saved.identity))
+            ProcessRegister().claim(saved)
             file.write(f"{saved.identity} {saved.number + 1}\n")
             file.flush()
             os.fsync(file.fileno())
 
-    def _known(self, identity: str) -> int:
-        if not self._path.exists():
-            return 0
-        lines = (line.split() for line in self._path.read_text().splitlines())
-        return max((int(number) for name, number in lines if name == identity), default=0)
+
+def _newest_in(file: TextIO, identity: str) -> int:
+    file.seek(0)
+    lines = (line.split() for line in file)
+    return max((int(number) for name, number in lines if name == identity), default=0)
 
 
 def _refuse_unless_newest(saved: Saved, known: int) -> None:
     if saved.number < known:
         raise SnapshotError(
-            f"snapshot {saved.number} of this run was already continued or replaced by a newer "
-            f"one (number {known}): going back would reuse its noise on other data. Continue the "
-            f"newest snapshot, or start a new run and pay for it"
+            f"snapshot {saved.number} of this run was already continued, perhaps by its own run, "
+            f"or replaced by a newer one (number {known}): going back would reuse its noise on "
+            f"other data. Go on with the newest, or start a new run and pay for it"
         )
 
 

@@ -155,6 +155,33 @@ def test_a_secure_snapshot_is_continued_once_and_retires_its_run() -> None:
         PrivateRun.restore(recipe, new)
 
 
+def test_a_run_that_goes_on_uses_its_snapshot_up() -> None:
+    """Else both futures would be answered with the same noisy threshold."""
+    recipe = CoinFlipper()
+    run = recipe.start()
+    saved = run.snapshot()
+    run.observe(1, 1)
+    with pytest.raises(SnapshotError, match="already continued"):
+        PrivateRun.restore(recipe, saved)
+    run.observe(1, 1)
+    restored = PrivateRun.restore(recipe, run.snapshot())
+    restored.observe_many([1], [1])
+    assert restored.rounds_played == 3
+
+
+def test_processes_that_claim_at_the_same_time_take_turns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever holds the file's lock decides; the others wait, then read what it wrote."""
+    path = tmp_path / "continued"
+    saved = snapshots.unpack(CoinFlipper().start().snapshot())
+    locks = []
+    monkeypatch.setattr(snapshots.fcntl, "flock", lambda file, how: locks.append((file, how)))
+    snapshots.FileRegister(path).claim(saved)
+    [(file, how)] = locks
+    assert how == snapshots.fcntl.LOCK_EX and file.closed and file.name == str(path)
+
+
 def test_a_register_remembers_across_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
