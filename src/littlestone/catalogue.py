@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from littlestone.adversaries.random_stream import RandomStream
 from littlestone.adversaries.shattered_tree import ShatteredTree
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
 from littlestone.concepts.conjunctions import Conjunctions
+from littlestone.concepts.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.finite import FiniteClass
 from littlestone.concepts.halfspaces import MarginHalfspaces
 from littlestone.concepts.intervals import Intervals
@@ -116,10 +118,17 @@ CLASSES: Mapping[str, ClassEntry] = {
     ),
     "halfspaces": ClassEntry(
         build=MarginHalfspaces,
-        arguments=(int, float),
+        arguments=(int, Fraction),
         required=2,
-        example="halfspaces:3,0.25",
+        example="halfspaces:3,1/4",
         summary="halfspaces with a margin; mistake-bounded by the perceptron",
+    ),
+    "disjunctions": ClassEntry(
+        build=MonotoneDisjunctions,
+        arguments=(int, int),
+        required=2,
+        example="disjunctions:20,3",
+        summary="x_i or x_j or … of at most k of n Boolean features",
     ),
     "finite": ClassEntry(
         build=_finite,
@@ -208,7 +217,7 @@ def class_from_spec(spec: str) -> ConceptClass:
     Traceback (most recent call last):
     ...
     ValueError: unknown class 'treshold'; did you mean 'thresholds'? There are: conjunctions, \
-finite, halfspaces, intervals, points, sparse-sets, stumps, thresholds
+disjunctions, finite, halfspaces, intervals, points, sparse-sets, stumps, thresholds
     """
     name, _, rest = spec.partition(":")
     entry = lookup(CLASSES, name, kind="class")

@@ -110,12 +110,14 @@ class AnyHashable:
             raise ValueError(f"x must be equal to itself, got x={x!r}")
         return _one_form(x)
 
-    def check_many(self, xs: Any, /) -> list[Point]:
+    def check_many(self, xs: Any, /) -> "list[Point] | NDArray[np.int64]":
         if isinstance(xs, np.ndarray):
             if xs.ndim != 1:
                 raise ValueError(f"xs must be one-dimensional, got xs of shape {xs.shape}")
+            if xs.dtype.kind == "i":
+                return xs.astype(np.int64, copy=False)
             natives: list[Point] = xs.tolist()
-            if xs.dtype.kind in "iuSU":
+            if xs.dtype.kind in "uSU":
                 return natives
             xs = natives
         return [self.check(x) for x in xs]
