@@ -76,6 +76,7 @@ def test_no_adversary_beats_the_bound_on_any_class_of_three_points() -> None:
     for table in EVERY_SMALL_CLASS:
         learner = SparseMajority(table)
         assert most_mistakes(learner, table, learner.mistake_bound) <= learner.mistake_bound
+        assert learner.mistake_bound <= learner.mistake_factor * table.littlestone_dimension
 
 
 @given(matrix=matrices, margin=margins)

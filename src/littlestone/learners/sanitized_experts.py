@@ -116,14 +116,15 @@ class SanitizedExperts:
         return family_named(
             self.sanitizer,
             learner,
+            rounds=self.rounds,
             epsilon=float_at_most(Fraction(self.epsilon) * Fraction(share)),
             delta=float_at_most(Fraction(self.delta) * Fraction(share)),
             failure_probability=self.planned_failure,
         )
 
-    def _with_family(self, learner: OnlineLearner, family: Family) -> ExpertsPlan:
+    def _with_family(self, learner: Any, family: Family) -> ExpertsPlan:
         return plan_experts(
-            base=learner,  # type: ignore[arg-type]  # recipes are hashable
+            base=learner,
             family=family,
             rounds=self.rounds,
             budget=self._budget,

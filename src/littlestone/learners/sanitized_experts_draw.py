@@ -88,5 +88,7 @@ def weigh(
     elements: Iterable[tuple[int, int, int, int]], table: WeightTable, least: int
 ) -> Iterator[int]:
     """Mass times the table's weight of the loss above the least, for each element."""
+    weights, last = table.weights, len(table.weights) - 1
     for _, _, loss, mass in elements:
-        yield mass * table.weights[table.level(loss - least)]
+        level = loss - least
+        yield mass * weights[level if level < last else last]

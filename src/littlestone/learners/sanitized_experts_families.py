@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -71,13 +72,22 @@ class RealizableFamily:
     failure_probability: float = 0.05
 
     def __call__(self, size: int, parts: int) -> RealizableSanitizer:
-        budget = MixedBudget.split(epsilon=self.epsilon, delta=self.delta)
-        return RealizableSanitizer.planned(
-            concepts=self.concepts,
-            size=size,
-            budget=budget.divided(parts),
-            failure_probability=self.failure_probability,
-        )
+        return _planned(self, size, parts)
+
+
+@lru_cache(maxsize=1024)
+def _planned(family: RealizableFamily, size: int, parts: int) -> RealizableSanitizer:
+    return RealizableSanitizer.planned(
+        concepts=family.concepts,
+        size=size,
+        budget=_split(family.epsilon, family.delta).divided(parts),
+        failure_probability=family.failure_probability,
+    )
+
+
+@lru_cache(maxsize=64)
+def _split(epsilon: float, delta: float) -> MixedBudget:
+    return MixedBudget.split(epsilon=epsilon, delta=delta)
 
 
 def conversion_delta(family: Family) -> float:
@@ -86,11 +96,40 @@ def conversion_delta(family: Family) -> float:
 
 
 def family_named(
-    name: str, base: OnlineLearner, *, epsilon: float, delta: float, failure_probability: float
+    name: str,
+    base: OnlineLearner,
+    *,
+    rounds: int,
+    epsilon: float,
+    delta: float,
+    failure_probability: float,
 ) -> Family:
-    """The family of this name for the errors of ``base``; ``auto`` takes the most accurate."""
-    if name == "auto":
-        name = _best_name(base)
+    """The family of this name for the errors of ``base``.
+
+    ``auto`` takes the one that would miss least if it were asked once, about all rounds.
+    """
+
+    def named(name: str) -> Family:
+        return _family(name, base, epsilon, delta, failure_probability)
+
+    if name != "auto":
+        return named(name)
+    if isinstance(base.concepts, Points | SparseSets):
+        return named("histogram")
+    if isinstance(base.concepts, Thresholds):
+        return named("tree")
+
+    def missed(family: Family) -> float:
+        return detection_bound(
+            family(rounds, 1), size=rounds, failure_probability=failure_probability
+        )
+
+    return min(named("histogram"), named("realizable"), key=missed)
+
+
+def _family(
+    name: str, base: OnlineLearner, epsilon: float, delta: float, failure_probability: float
+) -> Family:
     errors = error_class(base, histogram=name == "histogram")
     if name == "histogram" and isinstance(errors, SparseSets):
         return HistogramFamily(concepts=errors, epsilon=epsilon, delta=delta)
@@ -104,12 +143,6 @@ def family_named(
         f"sanitizer must be 'auto', 'histogram', 'realizable', 'tree' (for thresholds) or a "
         f"function of (size, parts), got sanitizer={name!r} for {base!r}"
     )
-
-
-def _best_name(base: OnlineLearner) -> str:
-    if isinstance(base.concepts, Points | SparseSets):
-        return "histogram"
-    return "tree" if isinstance(base.concepts, Thresholds) else "realizable"
 
 
 def error_class(base: OnlineLearner, *, histogram: bool = False) -> ConceptClass:
@@ -138,10 +171,12 @@ def error_class(base: OnlineLearner, *, histogram: bool = False) -> ConceptClass
         )
     if histogram:
         return SparseSets(points, points)
-    return _listed_errors(base, points)
+    recipe: Any = base  # hashable, which the protocol does not say
+    return _listed_errors(recipe, points)
 
 
-def _listed_errors(base: OnlineLearner, points: int) -> FiniteClass:
+@lru_cache(maxsize=64)
+def _listed_errors(base: Any, points: int) -> FiniteClass:
     """Every predictor that ``base`` can come to, against every concept."""
     block = np.arange(points)
     predictors = np.unique([s.hypothesis.many(block) for s in reachable(base, points)], axis=0)

@@ -15,14 +15,15 @@ from littlestone.sanitizers.protocols import Sanitizer
 class IntervalPoints:
     """[P, Algorithm 5], keeping of each release nothing but its synthetic points.
 
-    Like ``IntervalSanitizerRun``, which keeps the releases; this one can be saved.
+    Like ``IntervalSanitizerRun``, which keeps the releases; this one can be saved. Releases are
+    charged to ``ledger``, if there is one.
     """
 
     def __init__(
         self,
         recipe: IntervalSanitizer,
         sanitizers: dict[int, Sanitizer],
-        ledger: Ledger,
+        ledger: Ledger | None,
         rng: Randomness,
     ) -> None:
         self._recipe, self._sanitizers, self._ledger, self._rng = recipe, sanitizers, ledger, rng
@@ -72,8 +73,10 @@ class IntervalPoints:
 
     def _release(self, interval: Interval, size: int) -> None:
         sanitizer = self._sanitizers[size]
-        for cost in sanitizer.costs():
-            self._ledger.charge(type(sanitizer).__name__, cost, first=interval[0], last=interval[1])
+        if self._ledger is not None:
+            name, (first, last) = type(sanitizer).__name__, interval
+            for cost in sanitizer.costs():
+                self._ledger.charge(name, cost, first=first, last=last)
         examples = self._recent[interval[0] - self._first : interval[1] - self._first + 1]
         released = sanitizer.release(examples, rng=self._rng)
         self._points[interval] = tuple(synthetic_points(sanitizer, released, size))

@@ -17,6 +17,7 @@ from littlestone.online.protocols import OnlineLearner, OnlineState
 
 SLOT_BITS: Final = 32
 _SLOTS: Final = 1 << SLOT_BITS
+_MEMO_ENTRIES: Final = 1 << 16
 
 Released = Callable[[int, int], Sequence[Point]]
 """The released points of blocks ``first`` to ``last``."""
@@ -76,10 +77,11 @@ class Paths:
         """Switch times so far."""
         self.full = False
         """Whether the limit on the number of groups was reached; then nothing branches."""
-        self.groups: list[Group] = []
         start = Place(base.start(), 0, 0)
         place = self._settled(start)
-        self._put({}, self.groups, place, 0, self._scale(start, place))
+        self.groups = [self._group(place)]
+        self.groups[0].masses[0] = self._scale(start, place)
+        self._children: dict[tuple[OnlineState, Point], OnlineState | None] = {}
 
     @property
     def finished(self) -> bool:
@@ -125,7 +127,7 @@ class Paths:
                 return self._stop()
             place = self._settled(group.place)
             scale = self._scale(group.place, place)
-            stay = self._put_all(numbers, groups, place, group, scale)
+            stay = self._move(numbers, groups, place, group, scale)
             moves[number] = [stay]
             if group.place.used < self._most:
                 moves[number] += self._switch(numbers, groups, group, released)
@@ -173,14 +175,14 @@ class Paths:
         if state is None or not points:  # nothing to be told: the switch is spent for nothing
             moved = [(Place(state, last, used + 1), _SLOTS)]
         else:
-            told = [_told_wrong(state, x) for x in points]
+            told = [self._told_wrong(state, x) for x in points]
             places = [Place(state, self.passed, used + 1) for state in told]
             moved = list(zip(places, shares_of(len(points)), strict=True))
         chosen = []
         for place, share in moved:
             settled = self._settled(place)
             scale = share * self._scale(place, settled)
-            chosen.append(self._put_all(numbers, groups, settled, group, scale))
+            chosen.append(self._move(numbers, groups, settled, group, scale))
         return chosen
 
     def _stop(self) -> dict[int, list[int]]:
@@ -193,7 +195,7 @@ class Paths:
         for number, group in enumerate(self.groups):
             place = Place(group.place.state, 0, self._most)
             scale = self._scale(group.place, place)
-            moves[number] = [self._put_all(merged, groups, place, group, scale)]
+            moves[number] = [self._move(merged, groups, place, group, scale)]
         self.passed += 1
         self.groups = groups
         return moves
@@ -214,7 +216,7 @@ class Paths:
         left = self._most - used
         return subsets_up_to(self._times - self.passed, left) << (SLOT_BITS * left)
 
-    def _put_all(
+    def _move(
         self,
         numbers: dict[Place, int],
         groups: list[Group],
@@ -223,30 +225,29 @@ class Paths:
         scale: int,
     ) -> int:
         """Add the experts of ``source``, with their losses, to the group at ``place``."""
-        past = self._losses.of(source.predictor)
-        number = -1
-        for offset, mass in source.masses.items():
-            number = self._put(numbers, groups, place, offset + past, mass * scale)
-        return number
-
-    def _put(
-        self, numbers: dict[Place, int], groups: list[Group], place: Place, loss: int, mass: int
-    ) -> int:
         number = numbers.get(place)
         if number is None:
             number = numbers[place] = len(groups)
-            predictor = self._losses.number_of(self._predicts(place.state))
-            groups.append(Group(place, predictor, {}))
-        group = groups[number]
-        offset = loss - self._losses.of(group.predictor)
-        group.masses[offset] = group.masses.get(offset, 0) + mass
+            groups.append(self._group(place))
+        target = groups[number]
+        shift = self._losses.of(source.predictor) - self._losses.of(target.predictor)
+        masses = target.masses
+        for offset, mass in source.masses.items():
+            loss = offset + shift
+            masses[loss] = masses.get(loss, 0) + mass * scale
         return number
+
+    def _group(self, place: Place) -> Group:
+        return Group(place, self._losses.number_of(self._predicts(place.state)), {})
 
     def _predicts(self, state: OnlineState | None) -> Hypothesis:
         return self._fallback if state is None else state.hypothesis
 
-
-def _told_wrong(state: OnlineState, x: Point) -> OnlineState | None:
-    """The state after an error at ``x``; None if no concept allows that."""
-    told = state.after(x, 1 - state.hypothesis(x))
-    return None if told.failed else told
+    def _told_wrong(self, state: OnlineState, x: Point) -> OnlineState | None:
+        """The state after an error at ``x``; None if no concept allows that."""
+        if (state, x) not in self._children:
+            if len(self._children) >= _MEMO_ENTRIES:
+                self._children.clear()
+            told = state.after(x, 1 - state.hypothesis(x))
+            self._children[state, x] = None if told.failed else told
+        return self._children[state, x]

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.lazy_switching import LazySwitching
@@ -145,7 +145,7 @@ class ExpertsPlan:
 @lru_cache(maxsize=32)
 def plan_experts(
     *,
-    base: OnlineLearner,
+    base: Any,
     family: Family,
     rounds: int,
     budget: PrivacyGuarantee,
@@ -153,7 +153,10 @@ def plan_experts(
     switch_grid: int | None,
     failure_probability: float,
 ) -> ExpertsPlan:
-    """The construction with the smallest bound, and the experts algorithm on what is left."""
+    """The construction with the smallest bound, and the experts algorithm on what is left.
+
+    ``base`` is an ``OnlineLearner``; they are hashable, which the protocol does not say.
+    """
     construction = _best_construction(
         family, base, rounds, budget, switch_grid, failure_probability
     )

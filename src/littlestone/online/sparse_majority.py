@@ -38,7 +38,7 @@ class SparseMajority:
     On streams that no concept fits the learner goes on: when all subclasses are ruled out it
     predicts what it began with, for good, so ``failed`` is never True.
 
-    Mistakes: at most c(margin) * d, d the Littlestone dimension; at most d where one vote does.
+    Mistakes: at most c(margin) * d, d the Littlestone dimension; at most d for the three classes.
               Proof: with z = ``rare`` and z' = z + SLACK, call a leaf right at (x, y) if its
               distribution gives y at least 1 - z'. On a mistake right leaves have at most the share
               (1/2 + margin)/(1 - z') of the weight, and every other leaf loses a dimension, hence
@@ -53,7 +53,9 @@ class SparseMajority:
     >>> from littlestone.concepts.finite import FiniteClass
     >>> learner = SparseMajority(FiniteClass([[0, 0, 1], [0, 1, 0], [1, 0, 0]]), margin=0.125)
     >>> learner.mistake_bound, learner.start().hypothesis.many([0, 1, 2]).tolist()
-    (7, [0, 0, 0])
+    (1, [0, 0, 0])
+    >>> round(learner.mistake_factor, 2)
+    7.17
     >>> SparseMajority(Thresholds(2**40)).mistake_bound
     40
     """
@@ -81,10 +83,13 @@ class SparseMajority:
 
     @property
     def mistake_bound(self) -> int:
-        dimension = self.concepts.littlestone_dimension
-        if isinstance(self._form, ProperOptimal):
-            return dimension
-        return math.floor(best_rate(Fraction(self.margin))[1] * dimension)
+        """At most ``mistake_factor`` times the dimension, less where all states can be visited."""
+        return self._form.mistake_bound(self.mistake_factor)
+
+    @property
+    def mistake_factor(self) -> float:
+        """c(margin): mistakes for each dimension, from above."""
+        return best_rate(Fraction(self.margin))[1]
 
     @property
     def votes(self) -> int:

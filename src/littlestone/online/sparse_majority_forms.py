@@ -15,6 +15,7 @@ from littlestone.online.sparse_majority_jury import choose_jury, jury_size_upper
 
 _LARGEST_TABLE: Final = 1 << 22
 _VOTES_REMEMBERED: Final = 1 << 12
+_MOST_MISTAKES_TRIED: Final = 1 << 12
 
 ProperPosition = VersionSpace | None
 """What is left; None when nothing is."""
@@ -29,6 +30,11 @@ class ProperOptimal:
 
     def __init__(self, concepts: ConceptClass) -> None:
         self._whole = concepts.version_space()
+        self._dimension = concepts.littlestone_dimension
+
+    def mistake_bound(self, factor: float) -> int:
+        del factor
+        return self._dimension
 
     def start(self) -> ProperPosition:
         return self._whole
@@ -60,6 +66,14 @@ class LeafWeights:
         self._depth = self._game.dimension(self._everything)
         distinct = len(set(table.sides))
         self.votes = jury_size_upper_bound(points=distinct, margin=margin)
+        self._bound: int | None = None
+
+    def mistake_bound(self, factor: float) -> int:
+        """``factor`` for each dimension, or what a look at all states finds if they are few."""
+        if self._bound is None:
+            proved, found = math.floor(factor * self._depth), self.most_mistakes()
+            self._bound = proved if found is None else min(proved, found)
+        return self._bound
 
     def start(self) -> LeafPosition:
         weights: dict[int, int] = {}
@@ -86,6 +100,32 @@ class LeafWeights:
                 kept = numerator**lost * denominator ** (self._depth - lost)
                 self._add(weights, left, weight * kept * PARTS**self._depth)
         return _reduced(weights)
+
+    def most_mistakes(self) -> int | None:
+        """The longest chain of mistakes until no leaf is left; None if too long to find out.
+
+        On streams that some concept fits a leaf is always left, so none has more mistakes.
+        """
+        known: dict[LeafPosition, int | None] = {}
+        left = _MOST_MISTAKES_TRIED
+
+        def longest(position: LeafPosition) -> int | None:
+            nonlocal left
+            if position in known:
+                return known[position]  # None for one that leads back to itself
+            known[position] = None
+            hypothesis, best = self.hypothesis(position), 0
+            for x in self._columns:
+                left -= 1
+                told = self.after_mistake(position, x, 1 - hypothesis(x))
+                more = longest(told) if told and left > 0 else -1
+                if more is None or left <= 0:
+                    return None
+                best = max(best, more + 1)
+            known[position] = best
+            return best
+
+        return longest(self.start())
 
     def _add(self, weights: dict[int, int], members: int, weight: int) -> None:
         solved = self._game.solve(members)
