@@ -10,7 +10,9 @@ from rich.table import Table
 
 from littlestone.catalogue import lookup
 from littlestone.claims.core import Claim, Outcome, Verdict, examine
+from littlestone.claims.examining import examine_all
 from littlestone.claims.registry import CLAIMS
+from littlestone.claims.workers import Workers
 from littlestone.cli.progress import round_bar
 
 REFUTED = 1
@@ -18,11 +20,26 @@ STEPS = 1000
 COLOURS = {Verdict.CONFIRMED: "green", Verdict.NOT_REFUTED: "cyan", Verdict.REFUTED: "red"}
 
 
-def run(names: list[str], *, full: bool, seed: int | None, out: Path | None, as_json: bool) -> None:
+def run(
+    names: list[str],
+    *,
+    full: bool,
+    seed: int | None,
+    workers: Workers,
+    out: Path | None,
+    as_json: bool,
+) -> None:
     """Examine the named claims (all by default), print the verdicts, write the page."""
     chosen = [lookup(CLAIMS, name, kind="claim") for name in names] or list(CLAIMS.values())
     first = int.from_bytes(os.urandom(4), "big") if seed is None else seed
-    outcomes = [_one(claim, first + number, full, as_json) for number, claim in enumerate(chosen)]
+    if workers.in_this_process:
+        seeds = range(first, first + len(chosen))
+        outcomes = [
+            _one(claim, own, full, as_json) for claim, own in zip(chosen, seeds, strict=True)
+        ]
+    else:
+        with round_bar(len(chosen), "claims", quiet=as_json) as bar:
+            outcomes = examine_all(chosen, seed=first, full=full, workers=workers, progress=bar)
     if as_json:
         print(json.dumps([outcome.to_json() for outcome in outcomes]))  # noqa: T201
     else:

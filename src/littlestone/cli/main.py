@@ -1,7 +1,7 @@
 """The command line: ``littlestone COMMAND --help``.
 
 A command imports what it needs when it runs, so that ``--help`` answers at once. Exit statuses:
-0 done, 1 a violation or a refuted claim was found, 2 bad usage.
+0 done, 1 a violation or a refuted claim was found or a repeated game failed, 2 bad usage.
 """
 
 import sys
@@ -22,6 +22,17 @@ ClassSpec = Annotated[
     str, typer.Argument(metavar="CLASS", help="A concept class, as in thresholds:16 or points.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Jobs = Annotated[int, typer.Option(help="How many run at once; results do not depend on it.")]
+Engine = Annotated[
+    str, typer.Option(help="Where they run: loky (processes on this machine), dask or ray.")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="An existing dask or ray cluster, all of which is used; else a small one is started.",
+    ),
+]
 
 
 @app.command()
@@ -71,12 +82,24 @@ def play(
             help="Let an adaptive adversary play learners that promise nothing against it.",
         ),
     ] = False,
+    times: Annotated[
+        int,
+        typer.Option(
+            "--repeat",
+            help="Play so many independent games; prints means, standard errors and quantiles. "
+            "Games that fail are listed, and the exit status is 1.",
+        ),
+    ] = 1,
+    jobs: Jobs = 1,
+    engine: Engine = "loky",
+    cluster: Cluster = None,
     plot: Annotated[
         Path | None, typer.Option(help="Write the cumulative mistakes as a picture.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let a learner play against an adversary."""
+    """Let a learner play against an adversary, once or many times."""
+    from littlestone.claims.workers import Workers
     from littlestone.cli import play as command
 
     command.run(
@@ -89,6 +112,8 @@ def play(
         seed=seed,
         peek=peek,
         even_oblivious_only=even_oblivious,
+        times=times,
+        workers=Workers(jobs=jobs, engine=engine, cluster=cluster),
         plot=plot,
         as_json=as_json,
     )
@@ -145,15 +170,20 @@ def claims(
     names: Annotated[list[str] | None, typer.Argument(help="Which claims; all by default.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Full sizes instead of quick ones.")] = False,
     seed: Annotated[int | None, typer.Option(help="Repeat a run.")] = None,
+    jobs: Jobs = 1,
+    engine: Engine = "loky",
+    cluster: Cluster = None,
     out: Annotated[
         Path | None, typer.Option(help="Write pictures, JSON and one HTML page into this folder.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Examine statements of the paper; exit status 1 if one is refuted."""
+    from littlestone.claims.workers import Workers
     from littlestone.cli import claims as command
 
-    command.run(names or [], full=full, seed=seed, out=out, as_json=as_json)
+    workers = Workers(jobs=jobs, engine=engine, cluster=cluster)
+    command.run(names or [], full=full, seed=seed, workers=workers, out=out, as_json=as_json)
 
 
 @app.command()

@@ -4,14 +4,20 @@ import json
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 from littlestone.catalogue import ADVERSARIES, LEARNERS, class_from_spec, lookup
+from littlestone.claims.sweeps import Summary, Sweep, repeat
+from littlestone.claims.workers import Workers
 from littlestone.cli.progress import round_bar
 from littlestone.game.play import play
 from littlestone.game.transcript import Transcript
 from littlestone.randomness import secure, seeded
+
+FAILED = 1
+SHOWN_FAILURES = 5
 
 
 def run(
@@ -25,42 +31,75 @@ def run(
     seed: int | None,
     peek: bool,
     even_oblivious_only: bool,
+    times: int,
+    workers: Workers,
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    """Play one game and show it as a table, a JSON object, and a picture if wanted."""
+    """Play one game, or the same many times, and show what came of it."""
     space = class_from_spec(concepts)
     entry = lookup(LEARNERS, learner, kind="learner")
     recipe = entry.build(space, rounds=rounds, epsilon=epsilon, delta=delta)
     foe = lookup(ADVERSARIES, adversary, kind="adversary").build(space)
     rng = secure() if seed is None else seeded(seed)
-    with round_bar(rounds, f"{learner} against {adversary}", quiet=as_json) as progress:
-        transcript = play(
-            recipe,
-            foe,
-            rounds=rounds,
-            rng=rng,
-            peek=peek,
-            even_if_oblivious_only=even_oblivious_only,
-            progress=progress,
-        )
-    title = f"{learner} against {adversary} on {concepts}"
+    names = {"learner": learner, "adversary": adversary, "class": concepts}
+    options: dict[str, Any] = {
+        "rounds": rounds,
+        "rng": rng,
+        "peek": peek,
+        "even_if_oblivious_only": even_oblivious_only,
+    }
+    if times == 1:
+        with round_bar(rounds, f"{learner} against {adversary}", quiet=as_json) as progress:
+            transcript = play(recipe, foe, progress=progress, **options)
+        _show(names, transcript, recipe, plot=plot, as_json=as_json)
+        return
+    with round_bar(times, f"games of {learner} against {adversary}", quiet=as_json) as progress:
+        sweep = repeat(recipe, foe, times=times, workers=workers, progress=progress, **options)
+    about = {**names, "rounds": rounds, "seed": seed, "engine": workers.engine}
+    _show_sweep({**about, "jobs": workers.jobs}, sweep, recipe, plot=plot, as_json=as_json)
+    if sweep.failures:
+        raise typer.Exit(FAILED)
+
+
+def _title(names: dict[str, Any]) -> str:
+    return f"{names['learner']} against {names['adversary']} on {names['class']}"
+
+
+def _show(
+    names: dict[str, Any], transcript: Transcript, recipe: Any, *, plot: Path | None, as_json: bool
+) -> None:
+    title = _title(names)
     if plot is not None:
         from littlestone.cli.pictures import cumulative_mistakes
 
         cumulative_mistakes({title: transcript}, plot)
     if as_json:
-        record = {"learner": learner, "adversary": adversary, "class": concepts}
-        print(json.dumps({**record, **transcript.to_json()}))  # noqa: T201
+        print(json.dumps({**names, **transcript.to_json()}))  # noqa: T201
         return
-    _print(title, transcript, recipe)
+    _print(title, describe(transcript, recipe))
     if plot is not None:
         Console().print(f"picture: {plot}")
 
 
-def _print(title: str, transcript: Transcript, recipe: Any) -> None:
+def _show_sweep(
+    about: dict[str, Any], sweep: Sweep, recipe: Any, *, plot: Path | None, as_json: bool
+) -> None:
+    if plot is not None and sweep.ended:
+        from littlestone.cli.pictures import spread_of_mistakes
+
+        spread_of_mistakes(_title(about), sweep.ended, plot)
+    if as_json:
+        print(json.dumps({**about, **sweep.to_json()}))  # noqa: T201
+        return
+    _print(f"{len(sweep.games)} games: {_title(about)}", describe_sweep(sweep, recipe))
+    if plot is not None and sweep.ended:
+        Console().print(f"picture: {plot}")
+
+
+def _print(title: str, rows: dict[str, str]) -> None:
     table = Table("quantity", "value", title=title)
-    for name, value in describe(transcript, recipe).items():
+    for name, value in rows.items():
         table.add_row(name, value)
     Console().print(table)
 
@@ -74,11 +113,31 @@ def describe(transcript: Transcript, recipe: Any) -> dict[str, str]:
         "switches": f"{transcript.switches:,}",
         "seconds": f"{transcript.seconds:.2f}",
     }
+    return {**rows, "privacy": _privacy(recipe, private=transcript.private)}
+
+
+def describe_sweep(sweep: Sweep, recipe: Any) -> dict[str, str]:
+    """The numbers of many games in words; games that failed are named, not dropped."""
+    rows = {"games that ended": f"{len(sweep.ended):,} of {len(sweep.games):,}"}
+    for quantity in ("mistakes", "regret", "switches"):
+        found = sweep.summary(quantity)
+        rows[quantity] = "unknown" if found is None else _spread(found)
+    rows["seconds"] = f"{sweep.seconds:.2f}"
+    for failure in sweep.failures[:SHOWN_FAILURES]:
+        rows[f"game {failure.game} failed"] = failure.error
+    private = bool(sweep.ended) and all(game.private for game in sweep.ended)
+    return {**rows, "privacy": f"each game: {_privacy(recipe, private=private)}"}
+
+
+def _spread(found: Summary) -> str:
+    error = "" if found.standard_error is None else f" ± {found.standard_error:,.2g}"
+    low, middle, high = (found.quantiles[share] for share in (0.05, 0.5, 0.95))
+    return f"mean {found.mean:,.4g}{error}, median {middle:,}, 5–95 % {low:,}–{high:,}"
+
+
+def _privacy(recipe: Any, *, private: bool) -> str:
     if not hasattr(recipe, "guarantee"):
-        return {**rows, "privacy": "none: the learner is deterministic"}
+        return "none: the learner is deterministic"
     promise = recipe.guarantee()
-    stamp = "" if transcript.private else " (NOT PRIVATE: this run was seeded)"
-    return {
-        **rows,
-        "privacy": f"epsilon = {promise.epsilon:g}, delta = {promise.delta:g}{stamp}",
-    }
+    stamp = "" if private else " (NOT PRIVATE: this run was seeded)"
+    return f"epsilon = {promise.epsilon:g}, delta = {promise.delta:g}{stamp}"
