@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.budget import Receipt, total_guarantee
-from littlestone.sanitizers.protocols import Progress, smallest_size
+from littlestone.sanitizers.protocols import Examples, Progress, smallest_size
 from littlestone.sanitizers.queries import split_labels
 from littlestone.sanitizers.rounding import systematic
 from littlestone.theory.rounding import upwards
@@ -100,7 +100,7 @@ class HistogramSanitizer:
         )
 
     def release(
-        self, dataset: Sequence[Any], *, rng: Randomness, progress: Progress | None = None
+        self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
     ) -> "HistogramRelease":
         size = len(dataset)
         require.integer(size=size, at_least=1)
@@ -125,7 +125,7 @@ class HistogramSanitizer:
             receipt=receipt,
         )
 
-    def _keys(self, dataset: Sequence[Any]) -> tuple[Any, int]:
+    def _keys(self, dataset: Examples) -> tuple[Any, int]:
         check_many = self.concepts.domain.check_many
         if not self.labelled:
             return check_many(dataset), 0

@@ -12,7 +12,7 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.budget import Receipt, total_guarantee
-from littlestone.sanitizers.protocols import Progress, Sanitized, Sanitizer, smallest_size
+from littlestone.sanitizers.protocols import Examples, Progress, Sanitized, Sanitizer, smallest_size
 from littlestone.sanitizers.queries import split_labels
 from littlestone.theory.rounding import upwards
 
@@ -79,7 +79,7 @@ class LabelConversion:
         return max(enough, inner)
 
     def release(
-        self, dataset: Sequence[Any], *, rng: Randomness, progress: Progress | None = None
+        self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
     ) -> "LabelledEstimate":
         points, labels = split_labels(dataset)
         points = [self.domain.check(x) for x in points]

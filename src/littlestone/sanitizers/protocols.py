@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from numpy.typing import NDArray
+
 from littlestone import require
-from littlestone.concepts.protocols import Hypothesis, Point
+from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import LittlestoneError
 from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -12,6 +14,9 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
 _LARGEST_SIZE = 1 << 62
+
+Examples = Sequence[Any] | NDArray[Any]
+"""Points, or pairs of point and label."""
 
 Progress = Callable[[int], None]
 """Takes the number of rounds done."""
@@ -70,7 +75,7 @@ class Sanitizer(Protocol):
         ...
 
     def release(
-        self, dataset: Sequence[Any], *, rng: Randomness, progress: Progress | None = None
+        self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
     ) -> Sanitized:
         """Sanitize; never refuses because of what the examples are, if all are in the domain."""
         ...
@@ -120,6 +125,3 @@ def smallest_size(error_at: Callable[[int], float], error: float) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if error_at(middle) <= error else (middle, high)
     return high
-
-
-Examples = Sequence[Point] | Sequence[tuple[Point, int]]

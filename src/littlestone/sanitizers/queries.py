@@ -56,7 +56,7 @@ class FiniteQueries:
         self.cells = len(self.points) * (1 + labelled)
         self._numbers: dict[bytes, int] | None = None
 
-    def tally(self, dataset: Sequence[Any]) -> Counts:
+    def tally(self, dataset: Sequence[Any] | NDArray[Any]) -> Counts:
         """How many examples fall into each cell; refuses, naming it, one that is in none."""
         if len(dataset) == 0:
             raise ValueError("dataset must not be empty")
@@ -124,13 +124,13 @@ class FiniteQueries:
         product: Floats = np.einsum("ij,j->i", self._matrix, weights)
         return product
 
-    def _tally_points(self, points: Sequence[Any]) -> Counts:
+    def _tally_points(self, points: Sequence[Any] | NDArray[Any]) -> Counts:
         return self._bins(self._cells_of(points))
 
     def _bins(self, cells: Counts) -> Counts:
         return np.bincount(cells, minlength=len(self.points)).astype(np.int64)
 
-    def _cells_of(self, points: Sequence[Any]) -> Counts:
+    def _cells_of(self, points: Sequence[Any] | NDArray[Any]) -> Counts:
         domain = self.concept_class.domain
         if isinstance(domain, IntegerRange):
             return domain.check_many(points)

@@ -1,7 +1,7 @@
 """Tell which concepts hold on much of the data and which on none of it: realizable sanitization."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import cycle, islice
@@ -20,7 +20,7 @@ from littlestone.sanitizers.budget import MixedBudget, Receipt, total_guarantee
 from littlestone.sanitizers.discriminator import NoiseBounds, watch_over
 from littlestone.sanitizers.fooling_plan import split_budget
 from littlestone.sanitizers.hitting_set import hitting_set
-from littlestone.sanitizers.protocols import Progress, smallest_size
+from littlestone.sanitizers.protocols import Examples, Progress, smallest_size
 from littlestone.sanitizers.queries import FiniteQueries, queries_of
 from littlestone.sanitizers.realizable_plan import RealizablePlan
 from littlestone.sanitizers.winnow import FlagGenerator, Flags, WinnowGenerator
@@ -164,7 +164,7 @@ class RealizableSanitizer:
         return smallest_size(error_at, error)
 
     def release(
-        self, dataset: Sequence[Any], *, rng: Randomness, progress: Progress | None = None
+        self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
     ) -> "RealizableRelease":
         queries, size = self.queries, len(dataset)
         counts = queries.counts(queries.tally(dataset))

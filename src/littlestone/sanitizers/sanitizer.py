@@ -1,8 +1,7 @@
 """Sanitize a finite class by sequential fooling: a public generator against the private data."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
@@ -13,7 +12,7 @@ from littlestone.sanitizers.budget import MixedBudget, Receipt, total_guarantee
 from littlestone.sanitizers.discriminator import Discriminator, FiniteDiscriminator
 from littlestone.sanitizers.fooling_plan import FoolingPlan, split_budget
 from littlestone.sanitizers.generator import Generator, HedgeGenerator
-from littlestone.sanitizers.protocols import Progress, smallest_size
+from littlestone.sanitizers.protocols import Examples, Progress, smallest_size
 from littlestone.sanitizers.queries import FiniteQueries, queries_of
 from littlestone.sanitizers.synthetic import SyntheticDistribution
 
@@ -165,7 +164,7 @@ class FoolingSanitizer:
         return smallest_size(error_at, error)
 
     def release(
-        self, dataset: Sequence[Any], *, rng: Randomness, progress: Progress | None = None
+        self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
     ) -> SyntheticDistribution:
         queries = self.queries
         tally = queries.tally(dataset)

@@ -1,7 +1,7 @@
 """Sanitize thresholds and intervals by noisy counts of a tree of intervals."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.budget import Receipt, total_guarantee
 from littlestone.sanitizers.interval_tree import IntervalTree
-from littlestone.sanitizers.protocols import Progress, smallest_size
+from littlestone.sanitizers.protocols import Examples, Progress, smallest_size
 from littlestone.sanitizers.queries import Counts, Floats, split_labels
 from littlestone.sanitizers.rounding import systematic
 from littlestone.theory.rounding import upwards
@@ -119,7 +119,7 @@ class TreeSanitizer:
         )
 
     def release(
-        self, dataset: Sequence[Any], *, rng: Randomness, progress: Progress | None = None
+        self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
     ) -> "CumulativeRelease":
         tally = self._tally(dataset)
         size = len(dataset)
@@ -144,7 +144,7 @@ class TreeSanitizer:
             receipt=receipt,
         )
 
-    def _tally(self, dataset: Sequence[Any]) -> Counts:
+    def _tally(self, dataset: Examples) -> Counts:
         require.integer(size=len(dataset), at_least=1)
         if not self.labelled:
             cells = self.concepts.domain.check_many(dataset)

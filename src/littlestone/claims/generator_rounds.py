@@ -1,0 +1,87 @@
+"""[P, Lemma gen], finite domain: the generator is objected to at most ln|X|/(2g²) times."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.concepts.finite import FiniteClass
+from littlestone.randomness import Randomness
+from littlestone.sanitizers.generator import HedgeGenerator
+from littlestone.sanitizers.queries import FiniteQueries, queries_of
+from littlestone.theory.sanitization import generator_rounds_upper_bound
+
+POINTS = 64
+CONCEPTS = 256
+QUICK = (0.3, 0.2, 0.1, 0.05)
+FULL = (*QUICK, 0.025, 0.0125)
+
+
+def most_objections(
+    queries: FiniteQueries, truth: NDArray[np.float64], gap: float, *, lazy: bool
+) -> int:
+    """How often one objects who sees everything: by as much as possible, or just by the gap."""
+    state, count = HedgeGenerator(step=4 * gap).start(queries), 0
+    wanted = queries.answers(truth)
+    while True:
+        surplus = wanted - queries.answers(state.weights)
+        size = np.abs(surplus)
+        if size.max() < gap:
+            return count
+        number = int(np.where(size >= gap, size, 2.0).argmin() if lazy else size.argmax())
+        state = state.after(number, 1 if surplus[number] > 0 else -1)
+        count += 1
+
+
+def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+    """Two kinds of data against two kinds of objections, for smaller and smaller gaps."""
+    generator = rng.generator()
+    queries = queries_of(FiniteClass(generator.integers(2, size=(CONCEPTS, POINTS))))
+    truths = {
+        "one point": np.eye(POINTS)[0],
+        "few points": generator.dirichlet(np.full(POINTS, 0.05)),
+    }
+    gaps = FULL if full else QUICK
+    rows: list[dict[str, Any]] = []
+    for number, gap in enumerate(gaps, start=1):
+        counts = {
+            f"{name}, {'lazy' if lazy else 'eager'}": most_objections(
+                queries, truth, gap, lazy=lazy
+            )
+            for name, truth in truths.items()
+            for lazy in (True, False)
+        }
+        bound = generator_rounds_upper_bound(points=POINTS, gap=gap)
+        rows.append({"gap": gap, **counts, "bound": bound})
+        progress(number / len(gaps))
+    kinds = [key for key in rows[0] if key not in ("gap", "bound")]
+    refuted = any(row[kind] > row["bound"] for row in rows for kind in kinds)
+    closest = max(row[kind] / row["bound"] for row in rows for kind in kinds)
+    series = [
+        Series(name=kind, xs=gaps, ys=[max(row[kind], 1) for row in rows])
+        for kind in [*kinds, "bound"]
+    ]
+    return Finding(
+        verdict=Verdict.REFUTED if refuted else Verdict.NOT_REFUTED,
+        summary=f"the worst case seen needs {closest:.0%} of the bound",
+        rows=rows,
+        pictures=[
+            Picture(
+                title=f"Objections to exponential weights over {POINTS} points",
+                x_label="gap g of an objection",
+                y_label="objections",
+                series=series,
+            )
+        ],
+    )
+
+
+CLAIM = Claim(
+    name="generator-rounds",
+    says="Objections by at least g to exponential weights over X number at most ln|X|/(2g²).",
+    source="[P], Lemma D.8 (lem:gen), finite domain",
+    setting=f"{CONCEPTS} random concepts on {POINTS} points; g from 0.3 to 0.0125 (quick: 0.05)",
+    judged="refuted by a single count above the bound",
+    measure=measure,
+)

@@ -1,0 +1,86 @@
+"""[P, Theorem sanitizer]: the examples needed for error α grow like 1/α²."""
+
+from typing import Any
+
+import numpy as np
+
+from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.measuring import FALSE_REFUTATION, power
+from littlestone.concepts.finite import FiniteClass
+from littlestone.randomness import Randomness
+from littlestone.sanitizers.sanitizer import FoolingSanitizer
+
+POINTS, CONCEPTS = 64, 64
+EPSILON, DELTA = 1.0, 1e-6
+QUICK = tuple(1 << power for power in range(15, 20))
+FULL = tuple(1 << power for power in range(15, 23))
+RUNS = 3
+EXPONENTS = (1.6, 2.4)
+
+
+def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+    """The largest error over all concepts, beside the bound, for more and more examples."""
+    sizes = FULL if full else QUICK
+    generator = rng.generator()
+    concepts = FiniteClass(generator.integers(2, size=(CONCEPTS, POINTS)))
+    shares = generator.dirichlet(np.full(POINTS, 0.1))
+    rows: list[dict[str, Any]] = []
+    for number, size in enumerate(sizes, start=1):
+        recipe = FoolingSanitizer.planned(
+            concepts=concepts,
+            size=size,
+            epsilon=EPSILON,
+            delta=DELTA,
+            failure_probability=FALSE_REFUTATION,
+        )
+        errors = []
+        for _ in range(RUNS):
+            data = generator.choice(POINTS, size=size, p=shares)
+            truth = recipe.queries.counts(recipe.queries.tally(data)) / size
+            estimates = recipe.release(data, rng=rng).estimates()
+            errors.append(float(np.abs(estimates - truth).max()))
+        rows.append(
+            {
+                "examples": size,
+                "largest error": max(errors),
+                "mean error": float(np.mean(errors)),
+                "bound": recipe.error_bound(size=size, failure_probability=FALSE_REFUTATION),
+                "rounds allowed": recipe.discriminator.rounds,
+            }
+        )
+        progress(number / len(sizes))
+    measured = power([row["mean error"] for row in rows], list(sizes))
+    bound = power([row["bound"] for row in rows], list(sizes))
+    kept = all(row["largest error"] <= row["bound"] for row in rows)
+    fits = all(EXPONENTS[0] <= -exponent <= EXPONENTS[1] for exponent in (measured, bound))
+    return Finding(
+        verdict=Verdict.NOT_REFUTED if kept and fits else Verdict.REFUTED,
+        summary=f"examples ~ error^{measured:.2f} measured, error^{bound:.2f} by the bound",
+        rows=rows,
+        pictures=[
+            Picture(
+                title=f"Error of the sanitizer, {CONCEPTS} concepts, ε = {EPSILON:g}",
+                x_label="examples",
+                y_label="largest error over the class",
+                series=[
+                    Series(name=name, xs=sizes, ys=[row[key] for row in rows], style=style)
+                    for name, key, style in [
+                        ("measured", "mean error", "o-"),
+                        ("bound", "bound", "--"),
+                    ]
+                ],
+            )
+        ],
+    )
+
+
+CLAIM = Claim(
+    name="sanitizer-samples",
+    says="A sanitizer with error α needs of order 1/α² examples (ε, class fixed).",
+    source="[P], Theorem 4.2 (thm:sanitizer)",
+    setting=f"{CONCEPTS} random concepts on {POINTS} points, ε = 1, δ = 1e-6; 2^15 to 2^22 "
+    f"examples (quick: 2^19), {RUNS} runs each",
+    judged=f"refuted if an error exceeds its bound or a fitted exponent of n(α) lies outside "
+    f"-{EXPONENTS[1]} … -{EXPONENTS[0]}; a fit confirms no order",
+    measure=measure,
+)
