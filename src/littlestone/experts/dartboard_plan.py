@@ -40,7 +40,7 @@ class DartboardPlan:
             raise ValueError(f"fake must lie in (0, 1], got fake={self.fake!r}")
 
     def guarantee(self, *, delta: float) -> PrivacyGuarantee:
-        """The smaller of two accounts (shrinking_dartboard.md), rounded up.
+        """The smallest of three accounts (shrinking_dartboard.md), rounded up.
 
         One example changes the bit "drawn anew" of its own batch, and then up to ``cap`` draws.
         """
@@ -50,11 +50,11 @@ class DartboardPlan:
         keep = eta if self.fake < 1 else Fraction(0)
         together = ZeroConcentrated.rounded_up((keep + bit) ** 2 / 8 + draws)
         apart = Fraction(ZeroConcentrated.rounded_up(draws).epsilon_upper_bound(delta))
-        epsilon = min(
-            Fraction(together.epsilon_upper_bound(delta)),
-            max(keep, bit) + apart,
-        )
-        return PrivacyGuarantee.rounded_up(epsilon=epsilon, delta=delta)
+        approximate = min(Fraction(together.epsilon_upper_bound(delta)), max(keep, bit) + apart)
+        plain = max(keep, bit) + 2 * eta * self.cap
+        if plain <= approximate:
+            return PrivacyGuarantee.rounded_up(epsilon=plain)
+        return PrivacyGuarantee.rounded_up(epsilon=approximate, delta=delta)
 
     def _bit_cost(self) -> Fraction:
         """ln(1 + (1 - p)(1 - e^-rate)/p), from above: a loss more, and a switch is likelier."""

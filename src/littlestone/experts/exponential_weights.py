@@ -18,7 +18,6 @@ from littlestone.mechanisms.incremental_selection import (
 )
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
-from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 from littlestone.theory.rounding import upwards
 
@@ -66,6 +65,7 @@ class ExponentialWeights:
     """In the exponent, for losses between 0 and 1."""
     _draws: int = field(init=False, repr=False, compare=False)
     _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
+    _guarantee: PrivacyGuarantee = field(init=False, repr=False, compare=False)
 
     prefix_conditional: ClassVar[bool] = True
 
@@ -80,15 +80,21 @@ class ExponentialWeights:
             rate=self.rate, experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale
         )
         object.__setattr__(self, "_selection", chosen)
+        object.__setattr__(self, "_guarantee", self._cost())
 
     def _affordable_rate(self) -> float:
         """The rate without privacy, or the largest that all draws together can afford."""
         squares = self.batches.sum_of_squares(self.rounds)
         wanted = math.sqrt(8 * math.log(max(self.experts, 2)) / squares)
-        budget = Fraction(zcdp_budget(float(self.epsilon), float(self.delta)))
-        enough = self._draws * Fraction(wanted) ** 2 / 2 <= budget
-        if self._draws == 0 or (enough and not self.spend_all):
+        if self._draws == 0:
             return wanted
+        # A few draws are cheaper by plain addition: 2 * rate each.
+        plain = float_at_most(Fraction(self.epsilon) / (2 * self._draws))
+        affordable = max(plain, self._concentrated_rate())
+        return affordable if self.spend_all else min(wanted, affordable)
+
+    def _concentrated_rate(self) -> float:
+        budget = Fraction(zcdp_budget(float(self.epsilon), float(self.delta)))
         rate = math.sqrt(2 * budget / self._draws)
         while self._draws * Fraction(rate) ** 2 / 2 > budget:  # the root was rounded to nearest
             rate = float_at_most(Fraction(rate) * (1 - Fraction(1, 1 << 52)))
@@ -99,13 +105,17 @@ class ExponentialWeights:
         """Whether regret is promised against oblivious adversaries only."""
         return not self.batches.single_rounds
 
-    def zero_concentrated(self) -> ZeroConcentrated:
-        """The cost of all draws that one example may change."""
-        return self._selection.zero_concentrated().times(self._draws)
-
     def guarantee(self) -> PrivacyGuarantee:
         """What all experts played together promise; at most what was asked for."""
-        return self.zero_concentrated().guarantee(delta=self.delta)
+        return self._guarantee
+
+    def _cost(self) -> PrivacyGuarantee:
+        draw = self._selection
+        concentrated = draw.zero_concentrated().times(self._draws).guarantee(delta=self.delta)
+        plain = PrivacyGuarantee.rounded_up(
+            epsilon=Fraction(draw.guarantee().epsilon) * self._draws
+        )
+        return plain if plain.epsilon <= concentrated.epsilon else concentrated
 
     def regret_bound(self) -> float:
         """ln N / rate + rate * (sum of squared batch lengths) / 8, and what the table adds."""

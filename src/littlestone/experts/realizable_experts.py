@@ -63,6 +63,7 @@ class RealizableExperts:
     rate: float = field(init=False)
     monitor: AboveThreshold = field(init=False)
     _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
+    _guarantee: PrivacyGuarantee = field(init=False, repr=False, compare=False)
 
     loss_scale: ClassVar[int] = 1
     oblivious_only: ClassVar[bool] = True
@@ -87,6 +88,7 @@ class RealizableExperts:
             ("_selection", drawing),
         ):
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "_guarantee", self._cost())
 
     def _divided(self, share: float) -> tuple[int, float, float]:
         """Phases, rate and AboveThreshold's epsilon if that gets this share of the budget."""
@@ -119,6 +121,9 @@ class RealizableExperts:
 
     def guarantee(self) -> PrivacyGuarantee:
         """AboveThreshold once, as its instances see disjoint rounds, and all draws."""
+        return self._guarantee
+
+    def _cost(self) -> PrivacyGuarantee:
         draws = self._selection.zero_concentrated().times(self.phases - 1)
         return PrivacyGuarantee.rounded_up(
             epsilon=Fraction(self.monitor.epsilon)

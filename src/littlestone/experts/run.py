@@ -43,24 +43,26 @@ class ExpertsRun:
     1
     """
 
-    __slots__ = ("_ledger", "_played", "_recipe", "_strategy", "_totals")
+    __slots__ = ("_played", "_private", "_recipe", "_strategy", "_totals")
 
     def __init__(self, recipe: ExpertsRecipe, rng: Randomness) -> None:
         self._recipe = recipe
         self._totals = Totals(recipe.experts)
         self._strategy = recipe.strategy(self._totals, rng)
         self._played = 0
-        promise = recipe.guarantee()
-        self._ledger = Ledger(budget=promise, private=rng.private)
-        if promise.is_private:
-            self._ledger.charge(type(recipe).__name__, promise, first=1)
+        self._private = rng.private
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("a run cannot be copied or pickled: two copies would reuse the same noise")
 
     @property
     def ledger(self) -> Ledger:
-        return self._ledger
+        """One charge, which was made before the first round and covers all of them."""
+        promise = self._recipe.guarantee()
+        ledger = Ledger(budget=promise, private=self._private)
+        if promise.is_private:
+            ledger.charge(type(self._recipe).__name__, promise, first=1)
+        return ledger
 
     @property
     def rounds_played(self) -> int:

@@ -55,6 +55,7 @@ class ShrinkingDartboard:
     loss_scale: int = 1
     plan: DartboardPlan | None = None
     _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
+    _guarantee: PrivacyGuarantee = field(init=False, repr=False, compare=False)
 
     oblivious_only: ClassVar[bool] = True
     prefix_conditional: ClassVar[bool] = True
@@ -65,6 +66,7 @@ class ShrinkingDartboard:
         require.open_probability(delta=self.delta)
         if self.plan is None:
             object.__setattr__(self, "plan", self._best_plan())
+        object.__setattr__(self, "_guarantee", self._plan.guarantee(delta=self.delta))
         budget = PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
         if not self.guarantee().within(budget):
             raise ValueError(
@@ -95,7 +97,7 @@ class ShrinkingDartboard:
 
     def guarantee(self) -> PrivacyGuarantee:
         """What all experts played together promise; at most what was asked for."""
-        return self._plan.guarantee(delta=self.delta)
+        return self._guarantee
 
     def regret_bound(self) -> float:
         """In expectation, against oblivious adversaries, and what the weight table adds."""
