@@ -27,6 +27,8 @@ from littlestone.theory.experts import hedge_regret_upper_bound
 
 # So far below the best, all concepts together weigh exp(-50): less than a draw can notice.
 _DEEPEST: Final = 50.0
+# Up to here a list of all losses is faster than runs of them.
+_FEW: Final = 1 << 11
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +76,9 @@ class Hedge:
         return Hedge(concepts=self.concepts, rounds=rounds)
 
     def begin(self) -> "ListedHedgeState | TalliedHedgeState":
-        if isinstance(self.concepts, Thresholds | Points | Intervals):
-            return TalliedHedgeState(self.concepts, self._rate, tallied(self.concepts, []))
         size = require_losses(self.concepts)
+        if size > _FEW and isinstance(self.concepts, Thresholds | Points | Intervals):
+            return TalliedHedgeState(self.concepts, self._rate, tallied(self.concepts, []))
         return ListedHedgeState(self.concepts, self._rate, np.zeros(size, dtype=np.int32))
 
     def start(self, *, rng: Randomness) -> ProperRun:

@@ -17,10 +17,12 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.thresholds import Thresholds
 from littlestone.game.play import play
 from littlestone.online.critical_game import CriticalGame, greedy_cover, minimax
-from littlestone.online.hedge import Hedge
+from littlestone.online.hedge import Hedge, ListedHedgeState, TalliedHedgeState
+from littlestone.online.loss_runs import tallied
 from littlestone.online.proper_agnostic import ProperAgnostic
 from littlestone.randomness import Randomness, seeded
 
+LONG = Thresholds(5000)
 SCATTERED = FiniteClass(np.random.default_rng(3).integers(2, size=(10, 6)))
 CLASSES: list[ConceptClass] = [Thresholds(7), Points(6), Intervals(5), SCATTERED]
 LEARNERS = [
@@ -92,6 +94,17 @@ def test_error_probabilities_are_those_of_the_draws(learner: Any, rng: Randomnes
 
 
 @pytest.mark.statistical
+def test_draws_from_a_long_range_have_their_law(rng: Randomness) -> None:
+    state = Hedge(concepts=LONG, rounds=100).begin()
+    for number in range(40):
+        state = state.after(900 + number, int(number > 9))
+    drawn = [state.draw(rng=rng) for _ in range(DRAWS)]
+    for x in (905, 930):
+        wrong = sum(h(x) == 0 for h in drawn) / DRAWS
+        assert abs(wrong - state.error_probability(x, 1)) <= SLACK
+
+
+@pytest.mark.statistical
 def test_draws_that_ignore_the_examples_are_noticed(rng: Randomness) -> None:
     state = Hedge(concepts=Thresholds(7), rounds=300).begin()
     drawn = [state.draw(rng=rng) for _ in range(DRAWS)]  # 7 of 8 thresholds err on (0, 1)
@@ -114,8 +127,9 @@ def test_draws_are_concepts_and_leave_the_state_alone(learner: Any, rng: Randomn
 def test_a_structured_class_has_the_weights_of_its_list() -> None:
     for concepts in (Thresholds(7), Points(7), Intervals(7)):
         learner = Hedge(concepts=concepts, rounds=50)
-        listed = Hedge(concepts=FiniteClass.of(concepts), rounds=50)
-        one, other = learner.begin(), listed.begin()
+        other = learner.begin()
+        one = TalliedHedgeState(concepts, learner._rate, tallied(concepts, []))
+        assert isinstance(other, ListedHedgeState)
         for number in range(30):
             x, y = number * 3 % 7, number % 2
             assert one.error_probability(x, y) == pytest.approx(other.error_probability(x, y))
