@@ -1,7 +1,7 @@
 """Hedge: concepts weighted by the exponential of their mistakes, and a fresh draw each round."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -54,15 +54,16 @@ class Hedge:
     rounds: int
     rate: float | None = None
     """By default sqrt(8 * ln(concepts) / rounds), which is best for the bound."""
+    _rate: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require.integer(rounds=self.rounds, at_least=1)
         size = require_losses(self.concepts)
-        if self.rate is None:
-            # One concept needs no rate; any positive one will do.
-            best = math.sqrt(8 * math.log(size) / self.rounds) if size > 1 else 1.0
-            object.__setattr__(self, "rate", best)
-        require.positive(rate=self._rate)
+        if self.rate is not None:
+            require.positive(rate=self.rate)
+        # One concept needs no rate; any positive one will do.
+        best = math.sqrt(8 * math.log(size) / self.rounds) if size > 1 else 1.0
+        object.__setattr__(self, "_rate", best if self.rate is None else self.rate)
 
     def regret_bound(self) -> float:
         """ln(concepts) / rate + rate * rounds / 8; nothing at all for a single concept."""
@@ -72,8 +73,8 @@ class Hedge:
         return hedge_regret_upper_bound(experts=size, rounds=self.rounds, rate=self._rate)
 
     def for_rounds(self, rounds: int, /) -> "Hedge":
-        """With the best rate for another horizon."""
-        return Hedge(concepts=self.concepts, rounds=rounds)
+        """With the best rate for another horizon, unless a rate was given."""
+        return Hedge(concepts=self.concepts, rounds=rounds, rate=self.rate)
 
     def begin(self) -> "ListedHedgeState | TalliedHedgeState":
         size = require_losses(self.concepts)
@@ -84,11 +85,6 @@ class Hedge:
     def start(self, *, rng: Randomness) -> ProperRun:
         """A run that publishes a fresh draw each round."""
         return ProperRun(self, rng)
-
-    @property
-    def _rate(self) -> float:
-        assert self.rate is not None  # __post_init__ has set it
-        return self.rate
 
 
 @dataclass(frozen=True, slots=True, eq=False)

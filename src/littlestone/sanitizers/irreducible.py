@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -166,18 +167,13 @@ class IrreducibleLearner:
     def _function(self, errors: NDArray[np.int64], size: int, rng: Randomness) -> bytes | None:
         """A function that many teachers list in the first stage in which many agree."""
         budgets = Budgets.split(self.epsilon)
-        watch = AboveThresholdQueries(epsilon=budgets.watch, threshold=-(-self.blocks // 2))
-        watching = watch.start(rng=rng)
+        watching = _watch(budgets.watch, -(-self.blocks // 2)).start(rng=rng)
         for stage in range(self.concepts.littlestone_dimension + 1):
             lists = self._lists(errors, stage, size)  # (L2, L3)
             shared = Counter(u for known in lists for u in known)
             if watching.ask(max(shared.values(), default=0)):  # (L4)
-                sample = SparseSample(
-                    epsilon=budgets.sample,
-                    delta=self.delta,
-                    lists=self.blocks,
-                    longest=longest_list(self.concepts, size),
-                )
+                longest = longest_list(self.concepts, size)
+                sample = _sample(budgets.sample, self.delta, self.blocks, longest)
                 drawn: bytes | None = sample.draw(lists, rng=rng)  # (L5)
                 return drawn
         return None  # (L6)
@@ -212,3 +208,13 @@ class IrreducibleLearner:
             error=error,
             failure_probability=failure_probability,
         )
+
+
+@lru_cache(maxsize=16)
+def _watch(epsilon: float, threshold: int) -> AboveThresholdQueries:
+    return AboveThresholdQueries(epsilon=epsilon, threshold=threshold)
+
+
+@lru_cache(maxsize=16)
+def _sample(epsilon: float, delta: float, lists: int, longest: int) -> SparseSample:
+    return SparseSample(epsilon=epsilon, delta=delta, lists=lists, longest=longest)

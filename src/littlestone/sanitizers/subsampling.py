@@ -62,18 +62,12 @@ class Subsampled:
 
     def guarantee(self) -> PrivacyGuarantee:
         """ln r = n [ln(1 + (e^ε − 1)/m) − ln(1 − (1 − e^−ε)/m)], n draws from m examples."""
-        inner = self.learner.guarantee()
-        return PrivacyGuarantee(
-            epsilon=subsampled_epsilon_upper_bound(
-                samples=self.draws, size=self.size, epsilon=inner.epsilon
-            ),
-            delta=min(
-                1.0,
-                subsampled_delta_upper_bound(
-                    samples=self.draws, size=self.size, epsilon=inner.epsilon, delta=inner.delta
-                ),
-            ),
-        )
+        inner, numbers = self.learner.guarantee(), {"samples": self.draws, "size": self.size}
+        epsilon = subsampled_epsilon_upper_bound(**numbers, epsilon=inner.epsilon)
+        if inner.delta == 0:
+            return PrivacyGuarantee(epsilon=epsilon)
+        delta = subsampled_delta_upper_bound(**numbers, epsilon=inner.epsilon, delta=inner.delta)
+        return PrivacyGuarantee(epsilon=epsilon, delta=min(1.0, delta))
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
         """The PAC learner's bound, on the distribution that the data are; whatever their size."""
