@@ -49,9 +49,11 @@ class DartboardPlan:
         # A bit that is constant costs nothing, not even the rate.
         keep = eta if self.fake < 1 else Fraction(0)
         together = ZeroConcentrated.rounded_up((keep + bit) ** 2 / 8 + draws)
+        plain = max(keep, bit) + 2 * eta * self.cap
+        if delta == 0:
+            return PrivacyGuarantee.rounded_up(epsilon=plain)
         apart = Fraction(ZeroConcentrated.rounded_up(draws).epsilon_upper_bound(delta))
         approximate = min(Fraction(together.epsilon_upper_bound(delta)), max(keep, bit) + apart)
-        plain = max(keep, bit) + 2 * eta * self.cap
         if plain <= approximate:
             return PrivacyGuarantee.rounded_up(epsilon=plain)
         return PrivacyGuarantee.rounded_up(epsilon=approximate, delta=delta)
@@ -76,14 +78,27 @@ def best_plan(
     if batch is None:
         batch = _best_batch(search, rounds)
     rate, fake = search.best(batch)
-    budget = PrivacyGuarantee(epsilon=epsilon, delta=delta)
-    rate *= 1.01  # the approximation may have been too careful
-    while True:
-        plan = DartboardPlan(rate=min(rate, search.clamp(batch)), fake=fake, batch=batch, cap=0)
-        plan = replace(plan, cap=_cap(plan, rounds))
-        if plan.guarantee(delta=delta).within(budget):
-            return plan
-        rate *= 0.9995
+    draft = DartboardPlan(rate=min(1.01 * rate, search.clamp(batch)), fake=fake, batch=batch, cap=0)
+    return _slowed_down(draft, rounds, PrivacyGuarantee(epsilon=epsilon, delta=delta))
+
+
+def _slowed_down(draft: DartboardPlan, rounds: int, budget: PrivacyGuarantee) -> DartboardPlan:
+    """The draft with the largest rate, up to its own, whose exact cost fits into the budget."""
+
+    def at(share: float) -> DartboardPlan:
+        slower = replace(draft, rate=share * draft.rate)
+        return replace(slower, cap=_cap(slower, rounds))
+
+    def fits(plan: DartboardPlan) -> bool:
+        return plan.guarantee(delta=budget.delta).within(budget)
+
+    low, high = 1.0, 1.0
+    while not fits(at(low)):
+        low, high = low / 2, low
+    while high - low > 1e-4 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(at(middle)) else (low, middle)
+    return at(low)
 
 
 def _best_batch(search: "_Search", rounds: int) -> int:
@@ -110,7 +125,7 @@ class _Search:
     def __init__(self, experts: int, rounds: int, epsilon: float, delta: float) -> None:
         self.weight = math.log(max(experts, 2))
         self.rounds, self.epsilon, self.delta = rounds, epsilon, delta
-        self.tail = float(-ndtri(max(1 / rounds**2, 1e-300)))
+        self.tail = float(-ndtri(min(max(1 / rounds**2, 1e-300), 0.5)))
         # How the budget is divided between the bit and the draws.
         self.bits: Floats = epsilon * np.exp(np.linspace(math.log(1e-3), math.log(0.98), 80))
         self._rhos: Floats = np.exp(
@@ -132,7 +147,8 @@ class _Search:
     def best(self, batch: int) -> tuple[float, float]:
         """The best rate and fake-switch probability for this batch length."""
         batches, clamp = -(-self.rounds // batch), self.clamp(batch)
-        always = math.sqrt(2 * self.total / max(1, batches - 1))
+        draws = max(1, batches - 1)
+        always = max(math.sqrt(2 * self.total / draws), self.epsilon / (2 * draws))
         rates = np.minimum(self._largest_rates(batches, batch), clamp)
         if rates.max() <= min(always, clamp):
             return min(always, clamp), 1.0
@@ -153,10 +169,11 @@ class _Search:
         chance = 1 - (1 - fake) * np.exp(-rates * batch)
         mean, deviation = batches * chance, np.sqrt(batches * chance * (1 - chance))
         cap = mean + self.tail * deviation + (self.tail**2 - 1) * (1 - 2 * chance) / 6
-        draws = np.minimum(np.ceil(cap) + 1, batches - 1) * rates**2 / 2
+        cap = np.minimum(np.ceil(cap) + 1, batches - 1)
+        draws = cap * rates**2 / 2
         together = (rates + self.bits) ** 2 / 8 + draws <= self.total
-        apart = (draws <= self.left) & (rates <= self.bits)
-        fitting: NDArray[np.bool_] = together | apart
+        apart = (draws <= self.left) | (self.bits + 2 * cap * rates <= self.epsilon)
+        fitting: NDArray[np.bool_] = together | (apart & (rates <= self.bits))
         return fitting
 
     def _fake(self, rates: Floats, index: int | None = None) -> Floats:

@@ -1,0 +1,111 @@
+"""Plans of the dartboard: their exact cost, and how good the best ones are."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from littlestone.experts.dartboard_plan import DartboardPlan, best_plan
+from littlestone.experts.lazy_switching import LazySwitching
+from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.zcdp import ZeroConcentrated
+from littlestone.theory.experts import (
+    dartboard_regret_upper_bound,
+    dartboard_switches_upper_bound,
+    dartboard_zcdp_upper_bound,
+    hedge_regret_upper_bound,
+    low_switching_regret_lower_bound,
+)
+
+PLAN = DartboardPlan(rate=0.01, fake=0.05, batch=3, cap=300)
+
+
+def test_the_cost_is_the_smallest_of_three_accounts() -> None:
+    bit = math.log(1 + 0.95 * (1 - math.exp(-0.01)) / 0.05)
+    delta = 1e-6
+    together = ZeroConcentrated(
+        rho=dartboard_zcdp_upper_bound(rate=0.01, fake=0.05, switches=300)
+    ).epsilon_upper_bound(delta)
+    apart = bit + ZeroConcentrated(rho=300 * 0.01**2 / 2).epsilon_upper_bound(delta)
+    plain = bit + 2 * 0.01 * 300
+    exact = PLAN.guarantee(delta=delta).epsilon
+    assert exact == pytest.approx(min(together, apart, plain), rel=1e-9)
+    assert PLAN.guarantee(delta=0.0).epsilon == pytest.approx(plain)
+
+
+@pytest.mark.parametrize("worse", [{"rate": 0.011}, {"cap": 301}, {"fake": 0.04}])
+def test_more_of_anything_costs_more(worse: dict[str, float]) -> None:
+    other = replace(PLAN, **worse)  # type: ignore[arg-type]
+    assert other.guarantee(delta=1e-6).epsilon > PLAN.guarantee(delta=1e-6).epsilon
+
+
+@pytest.mark.parametrize(
+    ("experts", "rounds", "epsilon", "most"),
+    [(100, 10**6, 1.0, 2650), (100, 10**6, 0.1, 1.02e4), (10**6, 10**6, 1.0, 6.7e3)],
+)
+def test_the_best_plan_reaches_the_bounds_of_the_prototype(
+    experts: int, rounds: int, epsilon: float, most: float
+) -> None:
+    recipe = ShrinkingDartboard(experts=experts, rounds=rounds, epsilon=epsilon, delta=1e-6)
+    assert recipe.regret_bound() <= most
+    assert recipe.guarantee().within(PrivacyGuarantee(epsilon=epsilon, delta=1e-6))
+    assert recipe.guarantee().epsilon >= 0.995 * epsilon  # little is given away
+    plan = recipe.plan
+    assert plan is not None
+    assert plan.cap >= dartboard_switches_upper_bound(
+        rounds=rounds, batch=plan.batch, rate=plan.rate, fake=plan.fake
+    )
+
+
+@pytest.mark.parametrize("epsilon", [0.003, 0.03, 0.3, 3.0, 30.0])
+@pytest.mark.parametrize("rounds", [1, 2, 50, 3000])
+def test_every_plan_fits_its_budget(epsilon: float, rounds: int) -> None:
+    plan = best_plan(experts=10, rounds=rounds, epsilon=epsilon, delta=1e-6)
+    assert plan.guarantee(delta=1e-6).within(PrivacyGuarantee(epsilon=epsilon, delta=1e-6))
+
+
+def test_planning_is_deterministic() -> None:
+    sizes = {"experts": 7, "rounds": 12345, "epsilon": 0.7, "delta": 1e-5}
+    assert best_plan.__wrapped__(**sizes) == best_plan.__wrapped__(**sizes)
+
+
+def test_with_a_large_budget_privacy_is_free() -> None:
+    rich = ShrinkingDartboard(experts=10, rounds=10_000, epsilon=50.0, delta=1e-6)
+    plain = hedge_regret_upper_bound(experts=10, rounds=10_000)
+    assert rich.regret_bound() <= plain * 1.01
+
+
+def test_a_plan_that_costs_too_much_is_refused() -> None:
+    with pytest.raises(ValueError, match="plan must cost at most"):
+        ShrinkingDartboard(experts=5, rounds=900, epsilon=0.5, delta=1e-6, plan=PLAN)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"rate": 0.0}, {"fake": 0.0}, {"fake": 1.5}, {"batch": 0}, {"cap": -1}]
+)
+def test_bad_plans_are_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        replace(PLAN, **bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.1, 0.02])
+def test_published_batches_are_never_better_than_the_best(epsilon: float) -> None:
+    sizes = {"experts": 50, "rounds": 10**5, "epsilon": epsilon, "delta": 1e-6}
+    published, best = LazySwitching(**sizes), ShrinkingDartboard(**sizes)  # type: ignore[arg-type]
+    assert published.plan is not None and published.plan.batch == math.ceil(1 / epsilon)
+    assert best.regret_bound() <= published.regret_bound()
+    # Proposition 1 of lazy_switching.md: batches of B rounds cost 0.39 √(TB) whatever is done.
+    assert published.regret_bound() >= 0.39 * math.sqrt(10**5 * published.plan.batch)
+
+
+def test_the_lower_bound_for_few_switches_is_below_what_the_dartboard_promises() -> None:
+    for rounds, epsilon in ((10**6, 0.01), (10**7, 0.003), (10**8, 0.01)):
+        plan = best_plan(experts=2, rounds=rounds, epsilon=epsilon, delta=1e-12)
+        floor = low_switching_regret_lower_bound(
+            rounds=rounds, epsilon=epsilon, switches=plan.cap, delta=1e-12
+        )
+        bound = dartboard_regret_upper_bound(
+            experts=2, rounds=rounds, batch=plan.batch, rate=plan.rate
+        )
+        assert 0 < floor <= bound
