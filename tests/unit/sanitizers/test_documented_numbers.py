@@ -1,0 +1,47 @@
+"""The computed numbers of docs/SANITIZERS.md are those of the code."""
+
+from pathlib import Path
+
+from littlestone.concepts.points import Points
+from littlestone.concepts.thresholds import Thresholds
+from littlestone.privacy.zcdp import largest_zero_concentrated
+from littlestone.sanitizers.histogram_sanitizer import HistogramSanitizer
+from littlestone.sanitizers.realizable import RealizableSanitizer
+from littlestone.sanitizers.sanitizer import FoolingSanitizer
+from littlestone.sanitizers.tree_sanitizer import TreeSanitizer
+from littlestone.theory.sanitization import sanitizer_samples_upper_bound
+
+PAGE = (Path(__file__).parents[3] / "docs" / "SANITIZERS.md").read_text(encoding="utf-8")
+LINE = Thresholds(1023)
+
+
+def test_examples_needed() -> None:
+    rho = largest_zero_concentrated(epsilon=1.0, delta=1e-6).rho
+    needed = [
+        sanitizer_samples_upper_bound(
+            concepts=1024, points=1023, error=0.1, zcdp=rho, failure_probability=0.05
+        )
+    ]
+    for recipe in (
+        FoolingSanitizer.planned(concepts=LINE, size=1000, epsilon=1.0, delta=1e-6),
+        RealizableSanitizer.planned(concepts=LINE, size=1000, epsilon=1.0, delta=1e-6),
+        TreeSanitizer(concepts=Thresholds(1024), epsilon=1.0, delta=1e-6),
+        HistogramSanitizer(concepts=Points(), epsilon=1.0, delta=1e-6),
+    ):
+        needed.append(recipe.needed(error=0.1, failure_probability=0.05))
+    for number in needed:
+        assert f"| {number:,} |" in PAGE
+
+
+def test_errors_at_a_hundred_thousand_examples() -> None:
+    size = 100_000
+    planned = FoolingSanitizer.planned(concepts=LINE, size=size, epsilon=1.0, delta=1e-6)
+    hasty = FoolingSanitizer.calibrated(concepts=LINE, size=size, epsilon=1.0, delta=1e-6)
+    flags = RealizableSanitizer.planned(concepts=LINE, size=size, epsilon=1.0, delta=1e-6)
+    tree = TreeSanitizer(concepts=Thresholds(1024), epsilon=1.0, delta=1e-6)
+    won = hasty.discriminator.accuracy(hasty.queries, size=size, failure_probability=0.05).win
+    assert f"{planned.error_bound(size=size, failure_probability=0.05):.3f} at n" in PAGE
+    assert f"{won:.3f} for a release that has `won`" in PAGE
+    assert f"above {flags.error_bound(size=size, failure_probability=0.05):.2f} at n" in PAGE
+    assert f"{tree.error_bound(size=size, failure_probability=0.05) * size:.0f}/n" in PAGE
+    assert planned.discriminator.rounds == 1730 and "1,730" in PAGE
