@@ -16,6 +16,7 @@ from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.finite import FiniteClass
 from littlestone.concepts.points import Points
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point
+from littlestone.concepts.stumps import Stumps
 from littlestone.concepts.support import FiniteSupport
 from littlestone.concepts.table import TableHypothesis
 from littlestone.concepts.thresholds import ThresholdHypothesis, Thresholds
@@ -168,15 +169,19 @@ class MatrixLosses:
 
 
 class ListedLosses:
-    """Any other class: the concepts are asked one by one, for each new point once."""
+    """Any other class: the concepts are asked one by one, for each new point once.
+
+    Rules over records answer all at once.
+    """
 
     def __init__(self, concepts: ConceptClass) -> None:
         self._concepts = list(concepts.concepts())
         self._losses = np.zeros(len(self._concepts), dtype=np.int64)
         self._remembered: dict[Point, NDArray[np.uint8]] = {}
+        self._labels = concepts.labels if isinstance(concepts, Stumps) else self._asked
 
     def add(self, x: Any, y: Label, weight: int, /) -> None:
-        self._losses += weight * (self._labels_of(x) != y)
+        self._losses += weight * (self._labels(x) != y)
 
     def written_out(self) -> NDArray[np.int64]:
         return self._losses.copy()
@@ -191,7 +196,7 @@ class ListedLosses:
     def load(self, state: NDArray[np.int64], /) -> None:
         self._losses[:] = state
 
-    def _labels_of(self, x: Point) -> NDArray[np.uint8]:
+    def _asked(self, x: Point) -> NDArray[np.uint8]:
         known = self._remembered.get(x)
         if known is None:
             known = np.fromiter((concept(x) for concept in self._concepts), dtype=np.uint8)

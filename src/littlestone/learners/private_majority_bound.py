@@ -17,8 +17,8 @@ from littlestone.theory.private_halving import potential_drop_lower_bound
 
 Array = NDArray[np.float64]
 
-_PRICES: Final = 10.0 ** np.arange(-0.5, 1.6, 0.5)
-_MOMENTS: Final = 10.0 ** np.arange(-1.5, 0.1, 0.25)
+_PRICES: Final = 10.0 ** np.arange(-0.5, 1.6, 0.25)
+_MOMENTS: Final = 10.0 ** np.arange(-1.5, 0.3, 0.25)
 _BLOCK: Final = 0.5
 _NOISE: Final = 10
 _TURNS: Final = 60
@@ -69,8 +69,8 @@ class _Game:
         noise = block * np.arange(math.ceil(_NOISE / rate / block) + 1)
         counts = block * np.arange(-(-(plan.threshold + int(noise[-1])) // block))
         self.size = len(moments)
-        self.starts: Array = plan.selection_rate * counts
-        self.nexts: Array = plan.selection_rate * (counts + 1)
+        self.starts: Array = plan.selection_rate * counts.astype(np.float64)
+        self.nexts: Array = self.starts + plan.selection_rate
 
         def fires(mistakes: NDArray[np.int64]) -> Array:
             gaps = plan.threshold + noise - mistakes[:, None]

@@ -23,10 +23,12 @@ _SELECTION_SHARES: Final = tuple(share / 40 for share in range(12, 21))
 _CAUTION: Final = 20
 _FINEST: Final = 16
 _SMALLEST_RATE: Final = 2e-4  # tables of weights grow with its inverse
-# Votes and charges (rate times mistakes) of the epochs before the one with a proof. A few votes
-# are enough against most streams; an adversary that exploits them pays with an epoch.
-_FIRST_EPOCHS: Final = ((3, 1.5), (11, 1.5), (41, 2.0))
-_PHASES_FOR_EACH_NAT: Final = 3.0
+# How often votes are tripled, and with which charge (rate times mistakes of a phase), before the
+# epoch that has a proof. A few votes are enough against most streams; an adversary that exploits
+# them pays with the epoch.
+_FIRST_CHARGES: Final = (1.25, 1.25, 2.0)
+_POINTS_FOR_EACH_VOTE: Final = 6.0  # in logarithms; richer domains leave more room to deviate
+_PHASES_FOR_EACH_NAT: Final = 4.0
 LAST_EPOCH_FAILS: Final = 0.05
 
 
@@ -101,11 +103,12 @@ def plan_sampled(
     """
     rho, threshold_epsilon = split_budget(epsilon=epsilon, delta=delta)
     usual = max(4, math.ceil(_PHASES_FOR_EACH_NAT * math.log(concepts + 1)))
-    patience = math.log(rounds) / 2 / threshold_epsilon
+    fewest = max(3, math.ceil(columns / _POINTS_FOR_EACH_VOTE) | 1)
     if votes is not None or phases is not None:
-        sizes = [(votes or 3, phases or usual, _FIRST_EPOCHS[0][1])]
+        sizes = [(votes or fewest, phases or usual, _FIRST_CHARGES[0])]
     else:
-        sizes = [(votes, usual, charge) for votes, charge in _FIRST_EPOCHS]
+        sizes = [(fewest * 3**i, usual, charge) for i, charge in enumerate(_FIRST_CHARGES)]
+    patience = math.log(rounds) / 2 / threshold_epsilon
     epochs = [
         epoch_plan(rho=rho, votes=m, phases=p, charge=c, margin=patience) for m, p, c in sizes
     ]
