@@ -29,10 +29,13 @@ from littlestone.concepts.sparse_sets import SparseSets
 from littlestone.concepts.stumps import Stumps
 from littlestone.concepts.thresholds import Thresholds
 from littlestone.game.protocols import Adversary
+from littlestone.learners.agnostic_finite import AgnosticFinite
 from littlestone.learners.eager_forest import EagerForest
 from littlestone.learners.fresh_copies import FreshCopies
 from littlestone.learners.lazy_forest import LazyForest
 from littlestone.learners.private_majority import PrivateMajority
+from littlestone.learners.sanitized_batches import SanitizedBatches
+from littlestone.learners.sanitized_experts import SanitizedExperts
 from littlestone.online.halving import Halving
 from littlestone.online.standard_optimal import StandardOptimal
 
@@ -149,6 +152,28 @@ LEARNERS: Mapping[str, LearnerEntry] = {
         build=lambda concepts, **budget: LazyForest.calibrated(concepts=concepts, **budget),
         private=True,
         summary="the paper's Algorithm 2, calibrated; any Littlestone class of small dimension",
+    ),
+    "agnostic-finite": LearnerEntry(
+        build=lambda concepts, **budget: AgnosticFinite(concepts=concepts, **budget),
+        private=True,
+        summary="the practical default for noisy data: finite classes, adaptive adversaries",
+    ),
+    "agnostic-finite-oblivious": LearnerEntry(
+        build=lambda concepts, **budget: AgnosticFinite(
+            concepts=concepts, adversary="oblivious", **budget
+        ),
+        private=True,
+        summary="the same with far less regret, if the stream does not react to what is published",
+    ),
+    "sanitized-batches": LearnerEntry(
+        build=lambda concepts, **budget: SanitizedBatches(concepts=concepts, **budget),
+        private=True,
+        summary="the paper's Algorithm 3: proper, agnostic, by sanitized batches",
+    ),
+    "sanitized-experts": LearnerEntry(
+        build=lambda concepts, **budget: SanitizedExperts(concepts=concepts, **budget),
+        private=True,
+        summary="the paper's Algorithms 5 to 7: any Littlestone class, agnostic",
     ),
     "eager-forest": LearnerEntry(
         build=lambda concepts, **budget: EagerForest.calibrated(concepts=concepts, **budget),

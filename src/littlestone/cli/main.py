@@ -187,6 +187,32 @@ def claims(
 
 
 @app.command()
+def recommend(
+    concepts: ClassSpec,
+    rounds: Annotated[int, typer.Option(help="The horizon.")],
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="Privacy parameter.")] = 1e-6,
+    setting: Annotated[
+        str, typer.Option(help="realizable (some concept always fits) or agnostic.")
+    ] = "realizable",
+    adversary: Annotated[str, typer.Option(help="adaptive or oblivious.")] = "adaptive",
+    as_json: AsJson = False,
+) -> None:
+    """Rank the learners for a class and a budget, and say why."""
+    from littlestone.cli import recommend as command
+
+    command.run(
+        concepts,
+        rounds=rounds,
+        epsilon=epsilon,
+        delta=delta,
+        setting=setting,  # type: ignore[arg-type]
+        adversary=adversary,  # type: ignore[arg-type]
+        as_json=as_json,
+    )
+
+
+@app.command()
 def learn(
     source: Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSONL, Parquet, or - .")],
     concepts: Annotated[str, typer.Option("--class", help="As in stumps:schema.toml.")],
