@@ -1,0 +1,101 @@
+"""From a record to a point: a fixed map, declared beforehand, one record at a time."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from littlestone.concepts.protocols import Domain, Point
+from littlestone.concepts.schema import Cells, Schema
+
+
+class Reader(Protocol):
+    """Reads the point out of a record, or refuses the record with a ValueError."""
+
+    def point(self, record: Any, /) -> Point: ...
+
+
+def reader_for(
+    domain: Domain, *, features: Sequence[str] | None, stand_ins: Mapping[str, Any] | None
+) -> Reader:
+    """By the schema if there is one, else from the named features."""
+    if isinstance(domain, Schema):
+        if features is not None:
+            raise ValueError(f"the schema already names the features, got features={features!r}")
+        return SchemaReader(domain) if stand_ins is None else FillingReader(domain, stand_ins)
+    if not features or isinstance(features, str):
+        raise ValueError(
+            f"features must name what makes up a point, since there is no schema, got "
+            f"features={features!r}"
+        )
+    return FeatureReader(domain, tuple(features), stand_ins)
+
+
+class SchemaReader:
+    """Every declared field must be there and fit."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def point(self, record: Any, /) -> Cells:
+        return self._schema.check(record)
+
+
+class FillingReader:
+    """A field that is missing or does not fit counts as its declared stand-in.
+
+    >>> schema = Schema.from_mapping({"delay": {"grid": [0, 15]}, "from": {"values": ["A", "B"]}})
+    >>> reader = FillingReader(schema, {"delay": 0, "from": "B"})
+    >>> reader.point({"delay": 20}), reader.point({"delay": "late", "from": "A"})
+    ((2, 1), (1, 0))
+    """
+
+    def __init__(self, schema: Schema, stand_ins: Mapping[str, Any]) -> None:
+        _require_names(stand_ins, [part.name for part in schema.fields])
+        self._fields = tuple(zip(schema.fields, schema.check(stand_ins), strict=True))
+
+    def point(self, record: Any, /) -> Cells:
+        return tuple([_cell(part, record, instead) for part, instead in self._fields])
+
+
+class FeatureReader:
+    """One named feature is the point; several are a tuple. A stand-in replaces the whole point."""
+
+    def __init__(
+        self, domain: Domain, features: tuple[str, ...], stand_ins: Mapping[str, Any] | None
+    ) -> None:
+        self._domain, self._features = domain, features
+        self._instead: Point | None = None
+        if stand_ins is not None:
+            _require_names(stand_ins, features)
+            self._instead = self._read(stand_ins)
+
+    def point(self, record: Any, /) -> Point:
+        try:
+            return self._read(record)
+        except ValueError:
+            if self._instead is None:
+                raise
+            return self._instead
+
+    def _read(self, record: Any) -> Point:
+        try:
+            values = [record[name] for name in self._features]
+        except (KeyError, TypeError):
+            names = ", ".join(map(repr, self._features))
+            raise ValueError(f"x must be a record with {names}, got x={record!r}") from None
+        return self._domain.check(values[0] if len(values) == 1 else tuple(values))
+
+
+def _cell(part: Any, record: Any, instead: int) -> int:
+    try:
+        cell: int = part.cell(record[part.name])
+    except (KeyError, TypeError, ValueError):
+        return instead
+    return cell
+
+
+def _require_names(stand_ins: Mapping[str, Any], names: Sequence[str]) -> None:
+    if not isinstance(stand_ins, Mapping) or set(stand_ins) != set(names):
+        raise ValueError(
+            f"stand_ins must give one value for each of {', '.join(map(repr, names))}, got "
+            f"{stand_ins!r}"
+        )

@@ -1,0 +1,172 @@
+"""A private classifier for River: in pipelines, and under progressive validation."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from river import base
+
+from littlestone.concepts.protocols import ConceptClass, Hypothesis
+from littlestone.concepts.schema import Schema
+from littlestone.integrations.records import reader_for
+from littlestone.integrations.shared import (
+    Setting,
+    label_number,
+    label_numbers,
+    learner_for,
+    portable,
+)
+from littlestone.learners.core import PrivateLearner, PrivateRun
+from littlestone.learners.snapshots import Register
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import seeded
+
+_PHISHING = (
+    "empty_server_form_handler", "popup_window", "https", "request_from_other_domain",
+    "anchor_from_other_domain", "is_popular", "long_url", "age_of_domain", "ip_in_url",
+)  # fmt: skip
+
+
+class PrivateClassifier(base.Classifier):
+    """Publish one rule at a time; the whole stream of rules is differentially private.
+
+    Say what is learned either by ``concepts`` (a ``Schema``, whose simple rules are then the
+    class; any concept class; or one in the command line's words, as in ``"thresholds:64"``),
+    ``rounds`` and ``setting``, or by a whole ``learner``. Everything about the records is declared
+    beforehand: the schema (or ``features``, the names of what makes up a point), the two
+    ``labels``, the number of rounds. Read off the data, each of them would publish some of it
+    before any mechanism has a say: a list of labels tells whether anybody had the rarer one.
+
+    A record that does not fit is refused with a ValueError; nothing is learned from it, and no
+    round is used up. *Whether* a record fits is then visible in when the rule changes. If that is
+    a secret too, declare ``stand_ins``: a value for each field that is missing or does not fit.
+    Such a record is then an example like every other and costs the same.
+
+    The rule for the coming record is ``hypothesis``; its predictions are certain, so
+    ``predict_proba_one`` gives 0 and 1. After ``rounds`` examples ``learn_one`` raises
+    HorizonExceededError, and predictions go on.
+
+    Privacy:
+        Releases:   the rule of every round, hence every prediction; not metrics of true labels
+        Neighbours: streams that differ in one record or its label
+        Adversary:  adaptive
+        Guarantee:  that of its learner, at most (epsilon, delta), for one run
+        Assumes:    that steps before it in a pipeline are fixed maps of one record: a scaler that
+                    learns from the stream publishes through it what it learned; and ``seed=None``
+        Proof:      that of its learner
+
+    >>> model = PrivateClassifier(
+    ...     concepts=Schema.from_mapping({"delay": {"grid": [0, 15, 30]}}),
+    ...     rounds=2000, epsilon=1.0, delta=1e-6, labels=("on time", "late"), seed=7,
+    ... )
+    >>> for minutes in list(range(50)) * 40:
+    ...     model.learn_one({"delay": minutes}, "late" if minutes >= 15 else "on time")
+    >>> model.predict_one({"delay": 20}), model.hypothesis.describe()
+    ('late', 'delay >= 15')
+    """
+
+    def __init__(
+        self,
+        learner: PrivateLearner | None = None,
+        *,
+        concepts: ConceptClass | Schema | str | None = None,
+        rounds: int | None = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        setting: Setting = "agnostic",
+        labels: Sequence[Any] = (False, True),
+        features: Sequence[str] | None = None,
+        stand_ins: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.learner = learner
+        self.concepts = concepts
+        self.rounds = rounds
+        self.epsilon = epsilon
+        self.delta = delta
+        self.setting = setting
+        self.labels = labels
+        self.features = features
+        self.stand_ins = stand_ins
+        self.seed = seed
+        self._numbers = label_numbers(labels)
+        self._recipe = learner_for(
+            learner=learner,
+            concepts=concepts,
+            setting=setting,
+            rounds=rounds,
+            epsilon=epsilon,
+            delta=delta,
+        )
+        domain = self._recipe.concepts.domain
+        self._reader = reader_for(domain, features=features, stand_ins=stand_ins)
+        # Started when it is first needed: until then there is no secret, and copies are harmless.
+        self._run: PrivateRun | None = None
+
+    @property
+    def run(self) -> PrivateRun:
+        """The run underneath; asking for it begins it."""
+        if self._run is None:
+            self._run = self._recipe.start(rng=None if self.seed is None else seeded(self.seed))
+        return self._run
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """The published rule."""
+        return self.run.hypothesis
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.run.ledger
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """What one run promises."""
+        return self._recipe.guarantee()
+
+    def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
+        point, number = self._reader.point(x), label_number(self._numbers, y)
+        self.run.observe(point, number)
+
+    def predict_one(self, x: Mapping[Any, Any], **_: Any) -> Any:
+        return self.labels[self.run.hypothesis(self._reader.point(x))]
+
+    def predict_proba_one(self, x: Mapping[Any, Any], **_: Any) -> dict[Any, float]:
+        predicted = self.run.hypothesis(self._reader.point(x))
+        return {label: float(number == predicted) for label, number in self._numbers.items()}
+
+    def snapshot(self) -> bytes:
+        """Bytes from which ``resume`` continues, once. They hold secrets."""
+        return self.run.snapshot()
+
+    def resume(self, snapshot: bytes, register: Register | None = None) -> None:
+        """Continue from a snapshot of a classifier with the same parameters."""
+        if self._run is not None:
+            raise ValueError("this classifier has begun to learn already; resume a fresh clone")
+        self._run = PrivateRun.restore(self._recipe, snapshot, register)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_run": None if self._run is None else portable(self._run)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if state["_run"] is not None:
+            self._run = PrivateRun.restore(self._recipe, state["_run"])
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        """Seeded, hence not private, since River's checks copy models that have learned."""
+        schema = Schema.from_mapping({name: {"grid": (0.25, 0.75)} for name in _PHISHING})
+        for setting in ("agnostic", "realizable"):
+            yield {
+                "concepts": schema,
+                "rounds": 10_000,
+                "setting": setting,
+                "stand_ins": dict.fromkeys(_PHISHING, 0.5),
+                "seed": 7,
+            }
+
+    def _unit_test_skips(self) -> set[str]:
+        """Without a seed, the two checks that pickle a model that has learned must be refused."""
+        if self.seed is not None:
+            return set()
+        return {"check_pickling", "check_no_state_aliasing_with_input"}

@@ -1,0 +1,133 @@
+"""What the adapters share: which learner is taken, how labels are declared, what may be copied."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final, Literal
+
+from littlestone import require
+from littlestone.catalogue import class_from_spec
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.schema import Schema
+from littlestone.concepts.stumps import Stumps
+from littlestone.experts.batches import Batches
+from littlestone.experts.exponential_weights import ExponentialWeights
+from littlestone.learners import snapshots
+from littlestone.learners.agnostic_finite import AgnosticFinite
+from littlestone.learners.core import PrivateLearner, PrivateRun
+from littlestone.learners.private_majority import PrivateMajority
+from littlestone.privacy.guarantee import PrivacyGuarantee
+
+Setting = Literal["agnostic", "realizable"]
+
+_FIRST_BATCH: Final = 16
+_GROWTH: Final = Fraction(2)
+
+
+def learner_for(
+    *,
+    learner: PrivateLearner | None,
+    concepts: ConceptClass | Schema | str | None,
+    setting: str,
+    rounds: int | None,
+    epsilon: float,
+    delta: float,
+) -> PrivateLearner:
+    """The recipe that is asked for: ``learner``, or the practical one for ``concepts``.
+
+    >>> print(learner_for(
+    ...     learner=None, concepts="thresholds:64", setting="realizable", rounds=10**4,
+    ...     epsilon=0.5, delta=1e-6,
+    ... ).guarantee())
+    ε = 0.5
+    """
+    if (learner is None) == (concepts is None):
+        raise ValueError("exactly one of learner and concepts must be given")
+    require.positive(epsilon=epsilon)
+    budget = PrivacyGuarantee(epsilon=epsilon, delta=delta)
+    if learner is None:
+        assert concepts is not None
+        return practical(as_class(concepts), setting=setting, rounds=rounds, budget=budget)
+    if rounds is not None:
+        raise ValueError(f"rounds belongs to the learner that is given, got rounds={rounds!r}")
+    if not learner.guarantee().within(budget):
+        raise ValueError(
+            f"the learner promises {learner.guarantee()}, which is more than epsilon={epsilon!r}, "
+            f"delta={delta!r} allow"
+        )
+    return learner
+
+
+def as_class(concepts: ConceptClass | Schema | str) -> ConceptClass:
+    """A class, one in the command line's words, or the simple rules over a schema."""
+    if isinstance(concepts, str):
+        return class_from_spec(concepts)
+    return Stumps.over(concepts) if isinstance(concepts, Schema) else concepts
+
+
+def practical(
+    concepts: ConceptClass, *, setting: str, rounds: int | None, budget: PrivacyGuarantee
+) -> PrivateLearner:
+    """The learner with good constants for the setting.
+
+    ``realizable``: some concept fits all examples, which may be chosen adaptively.
+    ``agnostic``: none needs to. The rule that is published changes after batches of doubling
+    length, so that each of the few draws can be sharp; its regret is promised on streams that do
+    not react to the rule. Privacy holds on every stream.
+    """
+    if setting not in ("agnostic", "realizable"):
+        raise ValueError(f"setting must be 'agnostic' or 'realizable', got setting={setting!r}")
+    if rounds is None:
+        raise ValueError("rounds must be declared: noise is calibrated to it, got rounds=None")
+    require.integer(rounds=rounds, at_least=1)
+    asked: dict[str, Any] = {
+        "rounds": rounds,
+        "epsilon": budget.epsilon,
+        "delta": budget.delta,
+    }
+    if setting == "realizable":
+        return PrivateMajority(concepts=concepts, **asked)
+    size = concepts.size
+    if size is None:
+        raise ValueError(f"the agnostic setting needs a finite class, got concepts={concepts!r}")
+    first = math.ceil(_FIRST_BATCH * math.log(max(size, 2)) / budget.epsilon)
+    batches = Batches(first=max(1, min(first, rounds // 4)), growth=_GROWTH)
+    experts = ExponentialWeights(experts=size, batches=batches, spend_all=True, **asked)
+    return AgnosticFinite(concepts=concepts, adversary="oblivious", experts=experts, **asked)
+
+
+def label_numbers(labels: Sequence[Any]) -> dict[Any, int]:
+    """The two declared labels as 0 and 1."""
+    try:
+        numbers = {label: number for number, label in enumerate(labels)}
+    except TypeError:
+        raise ValueError(f"labels must be two different values, got {labels!r}") from None
+    if len(labels) != 2 or len(numbers) != 2 or any(label != label for label in numbers):
+        raise ValueError(f"labels must be two different values, got {labels!r}")
+    return numbers
+
+
+def label_number(numbers: dict[Any, int], label: Any) -> int:
+    """Which of the declared labels it is, or a refusal.
+
+    Labels are declared because a list of those that occurred would tell whether anybody had the
+    rarer one.
+    """
+    try:
+        return numbers[label]
+    except (KeyError, TypeError):
+        declared = " or ".join(map(repr, numbers))
+        raise ValueError(f"label must be {declared}, as declared, got {label!r}") from None
+
+
+def portable(run: PrivateRun) -> bytes:
+    """What a copy or a pickle holds in place of the run; a run with secrets has no copies."""
+    if run.private:
+        raise TypeError(
+            "a private classifier that has begun to learn cannot be copied or pickled: two copies "
+            "would reuse the same noise. Save it with snapshot(), which may be continued once, by "
+            "resume() on a fresh clone"
+        )
+    # Copies of a seeded run protect nothing; equal states shall give equal bytes.
+    return snapshots.pack(replace(snapshots.unpack(run.snapshot()), number=0))

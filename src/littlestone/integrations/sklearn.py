@@ -1,0 +1,295 @@
+"""A private classifier for scikit-learn: ``fit``, ``partial_fit`` and pipelines."""
+
+from collections.abc import Sequence
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from littlestone.concepts.protocols import ConceptClass, Hypothesis
+from littlestone.concepts.schema import Category, Numeric, Schema
+from littlestone.integrations.shared import (
+    Setting,
+    as_class,
+    label_number,
+    label_numbers,
+    learner_for,
+    portable,
+)
+from littlestone.learners.core import PrivateLearner, PrivateRun
+from littlestone.learners.snapshots import Register
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import seeded
+
+GRID: Final = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
+ROUNDS: Final = 100_000
+_FIRST_BLOCK: Final = 64
+
+_LABELS: Final = "labels are declared beforehand, never read off the data; these are 0 and 1"
+EXPECTED_FAILED_CHECKS: Final = {
+    "check_classifier_data_not_an_array": _LABELS,
+    "check_classifiers_classes": _LABELS,
+    "check_classifiers_one_label": "ten rows are too few to outweigh the noise, of one class too",
+    "check_estimators_dtypes": _LABELS,
+    "check_fit2d_1feature": _LABELS,
+    "check_fit_score_takes_y": "fit plans for the rows it is given, unless rounds= declares more",
+}
+"""For ``check_estimator(PrivateOnlineClassifier(), expected_failed_checks=…)``, with reasons."""
+
+
+class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Learn one rule from rows in their order; the whole stream of rules is private.
+
+    What is learned is said by ``concepts`` (a ``Schema`` with one field for each column, whose
+    simple rules are then the class; any concept class; or one in the command line's words) and
+    ``setting``, or by a whole ``learner``. With neither, every column is a number that is cut at
+    the values of ``grid``.
+
+    Everything about the rows is declared beforehand: the schema or grid and the two ``classes``
+    (here, or in the first call of ``partial_fit``). Read off the data, each of them would publish
+    some of it before any mechanism has a say: a list of classes tells whether anybody had the
+    rarer one. Rows that do not fit are refused with a ValueError before anything is learned.
+
+    ``rounds`` is the number of rows that will ever be learned from. Without it ``fit`` plans for
+    the rows it is given, which leaves nothing for ``partial_fit`` after it; a run that begins with
+    ``partial_fit`` then plans for 100,000.
+
+    Privacy:
+        Releases:   the rule after every row, hence every prediction; not scores on true labels
+        Neighbours: tables that differ in one row or its label
+        Adversary:  adaptive
+        Guarantee:  that of its learner, at most (epsilon, delta), for one run: ``fit`` begins a
+                    new one each time, so that rows which are fitted again pay again (as in
+                    cross-validation and grid searches)
+        Assumes:    that steps before it in a pipeline are fixed maps of one row: a scaler that is
+                    fitted to the rows publishes through it what it learned; and random_state=None
+        Proof:      that of its learner
+
+    >>> import numpy as np
+    >>> column = np.linspace(-3, 3, 2000)[np.arange(2000) * 1237 % 2000]
+    >>> model = PrivateOnlineClassifier(epsilon=1.0, delta=1e-6, random_state=7)
+    >>> model = model.fit(column.reshape(-1, 1), (column >= 0.5).astype(int))
+    >>> model.hypothesis.describe(), model.predict([[0.7], [0.3]]).tolist()
+    ('x0 >= 0.5', [1, 0])
+    """
+
+    def __init__(
+        self,
+        learner: PrivateLearner | None = None,
+        *,
+        concepts: ConceptClass | Schema | str | None = None,
+        grid: Sequence[float] = GRID,
+        rounds: int | None = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        setting: Setting = "agnostic",
+        classes: Sequence[Any] = (0, 1),
+        random_state: int | None = None,
+    ) -> None:
+        self.learner = learner
+        self.concepts = concepts
+        self.grid = grid
+        self.rounds = rounds
+        self.epsilon = epsilon
+        self.delta = delta
+        self.setting = setting
+        self.classes = classes
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+        """Begin a new run, with a new budget, and learn from each row once, in order."""
+        rows, targets = self._validated(X, y, self._declared(), reset=True)
+        return self._begin(rows, targets, self.classes, unplanned=len(rows))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: N803
+        """Go on with the run, or begin one, and learn from each row once, in order."""
+        if not hasattr(self, "run_"):
+            rows, targets = self._validated(X, y, self._declared(), reset=True)
+            declared = self.classes if classes is None else np.unique(classes).tolist()
+            return self._begin(rows, targets, declared, unplanned=ROUNDS)
+        if classes is not None and not np.array_equal(np.unique(classes), np.unique(self.classes_)):
+            raise ValueError(f"classes were declared as {self.classes_}, got classes={classes!r}")
+        rows, targets = self._validated(X, y, self.recipe_.concepts, reset=False)
+        _learn(self.run_, _points(self.recipe_, rows), _numbers(targets, self.classes_.tolist()))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """What the published rule says about each row."""
+        check_is_fitted(self, "run_")
+        kind = None if _has_text(self.recipe_.concepts) else "numeric"
+        rows = validate_data(self, X, reset=False, dtype=kind)
+        labels: NDArray[Any] = self.classes_[self.hypothesis.many(_points(self.recipe_, rows))]
+        return labels
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """The published rule."""
+        check_is_fitted(self, "run_")
+        return self.run_.hypothesis
+
+    @property
+    def ledger(self) -> Ledger:
+        check_is_fitted(self, "run_")
+        return self.run_.ledger
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """What the run promises."""
+        check_is_fitted(self, "run_")
+        return self.recipe_.guarantee()
+
+    def snapshot(self) -> bytes:
+        """Bytes from which ``resume`` continues, once. They hold secrets."""
+        check_is_fitted(self, "run_")
+        return self.run_.snapshot()
+
+    def resume(self, snapshot: bytes, register: Register | None = None) -> Self:
+        """Continue from a snapshot of an estimator with the same, fully declared parameters."""
+        if hasattr(self, "run_"):
+            raise ValueError("this estimator has begun to learn already; resume a fresh clone")
+        concepts = self._declared()
+        if concepts is None:
+            raise ValueError("resume needs concepts= or learner=, got the grid alone")
+        recipe = self._recipe(concepts, self.rounds)
+        label_numbers(self.classes)
+        self.run_ = PrivateRun.restore(recipe, snapshot, register)
+        self.recipe_, self.classes_ = recipe, np.asarray(self.classes)
+        if isinstance(concepts.domain, Schema):
+            self.n_features_in_ = len(concepts.domain.fields)
+        return self
+
+    def _declared(self) -> ConceptClass | None:
+        """The class that is learned, if the parameters alone say it."""
+        if self.learner is not None:
+            return self.learner.concepts
+        return None if self.concepts is None else as_class(self.concepts)
+
+    def _recipe(self, concepts: ConceptClass, rounds: int | None) -> PrivateLearner:
+        if self.learner is not None and self.concepts is not None:
+            raise ValueError("exactly one of learner and concepts must be given")
+        return learner_for(
+            learner=self.learner,
+            concepts=concepts if self.learner is None else None,
+            setting=self.setting,
+            rounds=rounds if self.learner is None else self.rounds,
+            epsilon=self.epsilon,
+            delta=self.delta,
+        )
+
+    def _validated(
+        self,
+        table: Any,
+        y: Any,
+        concepts: ConceptClass | None,
+        *,
+        reset: bool,
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        kind = "numeric" if concepts is None or not _has_text(concepts) else None
+        rows, targets = validate_data(self, table, y, reset=reset, dtype=kind)
+        targets = column_or_1d(targets, warn=True)
+        found = type_of_target(targets, input_name="y", raise_unknown=True)
+        if found.startswith("continuous"):
+            raise ValueError(f"Unknown label type: {found}")
+        if found != "binary":
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {found}."
+            )
+        if concepts is not None and isinstance(concepts.domain, Schema):
+            self._check_columns(concepts.domain)
+        return rows, targets
+
+    def _check_columns(self, schema: Schema) -> None:
+        names = [part.name for part in schema.fields]
+        if self.n_features_in_ != len(names):
+            raise ValueError(
+                f"X has {self.n_features_in_} features, but the schema declares {len(names)}: "
+                f"{', '.join(names)}"
+            )
+        found = getattr(self, "feature_names_in_", None)
+        if found is not None and list(found) != names:
+            raise ValueError(f"columns must be those of the schema, {names}, got {list(found)}")
+
+    def _begin(
+        self, rows: NDArray[Any], targets: NDArray[Any], classes: Sequence[Any], *, unplanned: int
+    ) -> Self:
+        concepts = self._declared()
+        if concepts is None:
+            concepts = as_class(self._schema_of_numbers())
+        rounds = unplanned if self.rounds is None else self.rounds
+        recipe = self._recipe(concepts, rounds)
+        numbers = _numbers(targets, classes)
+        points = _points(recipe, rows)
+        run = recipe.start(rng=None if self.random_state is None else seeded(self.random_state))
+        _learn(run, points, numbers)
+        self.classes_ = np.asarray(classes)
+        self.recipe_, self.run_ = recipe, run
+        return self
+
+    def _schema_of_numbers(self) -> Schema:
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{number}" for number in range(self.n_features_in_)]
+        return Schema(tuple(Numeric(name, tuple(self.grid)) for name in names))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "run_": portable(state["run_"])} if "run_" in state else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "run_" in state:
+            self.run_ = PrivateRun.restore(self.recipe_, state["run_"])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True
+        tags.non_deterministic = True
+        return tags
+
+
+def _has_text(concepts: ConceptClass) -> bool:
+    """Whether some column holds strings, so that rows cannot be an array of numbers."""
+    fields = concepts.domain.fields if isinstance(concepts.domain, Schema) else ()
+    return any(
+        isinstance(part, Category) and any(isinstance(value, str) for value in part.values)
+        for part in fields
+    )
+
+
+def _points(recipe: PrivateLearner, rows: NDArray[Any]) -> Any:
+    """Each row as a point: cells of the schema, the only column, or the tuple of all."""
+    domain = recipe.concepts.domain
+    if isinstance(domain, Schema):
+        return domain.check_many(
+            {part.name: rows[:, number] for number, part in enumerate(domain.fields)}
+        )
+    if rows.shape[1] == 1:
+        return domain.check_many(rows[:, 0])
+    return domain.check_many([tuple(row) for row in rows.tolist()])
+
+
+def _numbers(targets: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.uint8]:
+    declared = label_numbers(classes)
+    return np.array([label_number(declared, target) for target in targets.tolist()], dtype=np.uint8)
+
+
+def _learn(run: PrivateRun, points: Any, numbers: NDArray[np.uint8]) -> None:
+    """All rows or none: a block that is longer than the rounds left is refused."""
+    horizon = run.recipe.rounds
+    if horizon is not None and len(numbers) > horizon - run.rounds_played:
+        raise ValueError(
+            f"{len(numbers)} rows are more than the {horizon - run.rounds_played} rounds left of "
+            f"{horizon}; nothing was learned. Declare a larger rounds="
+        )
+    taken, block = 0, _FIRST_BLOCK
+    while taken < len(numbers):
+        end = taken + block
+        took = run.observe_many(points[taken:end], numbers[taken:end])
+        taken += took
+        # Each call validates its whole block, which is wasted where the rule changes early.
+        block = 2 * block if took == block else _FIRST_BLOCK

@@ -1,0 +1,261 @@
+"""The River adapter: River's own checks, pipelines, declared records and labels, no copies."""
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from littlestone.concepts.schema import Schema
+from littlestone.concepts.stumps import Stumps
+from littlestone.concepts.thresholds import Thresholds
+from littlestone.errors import HorizonExceededError, SnapshotError
+from littlestone.learners.agnostic_finite import AgnosticFinite
+from littlestone.learners.private_majority import PrivateMajority
+
+river = pytest.importorskip("river", reason="the extra 'integrations' is not installed")
+
+from river import checks, compose, datasets, evaluate, metrics  # noqa: E402
+
+from littlestone.integrations.river import PrivateClassifier  # noqa: E402
+
+SCHEMA = Schema.from_mapping({"delay": {"grid": [0, 15, 30]}, "carrier": {"values": ["UA", "AA"]}})
+UNIT = list(PrivateClassifier._unit_test_params())
+
+
+def classifier(**changes: Any) -> PrivateClassifier:
+    return PrivateClassifier(**{"concepts": SCHEMA, "rounds": 1000, **changes})
+
+
+def late(count: int) -> list[tuple[dict[str, Any], bool]]:
+    """Examples that one rule fits."""
+    rows = ({"delay": 7 * i % 40, "carrier": ("UA", "AA")[i % 2]} for i in range(count))
+    return [(row, row["delay"] >= 15) for row in rows]
+
+
+@pytest.mark.parametrize("seed", [7, None])
+@pytest.mark.parametrize("params", UNIT, ids=lambda params: params["setting"])
+def test_it_passes_the_checks_of_river(params: dict[str, Any], seed: int | None) -> None:
+    model = PrivateClassifier(**{**params, "seed": seed})
+    checks.check_estimator(model)
+    # Nothing is left out for a seeded model; without a seed, only what would copy secrets.
+    skipped = {"check_pickling", "check_no_state_aliasing_with_input"}
+    assert model._unit_test_skips() == (set() if seed is not None else skipped)
+
+
+def test_the_checks_that_are_left_out_fail_only_because_secrets_are_not_copied() -> None:
+    model = PrivateClassifier(**{**UNIT[0], "seed": None})
+    left_out = [c for c in checks.yield_checks(model) if c.__name__ in model._unit_test_skips()]
+    assert left_out
+    for check in left_out:
+        with pytest.raises(TypeError, match=r"snapshot\(\)"):
+            check(model.clone())
+
+
+def test_it_learns_in_a_pipeline_under_progressive_validation() -> None:
+    schema = Schema.from_mapping({"https": {"grid": [0.25, 0.75]}, "age": {"grid": [0.25, 0.75]}})
+    model = compose.Select("https", "age_of_domain") | compose.Renamer({"age_of_domain": "age"})
+    model |= classifier(concepts=schema, rounds=1250, seed=7)
+    score = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    assert 0.5 < score.get() < 1
+    assert model["PrivateClassifier"].run.rounds_played == 1250
+
+
+def test_the_practical_learner_is_close_to_the_best_rule() -> None:
+    model = PrivateClassifier(**{**UNIT[0], "rounds": 1250, "stand_ins": None})
+    score = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    # The best rule is right on 88.5 %, the more frequent label on 56 %.
+    assert score.get() > 0.75
+
+
+@pytest.mark.parametrize(
+    ("setting", "kind"), [("agnostic", AgnosticFinite), ("realizable", PrivateMajority)]
+)
+def test_the_setting_decides_the_learner(setting: Any, kind: type) -> None:
+    model = classifier(setting=setting)
+    assert isinstance(model.run.recipe, kind)
+    promise = model.guarantee()
+    assert promise.epsilon <= 1.0 and promise.delta <= 1e-6
+    assert "NOT PRIVATE" not in model.ledger.explain()
+
+
+def test_a_seeded_classifier_is_stamped_not_private() -> None:
+    assert "NOT PRIVATE" in classifier(seed=1).ledger.explain()
+
+
+def test_a_learner_of_ones_own() -> None:
+    recipe = PrivateMajority(concepts=Thresholds(64), rounds=500, epsilon=0.5)
+    model = PrivateClassifier(recipe, features=("minute",), labels=("no", "yes"), seed=3)
+    for i in range(500):
+        model.learn_one({"minute": i % 64, "other": None}, "yes" if i % 64 >= 20 else "no")
+    assert model.run.recipe is recipe
+    assert model.predict_one({"minute": 63}) == "yes"
+    assert set(model.predict_proba_one({"minute": 63})) == {"no", "yes"}
+
+
+@pytest.mark.parametrize("labels", [(False, True), (0, 1), ("good", "bad"), (-1, 1), (5.0, None)])
+def test_both_labels_are_declared_and_always_present(labels: tuple[Any, Any]) -> None:
+    model = classifier(labels=labels, seed=3)
+    assert model.predict_one({"delay": 3, "carrier": "UA"}) in labels
+    for row, is_late in late(400):
+        model.learn_one(row, labels[is_late])
+    chances = model.predict_proba_one({"delay": 30, "carrier": "UA"})
+    assert chances == {labels[0]: 0.0, labels[1]: 1.0}
+
+
+def test_numpy_labels_are_welcome() -> None:
+    model = classifier(seed=3)
+    for label in (np.bool_(True), np.int64(0), 1, 0.0):
+        model.learn_one({"delay": 3, "carrier": "UA"}, label)
+    assert model.run.rounds_played == 4
+
+
+@pytest.mark.parametrize("label", [2, "True", None, float("nan"), [1]])
+def test_an_undeclared_label_is_refused_and_changes_nothing(label: Any) -> None:
+    model = classifier()
+    with pytest.raises(ValueError, match="label must be False or True, as declared"):
+        model.learn_one({"delay": 3, "carrier": "UA"}, label)
+    assert model.run.rounds_played == 0
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"delay": 3},
+        {"delay": 3, "carrier": "XX"},
+        {"delay": "3", "carrier": "UA"},
+        {"delay": float("nan"), "carrier": "UA"},
+        {"delay": None, "carrier": "UA"},
+        {},
+    ],
+)
+def test_a_record_that_does_not_fit_is_refused_or_filled_as_declared(record: Any) -> None:
+    refusing, filling = classifier(), classifier(stand_ins={"delay": 0, "carrier": "AA"})
+    for use in (lambda: refusing.learn_one(record, True), lambda: refusing.predict_one(record)):
+        with pytest.raises(ValueError, match=r"field '(delay|carrier)'"):
+            use()
+    assert refusing.run.rounds_played == 0
+    filling.learn_one(record, True)
+    filling.predict_one(record)
+    assert filling.run.rounds_played == 1
+
+
+def test_a_filled_record_is_the_example_that_was_declared() -> None:
+    whole, partial = (
+        classifier(seed=3, stand_ins={"delay": 20, "carrier": "AA"}) for _ in range(2)
+    )
+    for row, is_late in late(300):
+        whole.learn_one({"delay": 20, "carrier": row["carrier"]}, is_late)
+        partial.learn_one({"delay": None, "carrier": row["carrier"]}, is_late)
+    assert whole.hypothesis == partial.hypothesis
+    assert whole.run.rounds_played == partial.run.rounds_played == 300
+    assert whole.ledger.spent() == partial.ledger.spent()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"concepts": None}, "exactly one of learner and concepts"),
+        ({"rounds": None}, "rounds must be declared"),
+        ({"setting": "hard"}, "setting must be"),
+        ({"labels": (1, 1)}, "two different values"),
+        ({"labels": (1, True)}, "two different values"),
+        ({"labels": (0, 1, 2)}, "two different values"),
+        ({"labels": (0, float("nan"))}, "two different values"),
+        ({"features": ("delay",)}, "already names"),
+        ({"stand_ins": {"delay": 0}}, "stand_ins must give"),
+        ({"stand_ins": {"delay": 0, "carrier": "XX"}}, "carrier"),
+        ({"concepts": "thresholds:64"}, "features must name"),
+        ({"concepts": "treshold:64"}, "did you mean"),
+        ({"concepts": "points", "features": ("user",)}, "finite class"),
+        ({"epsilon": 0.0}, "epsilon"),
+    ],
+)
+def test_bad_declarations_are_refused_at_once(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        classifier(**changes)
+
+
+def test_a_learner_must_stay_within_the_budget() -> None:
+    recipe = PrivateMajority(concepts=Thresholds(64), rounds=500, epsilon=2.0)
+    with pytest.raises(ValueError, match=r"more than epsilon=1\.0"):
+        PrivateClassifier(recipe, features=("minute",))
+    with pytest.raises(ValueError, match="rounds belongs to the learner"):
+        PrivateClassifier(recipe, features=("minute",), epsilon=2.0, rounds=500)
+    PrivateClassifier(recipe, features=("minute",), epsilon=2.0)
+
+
+def test_several_features_make_one_point() -> None:
+    model = classifier(concepts="conjunctions:2", features=("a", "b"), setting="realizable")
+    model.learn_one({"a": 1, "b": False}, True)
+    with pytest.raises(ValueError, match="x must be a record with 'a', 'b'"):
+        model.learn_one({"a": 1}, True)
+    assert model.run.rounds_played == 1
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_secrets_are_not_copied(copied: Any) -> None:
+    fresh = classifier()
+    copied(fresh)  # nothing was drawn yet
+    fresh.predict_one({"delay": 3, "carrier": "UA"})
+    with pytest.raises(TypeError, match=r"snapshot\(\)"):
+        copied(fresh)
+    with pytest.raises(TypeError, match=r"snapshot\(\)"):
+        copied(fresh.run)
+    if copied is not copy.copy:  # which would share the classifier, not copy it
+        with pytest.raises(TypeError, match=r"snapshot\(\)"):
+            copied(compose.Select("delay", "carrier") | fresh)
+
+
+def test_a_clone_is_fresh_and_may_be_made_at_any_time() -> None:
+    model = classifier()
+    model.learn_one({"delay": 3, "carrier": "UA"}, True)
+    clone = model.clone()
+    assert clone.run is not model.run and clone.run.rounds_played == 0
+    with pytest.raises(TypeError, match=r"snapshot\(\)"):
+        model.clone(include_attributes=True)
+
+
+def test_a_copy_of_a_seeded_classifier_goes_on_identically() -> None:
+    model = classifier(seed=3)
+    examples = late(600)
+    for row, is_late in examples[:100]:
+        model.learn_one(row, is_late)
+    twin = pickle.loads(pickle.dumps(model))
+    for row, is_late in examples[100:]:
+        assert twin.hypothesis == model.hypothesis
+        model.learn_one(row, is_late)
+        twin.learn_one(row, is_late)
+
+
+def test_a_snapshot_is_continued_once() -> None:
+    model = classifier()
+    for row, is_late in late(50):
+        model.learn_one(row, is_late)
+    saved = model.snapshot()
+    successor = model.clone()
+    successor.resume(saved)
+    assert successor.hypothesis == model.hypothesis and successor.run.rounds_played == 50
+    with pytest.raises(SnapshotError, match="continued elsewhere"):
+        model.learn_one({"delay": 3, "carrier": "UA"}, True)
+    with pytest.raises(ValueError, match="begun to learn already"):
+        successor.resume(saved)
+    with pytest.raises(SnapshotError, match="already continued"):
+        model.clone().resume(saved)
+
+
+def test_the_horizon_ends_learning_and_not_predicting() -> None:
+    model = classifier(rounds=5)
+    for row, is_late in late(5):
+        model.learn_one(row, is_late)
+    with pytest.raises(HorizonExceededError):
+        model.learn_one({"delay": 3, "carrier": "UA"}, True)
+    assert model.predict_one({"delay": 3, "carrier": "UA"}) in (False, True)
+
+
+def test_a_deeper_pool_of_rules() -> None:
+    model = classifier(concepts=Stumps.over(SCHEMA, depth=2), seed=3, rounds=4000)
+    for row, _ in late(4000):
+        model.learn_one(row, row["delay"] >= 15 and row["carrier"] == "UA")
+    assert model.hypothesis.describe() == "delay >= 15 and carrier == 'UA'"
