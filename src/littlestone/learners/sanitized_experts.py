@@ -42,7 +42,7 @@ class SanitizedExperts:
         Guarantee:  (epsilon, delta); per user (``max_contributions`` examples) by group privacy
         Assumes:    a deterministic base learner; timing (docs/GUARANTEES.md): how long a round
                     takes depends on losses
-        Proof:      sanitized_experts.md
+        Proof:      sanitized_experts_engine.md
 
     Regret: ``bound``; the experts algorithm's regret against N experts, ln N = O(M ln T), and
     M times what the sanitizer may miss, O~(T^(1/3) / epsilon^(2/3)) for the paper's. Not more than

@@ -17,6 +17,14 @@ class GroupDraw:
     Weights are laid out after each branching and every ``refresh`` rounds. In between an element is
     proposed by its old weight and kept with probability new weight / old weight: what is kept has
     the law of the new weights, exactly.
+
+    Privacy (of each draw):
+        Releases:   the number of one group
+        Neighbours: streams that differ in one example, given the same released points
+        Adversary:  adaptive; losses may depend on everything released before
+        Guarantee:  (2 * rate, 0); its log-likelihood ratio spans at most 2 * rate
+        Assumes:    timing (docs/GUARANTEES.md): the number of proposals depends on the losses
+        Proof:      sanitized_experts_draw.md
     """
 
     def __init__(

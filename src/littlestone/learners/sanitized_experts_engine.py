@@ -32,18 +32,11 @@ class SanitizedExpertsEngine:
         state: dict[str, Any] | None = None,
     ) -> None:
         construction = plan.construction
-        self._plan, self._rng = plan, rng
+        self._plan, self._rng, self._round = plan, rng, 0
         self._grid = construction.switch_grid
-        domain = base.concepts.domain
-        self._round = 0 if state is None else state["round"]
-        self.ledger = (
-            _ledger(plan, budget, rng) if state is None else Ledger.from_json(state["ledger"])
-        )
-        self._losses = (
-            PredictorLosses(domain)
-            if state is None
-            else PredictorLosses.restored(domain, state["losses"])
-        )
+        saved = None if state is None else state["ledger"]
+        self.ledger = _ledger(plan, budget, rng) if saved is None else Ledger.from_json(saved)
+        self._losses = PredictorLosses(base.concepts.domain)
         self._paths = Paths(
             base,
             self._losses,
@@ -54,10 +47,9 @@ class SanitizedExpertsEngine:
         self._intervals = IntervalPoints(
             construction.intervals, construction.sanitizers, self.ledger, rng
         )
-        if state is not None:
-            self._paths.restore(state["paths"])
-            self._intervals.restore(state["intervals"])
         self._draw = GroupDraw(self._paths, self._losses, plan.table, refresh=plan.refresh, rng=rng)
+        if state is not None:
+            self._restore(state)
         self._strategy = self._start(None if state is None else state["strategy"])
 
     @property
@@ -102,6 +94,13 @@ class SanitizedExpertsEngine:
             "strategy": self._strategy.state(),
             "ledger": self.ledger.to_json(),
         }
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self._round = state["round"]
+        self._losses.restore(state["losses"])
+        self._paths.restore(state["paths"])
+        self._intervals.restore(state["intervals"])
+        self._draw.restore(state["strategy"]["selection"])
 
     def _switch_time(self) -> None:
         """Experts switch if they are to; the one that is played draws what it is."""

@@ -27,6 +27,7 @@ class IntervalPoints:
         rng: Randomness,
     ) -> None:
         self._recipe, self._sanitizers, self._ledger, self._rng = recipe, sanitizers, ledger, rng
+        self._most = recipe.domain.size or recipe.rounds
         self._dyadic = DyadicIntervals(rounds=recipe.rounds)
         self._longest = max(recipe.lengths, default=0)
         self._recent: list[Point] = []
@@ -55,8 +56,8 @@ class IntervalPoints:
         known = self._joined.get((first, last))
         if known is None:
             pieces = self._dyadic.decompose(first, last)
-            known = _distinct(x for piece in pieces for x in self._points.get(piece, ()))
-            self._joined[first, last] = known
+            listed = _distinct(x for piece in pieces for x in self._points.get(piece, ()))
+            known = self._joined[first, last] = listed[: self._most]
         return known
 
     def state(self) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class PredictorLosses:
             del self._counted[number], self._losses[number]
 
     def state(self) -> dict[str, Any]:
-        """Everything that ``restored`` needs; secret."""
+        """Everything that ``restore`` needs; secret."""
         self.settle()
         return {
             "next": self._next,
@@ -89,15 +89,14 @@ class PredictorLosses:
             ],
         }
 
-    @classmethod
-    def restored(cls, domain: Domain, state: dict[str, Any]) -> "PredictorLosses":
-        losses = cls(domain)
-        losses._next = state["next"]
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on with the predictors and losses of ``state``."""
+        self._next = state["next"]
+        self._xs, self._ys = [], []
+        self._numbers, self._hypotheses, self._losses, self._counted = {}, {}, {}, {}
         for number, hypothesis, loss in state["predictors"]:
-            losses._numbers[hypothesis] = number
-            losses._hypotheses[number] = hypothesis
-            losses._losses[number], losses._counted[number] = loss, 0
-        return losses
+            self._numbers[hypothesis], self._hypotheses[number] = number, hypothesis
+            self._losses[number], self._counted[number] = loss, 0
 
     def _mistakes(self, hypothesis: Hypothesis, first: int) -> int:
         if len(self._xs) - first < _FEW:

@@ -150,7 +150,7 @@ class Paths:
         return [(stay, staying * _SLOTS), *((child, leaving * share) for child, share in shares)]
 
     def state(self) -> dict[str, Any]:
-        """What ``restored`` needs besides the losses; secret, for the masses tell them."""
+        """What ``restore`` needs besides the losses; secret, for the masses tell them."""
         return {
             "passed": self.passed,
             "full": self.full,

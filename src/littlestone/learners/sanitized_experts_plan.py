@@ -63,15 +63,18 @@ class ConstructionPlan:
         return (self.intervals.rounds - 1) // self.switch_grid
 
     @property
+    def most_points(self) -> int:
+        """No list of released points is longer; a histogram has no keys that do not occur."""
+        return self.intervals.domain.size or self.intervals.rounds
+
+    @property
     def experts(self) -> int:
         """The inverse of the smallest prior probability of an expert, from above.
 
         Sets of switch times, and for each of them as many slots in proportion as the longest list
         of points leaves.
         """
-        domain, rounds = self.intervals.domain, self.intervals.rounds
-        points = rounds if domain.size is None else min(rounds, domain.size)
-        each = -(-(1 << SLOT_BITS) // ((1 << SLOT_BITS) // points))
+        each = -(-(1 << SLOT_BITS) // ((1 << SLOT_BITS) // self.most_points))
         return int(subsets_up_to(self.switch_times, self.most_switches) * each**self.most_switches)
 
     def undetected_upper_bound(self, *, failure_probability: float) -> float:
