@@ -34,8 +34,13 @@ class EmpiricalLearner(Protocol):
         """The same for zCDP, if it has such a bound."""
         ...
 
-    def excess_bound(self, *, concepts: int, size: int, failure_probability: float) -> float:
-        """How many more mistakes than the best concept the learned one makes, at most."""
+    def excess_bound(
+        self, queries: FiniteQueries, /, *, size: int, failure_probability: float
+    ) -> float:
+        """How many more mistakes than the best one the learned concept makes, at most.
+
+        For every part of H and the complements together, H being the class of ``queries``.
+        """
         ...
 
     def learn(self, rows: NDArray[np.uint8], ones: Counts, /, *, rng: Randomness) -> int:
@@ -59,10 +64,15 @@ class ExponentialLearner:
     def zero_concentrated(self) -> ZeroConcentrated:
         return self._mechanism.zero_concentrated()
 
-    def excess_bound(self, *, concepts: int, size: int, failure_probability: float) -> float:
+    def excess_bound(
+        self, queries: FiniteQueries, /, *, size: int, failure_probability: float
+    ) -> float:
         del size
         return selection_error(
-            self.epsilon, elements=concepts, draws=1, failure_probability=failure_probability
+            self.epsilon,
+            elements=2 * queries.concepts,
+            draws=1,
+            failure_probability=failure_probability,
         )
 
     def learn(self, rows: NDArray[np.uint8], ones: Counts, /, *, rng: Randomness) -> int:
@@ -133,9 +143,7 @@ class BucketedDiscriminator:
         choose = selection_error(
             self._choose.epsilon, elements=self.buckets, draws=1, failure_probability=share
         )
-        learn = self._learner.excess_bound(
-            concepts=2 * queries.concepts, size=size, failure_probability=share
-        )
+        learn = self._learner.excess_bound(queries, size=size, failure_probability=share)
         test = self._test.error_upper_bound(failure_probability=share)
         margin = self.margin(size)
         # Ends of buckets are rounded to whole examples, and may be missed by floating point.

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.thresholds import Thresholds
 from littlestone.errors import HaltedError
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness, seeded
+from littlestone.sanitizers.bucket_learner import ProperBucketLearner
 from littlestone.sanitizers.bucketed import BucketedDiscriminator, ExponentialLearner
 from littlestone.sanitizers.discriminator import (
     Discriminator,
@@ -20,6 +22,7 @@ from littlestone.sanitizers.discriminator import (
     selection_error,
     watch_over,
 )
+from littlestone.sanitizers.proper import ProperSelection
 from littlestone.sanitizers.queries import queries_of
 from littlestone.theory.sanitization import discriminator_samples_upper_bound
 
@@ -123,7 +126,7 @@ def test_the_bucketed_one_reaches_the_papers_numbers_at_the_corrected_size() -> 
         error=error, epsilon=epsilon, failure_probability=failure
     )
     learn = recipe.learner.excess_bound(  # type: ignore[union-attr]
-        concepts=2 * QUERIES.concepts, size=size, failure_probability=failure / 3
+        QUERIES, size=size, failure_probability=failure / 3
     )
     enough = max(size, int(learn * 10 / error))
     accuracy = recipe.accuracy(QUERIES, size=enough, failure_probability=failure)
@@ -175,3 +178,29 @@ def test_bad_parameters_are_refused_by_name(parameters: dict[str, float]) -> Non
     good = {"rounds": 2, "threshold": 0.1, "choose_epsilon": 0.1, "watch_epsilon": 0.1}
     with pytest.raises(ValueError, match=next(iter(parameters)).split("_")[-1]):
         FiniteDiscriminator(**{**good, **parameters})  # type: ignore[arg-type]
+
+
+def test_the_papers_pipeline_any_proper_learner_fits_in(rng: Randomness) -> None:
+    def build(concepts: ConceptClass) -> ProperSelection:
+        return ProperSelection(concepts=concepts, epsilon=0.2)
+
+    learner = ProperBucketLearner(build=build, cost=PrivacyGuarantee(epsilon=0.2))
+    recipe = BucketedDiscriminator(rounds=20, error=0.2, epsilon=0.6, learner=learner)
+    data = np.array([600, 200, 200])
+    queries = queries_of(Thresholds(3))
+    accuracy = recipe.accuracy(queries, size=10_000, failure_probability=1e-10)
+    assert 0 < accuracy.gap < accuracy.win < 0.5
+    assert recipe.start(queries, data * 10, rng=rng).ask(data / 1000) is None
+    objection = recipe.start(queries, data * 10, rng=rng).ask(np.array([0.0, 0.0, 1.0]))
+    assert objection is not None and objection.sign == -1  # x >= 1 and x >= 2 hold too often
+    [cost] = recipe.costs()
+    assert isinstance(cost, PrivacyGuarantee)
+
+
+def test_a_learner_that_costs_more_than_declared_is_refused(rng: Randomness) -> None:
+    learner = ProperBucketLearner(
+        build=lambda concepts: ProperSelection(concepts=concepts, epsilon=0.2),
+        cost=PrivacyGuarantee(epsilon=0.1),
+    )
+    with pytest.raises(ValueError, match="must not cost more"):
+        learner.learn(np.array([[0, 1], [1, 1]], dtype=np.uint8), np.array([1, 2]), rng=rng)
