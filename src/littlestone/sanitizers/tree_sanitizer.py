@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -162,26 +163,34 @@ class TreeSanitizer:
 
     def _node_epsilon(self, levels: int) -> tuple[float, bool]:
         """What each node may spend: the better of plain and zero-concentrated accounting."""
-        plain = float_at_most(Fraction(self.epsilon) / (2 * levels))
-        if self.delta == 0:
-            return plain, True
-        rho = Fraction(largest_zero_concentrated(epsilon=self.epsilon, delta=self.delta).rho)
-        width = math.sqrt(rho / levels)
-        # Each of 2 * levels nodes costs width**2 / 2.
-        while ZeroConcentrated.from_pure(width).times(2 * levels).rho > rho:
-            width = math.nextafter(width, 0.0)
-        return (width, False) if width > plain else (plain, True)
+        return _node_epsilon(levels, self.epsilon, self.delta)
 
     def _best_branching(self) -> int:
-        candidates = [b for b in _BRANCHINGS if b <= max(2, self.cells)]
+        return _best_branching(self.cells, self.epsilon, self.delta)
 
-        def error(branching: int) -> float:
-            tree = IntervalTree(cells=self.cells, branching=branching)
-            return tree.prefix_error_bound(
-                rate=self._node_epsilon(tree.levels)[0], failure_probability=0.05
-            )
 
-        return min(candidates, key=error)
+def _node_epsilon(levels: int, epsilon: float, delta: float) -> tuple[float, bool]:
+    plain = float_at_most(Fraction(epsilon) / (2 * levels))
+    if delta == 0:
+        return plain, True
+    rho = Fraction(largest_zero_concentrated(epsilon=epsilon, delta=delta).rho)
+    width = math.sqrt(rho / levels)
+    # Each of 2 * levels nodes costs width**2 / 2.
+    while ZeroConcentrated.from_pure(width).times(2 * levels).rho > rho:
+        width = math.nextafter(width, 0.0)
+    return (width, False) if width > plain else (plain, True)
+
+
+@lru_cache(maxsize=1024)
+def _best_branching(cells: int, epsilon: float, delta: float) -> int:
+    """Planners of streams ask for the same tree at every level: once is enough."""
+
+    def error(branching: int) -> float:
+        tree = IntervalTree(cells=cells, branching=branching)
+        rate = _node_epsilon(tree.levels, epsilon, delta)[0]
+        return tree.prefix_error_bound(rate=rate, failure_probability=0.05)
+
+    return min((b for b in _BRANCHINGS if b <= max(2, cells)), key=error)
 
 
 def monotone(curve: Floats, *, total: int) -> Floats:
