@@ -121,7 +121,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """What the published rule says about each row."""
         check_is_fitted(self, "run_")
-        kind = None if _has_text(self.recipe_.concepts) else "numeric"
+        kind = object if _has_text(self.recipe_.concepts) else "numeric"
         rows = validate_data(self, X, reset=False, dtype=kind)
         labels: NDArray[Any] = self.classes_[self.hypothesis.many(_points(self.recipe_, rows))]
         return labels
@@ -188,7 +188,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         *,
         reset: bool,
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        kind = "numeric" if concepts is None or not _has_text(concepts) else None
+        kind = object if concepts is not None and _has_text(concepts) else "numeric"
         rows, targets = validate_data(self, table, y, reset=reset, dtype=kind)
         targets = column_or_1d(targets, warn=True)
         found = type_of_target(targets, input_name="y", raise_unknown=True)

@@ -14,11 +14,11 @@ from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners.agnostic_finite import AgnosticFinite
 from littlestone.learners.private_majority import PrivateMajority
 
-river = pytest.importorskip("river", reason="the extra 'integrations' is not installed")
+pytest.importorskip("river", reason="the extra 'integrations' is not installed")
 
-from river import checks, compose, datasets, evaluate, metrics  # noqa: E402
+from river import checks, compose, datasets, evaluate, metrics
 
-from littlestone.integrations.river import PrivateClassifier  # noqa: E402
+from littlestone.integrations.river import PrivateClassifier
 
 SCHEMA = Schema.from_mapping({"delay": {"grid": [0, 15, 30]}, "carrier": {"values": ["UA", "AA"]}})
 UNIT = list(PrivateClassifier._unit_test_params())
