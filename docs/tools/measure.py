@@ -1,0 +1,270 @@
+"""Measure every number that the pages quote, and write it where it is quoted.
+
+    python docs/tools/measure.py                  everything, some minutes
+    python docs/tools/measure.py realizable       one part
+    python docs/tools/measure.py --render         the tables and the picture again, nothing measured
+
+What was measured is kept in docs/measured.json. Tables stand between two comments in a page; a test
+compares them with the file.
+"""
+
+import argparse
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from littlestone.adversaries.mistake_forcing import MistakeForcing
+from littlestone.adversaries.random_stream import RandomStream
+from littlestone.catalogue import class_from_spec
+from littlestone.game.play import play
+from littlestone.learners.agnostic_finite import AgnosticFinite
+from littlestone.learners.lazy_forest import LazyForest
+from littlestone.learners.private_majority import PrivateMajority
+from littlestone.randomness import seeded
+from littlestone.theory.floors import points_floor
+
+DOCS = Path(__file__).parents[1]
+MEASURED = DOCS / "measured.json"
+PICTURE = DOCS / "images" / "choosing-epsilon.svg"
+DELTA = 1e-6
+FAILURE = 0.05
+RUNS = 5
+
+LEARNERS: dict[str, Callable[..., Any]] = {
+    "PrivateMajority": PrivateMajority,
+    "LazyForest": LazyForest.calibrated,
+}
+REALIZABLE = (
+    ("PrivateMajority", "points:1024", 10**6),
+    ("PrivateMajority", "thresholds:1024", 10**6),
+    ("PrivateMajority", "thresholds:1048575", 10**6),
+    ("PrivateMajority", "sparse-sets:3,1024", 10**6),
+    ("PrivateMajority", "intervals:64", 10**6),
+    ("PrivateMajority", "conjunctions:8", 10**5),
+    ("LazyForest", "points", 10**7),
+    ("LazyForest", "thresholds:6", 10**7),
+    ("LazyForest", "thresholds:8", 10**7),
+    ("LazyForest", "thresholds:16", 10**7),
+)
+AGNOSTIC = (("adaptive", 10**5), ("oblivious", 10**5), ("oblivious", 10**6))
+NOISE_RATE = 0.1
+EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+CURVES = (
+    ("LazyForest", "points"),
+    ("PrivateMajority", "points:1024"),
+    ("PrivateMajority", "thresholds:1024"),
+    ("PrivateMajority", "intervals:64"),
+    ("LazyForest", "thresholds:6"),
+)
+CURVE_ROUNDS = 10**6
+
+
+def realizable() -> list[dict[str, Any]]:
+    """Mistakes of private learners against the adversary that forces them."""
+    return [_game(learner, spec, rounds, 1.0) for learner, spec, rounds in REALIZABLE]
+
+
+def choosing_epsilon() -> list[dict[str, Any]]:
+    """The same for several ε, for the picture."""
+    return [
+        _game(learner, spec, CURVE_ROUNDS, epsilon)
+        for learner, spec in CURVES
+        for epsilon in EPSILONS
+    ]
+
+
+def agnostic() -> list[dict[str, Any]]:
+    """Regret on a stream whose labels are wrong with probability 0.1."""
+    concepts = class_from_spec("thresholds:99")
+    rows = []
+    for adversary, rounds in AGNOSTIC:
+        learner = AgnosticFinite(
+            concepts=concepts, rounds=rounds, epsilon=1.0, delta=DELTA, adversary=adversary
+        )
+        stream = RandomStream(concepts, noise_rate=NOISE_RATE)
+        games = [play(learner, stream, rounds=rounds, rng=seeded(number)) for number in range(RUNS)]
+        rows.append(
+            {
+                "learner": f'AgnosticFinite, "{adversary}"',
+                "class": "thresholds:99",
+                "rounds": rounds,
+                "regret": [game.regret for game in games],
+                "bound": learner.regret_bound(),
+                "switches": [game.switches for game in games],
+            }
+        )
+        _say(rows[-1])
+    return rows
+
+
+def _game(name: str, spec: str, rounds: int, epsilon: float) -> dict[str, Any]:
+    concepts = class_from_spec(spec)
+    learner = LEARNERS[name](concepts=concepts, rounds=rounds, epsilon=epsilon, delta=DELTA)
+    adversary = MistakeForcing(concepts)
+    mistakes = [
+        play(learner, adversary, rounds=rounds, rng=seeded(number)).mistakes
+        for number in range(RUNS)
+    ]
+    bound = learner.bound(failure_probability=FAILURE)
+    row = {
+        "learner": name,
+        "class": spec,
+        "dimension": concepts.littlestone_dimension,
+        "rounds": rounds,
+        "epsilon": epsilon,
+        "guarantee": str(learner.guarantee()),
+        "mistakes": mistakes,
+        "bound": bound if bound < rounds else None,
+    }
+    _say(row)
+    return row
+
+
+PARTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "realizable": realizable,
+    "agnostic": agnostic,
+    "choosing-epsilon": choosing_epsilon,
+}
+
+
+def tables(measured: dict[str, Any]) -> dict[str, str]:
+    """Each table by the name of its place in a page."""
+    return {
+        "realizable": _table(
+            ("learner", "class", "d", "rounds", "promise", "mistakes", "bound"),
+            [
+                (
+                    row["learner"],
+                    f"`{row['class']}`",
+                    str(row["dimension"]),
+                    _power(row["rounds"]),
+                    row["guarantee"],
+                    _spread(row["mistakes"]),
+                    "none below T" if row["bound"] is None else _round(row["bound"]),
+                )
+                for row in measured["realizable"]
+            ],
+        ),
+        "agnostic": _table(
+            ("learner", "rounds", "regret", "bound on its mean", "changes of the rule"),
+            [
+                (
+                    f"`{row['learner']}`",
+                    _power(row["rounds"]),
+                    _spread(row["regret"]),
+                    _round(row["bound"]),
+                    _spread(row["switches"]),
+                )
+                for row in measured["agnostic"]
+            ],
+        ),
+        "choosing-epsilon": _table(
+            ("learner", "class", *(f"ε = {epsilon:g}" for epsilon in EPSILONS)),
+            [
+                (learner, f"`{spec}`", *(_round(_mean(row["mistakes"])) for row in rows))
+                for (learner, spec), rows in _curves(measured).items()
+            ],
+        ),
+    }
+
+
+def with_tables(page: str, named: dict[str, str]) -> str:
+    """The page with every table between its two comments replaced."""
+    for name, table in named.items():
+        begin, end = f"<!-- measured: {name} -->", "<!-- /measured -->"
+        pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+        page = pattern.sub(lambda _: f"{begin}\n\n{table}\n\n{end}", page)  # noqa: B023
+    return page
+
+
+def pages() -> list[Path]:
+    """The pages that quote measurements."""
+    return [path for path in DOCS.glob("*.md") if "<!-- measured:" in path.read_text("utf-8")]
+
+
+def draw(measured: dict[str, Any]) -> None:
+    """Mistakes against ε: measured as points, proved as dashed lines, the floor as dots."""
+    import matplotlib  # noqa: PLC0415  # only for the picture
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    matplotlib.rcParams["svg.hashsalt"] = "littlestone"
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    for number, ((learner, spec), rows) in enumerate(_curves(measured).items()):
+        colour = f"C{number}"
+        means = [_mean(row["mistakes"]) for row in rows]
+        axes.plot(EPSILONS, means, "o-", color=colour, label=f"{learner}, {spec}")
+        bounds = [math.nan if row["bound"] is None else row["bound"] for row in rows]
+        axes.plot(EPSILONS, bounds, "--", color=colour, linewidth=1)
+    floors = [
+        points_floor(rounds=CURVE_ROUNDS, epsilon=epsilon, delta=DELTA) for epsilon in EPSILONS
+    ]
+    axes.plot(EPSILONS, floors, "k:", label="floor for points")
+    axes.plot([], [], "--", color="grey", label="proved bound (failure 0.05)")
+    axes.set(
+        title="Mistakes in 10⁶ rounds against the adversary that forces them (δ = 10⁻⁶)",
+        xlabel="ε",
+        ylabel="mistakes, mean of 5 runs",
+        xscale="log",
+        yscale="log",
+    )
+    axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
+    axes.minorticks_off()
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    PICTURE.parent.mkdir(exist_ok=True)
+    figure.savefig(PICTURE, metadata={"Date": None})
+
+
+def _curves(measured: dict[str, Any]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    rows = measured["choosing-epsilon"]
+    return {
+        curve: [row for row in rows if (row["learner"], row["class"]) == curve] for curve in CURVES
+    }
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _spread(values: Sequence[int]) -> str:
+    return f"{_round(_mean(values))} ({min(values):,}–{max(values):,})"
+
+
+def _mean(values: Sequence[int]) -> float:
+    return sum(values) / len(values)
+
+
+def _round(value: float) -> str:
+    return f"{math.ceil(value):,}" if value >= 1 else f"{value:.2g}"
+
+
+def _power(rounds: int) -> str:
+    return "10" + str(round(math.log10(rounds))).translate(str.maketrans("56789", "⁵⁶⁷⁸⁹"))
+
+
+def _say(row: dict[str, Any]) -> None:
+    sys.stderr.write(f"{row}\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all by default")
+    parser.add_argument("--render", action="store_true", help="measure nothing")
+    asked = parser.parse_args()
+    measured = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
+    for name in () if asked.render else asked.parts or PARTS:
+        measured[name] = PARTS[name]()
+        MEASURED.write_text(json.dumps(measured, indent=1) + "\n", "utf-8")
+    for path in pages():
+        path.write_text(with_tables(path.read_text("utf-8"), tables(measured)), "utf-8")
+    draw(measured)
+
+
+if __name__ == "__main__":
+    main()
