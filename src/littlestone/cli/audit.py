@@ -9,8 +9,7 @@ from rich.table import Table
 
 from littlestone.audit import matrix
 from littlestone.audit.auditing import AuditReport, audit
-from littlestone.audit.broken import BROKEN
-from littlestone.audit.suite import AUDITS, CONTROLS
+from littlestone.audit.registry import AUDITS, BROKEN, CONTROLS
 from littlestone.catalogue import lookup
 from littlestone.cli.progress import round_bar
 from littlestone.randomness import Randomness, secure, seeded
@@ -32,7 +31,7 @@ def run(
     """Audit one mechanism or one control, or write the whole detection matrix."""
     rng = secure() if seed is None else seeded(seed)
     if write_matrix is not None:
-        _matrix(write_matrix, rng)
+        _matrix(write_matrix, runs, rng)
     elif broken is not None:
         subject = lookup(BROKEN, broken, kind="broken mechanism")
         _one(subject, CONTROLS[broken], runs, rng, as_json, note=f"the bug: {subject.bug}")
@@ -78,10 +77,14 @@ def _record(report: AuditReport) -> dict[str, object]:
     }
 
 
-def _matrix(path: Path, rng: Randomness) -> None:
+def _matrix(path: Path, runs: int, rng: Randomness) -> None:
     console = Console()
-    correct = matrix.correct_mechanisms(rng)
-    caught = matrix.controls(rng, progress=lambda name: console.print(f"[dim]{name}[/]"))
+
+    def tell(name: str) -> None:
+        console.print(f"[dim]{name}[/]")
+
+    correct = matrix.correct_mechanisms(rng, runs=runs, progress=tell)
+    caught = matrix.controls(rng, progress=tell)
     matrix.write(path, correct=correct, caught=caught)
     missed = [name for name, report in caught.items() if not report.violation]
     console.print(f"{path}: {len(caught) - len(missed)} of {len(caught)} controls caught")

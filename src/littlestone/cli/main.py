@@ -213,6 +213,44 @@ def recommend(
 
 
 @app.command()
+def sanitize(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file.")],
+    concepts: Annotated[str, typer.Option("--class", help="A concept class.")],
+    out: Annotated[Path, typer.Option(help="Write the synthetic column here.")],
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="Privacy parameter.")] = 1e-6,
+    column: Annotated[str | None, typer.Option(help="The column with the points.")] = None,
+    label: Annotated[str | None, typer.Option(help="The column with the labels, if any.")] = None,
+    error: Annotated[
+        float, typer.Option(help="Refuse if a larger error has to be expected.")
+    ] = 0.1,
+    failure_probability: Annotated[float, typer.Option(help="Of the stated error.")] = 0.05,
+    size: Annotated[int | None, typer.Option(help="How many synthetic rows.")] = None,
+    method: Annotated[str, typer.Option(help="auto or generic.")] = "auto",
+    seed: Annotated[int | None, typer.Option(help="Replay; not private then.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Publish a private synthetic version of a column, good for every concept of a class."""
+    from littlestone.cli import sanitize as command
+
+    command.run(
+        path,
+        concepts=concepts,
+        epsilon=epsilon,
+        delta=delta,
+        out=out,
+        column=column,
+        label=label,
+        error=error,
+        failure_probability=failure_probability,
+        size=size,
+        method=method,
+        seed=seed,
+        as_json=as_json,
+    )
+
+
+@app.command()
 def learn(
     source: Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSONL, Parquet, or - .")],
     concepts: Annotated[str, typer.Option("--class", help="As in stumps:schema.toml.")],

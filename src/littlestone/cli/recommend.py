@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from littlestone.catalogue import class_from_spec
-from littlestone.recommend import AdversaryKind, Recommendation, Setting, recommend
+from littlestone.recommendation import AdversaryKind, Recommendation, Setting, recommend
 
 
 def run(
