@@ -165,7 +165,9 @@ class SanitizedBatchesEngine:
             return  # nobody asks for another hypothesis, so nothing is spent on one
         if len(self._batch) == self._plan.batch:  # (L5)
             self._sanitize()
-        self.hypothesis = self._draw()
+        drawn = self._draw()
+        if drawn != self.hypothesis:  # the same function drawn again is no news
+            self.hypothesis = drawn
 
     def steps(self, xs: Any, ys: Any) -> int:
         published = self.hypothesis

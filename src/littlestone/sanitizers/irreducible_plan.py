@@ -10,7 +10,7 @@ from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.sanitizers.growth import log2_growth
-from littlestone.sanitizers.proper_step import irreducible_gap_bound
+from littlestone.sanitizers.proper_step import irreducible_gap_bound, step_excess_bound
 from littlestone.sanitizers.restriction_tree import leaves_bound
 from littlestone.sanitizers.sparse_sample import SparseSample
 from littlestone.theory.generalization import relative_failure_upper_bound
@@ -95,16 +95,16 @@ class IrreduciblePlan:
         """Whether the proper step and generalization keep within the rest of the error."""
         reach = self.samples * concepts.littlestone_dimension
         gap = irreducible_gap_bound(reach=reach, log2_growth=log2_growth(concepts, 2 * reach))
-        proposals = math.ceil(math.log2(2 / share))
-        chosen = 2 * math.log(2 * proposals / share + 1) / (budgets.choose * self.samples)
-        empirical = 1.25 * error / 16 + 2 * gap + chosen
+        beyond = step_excess_bound(
+            epsilon=budgets.choose, size=self.samples, gap=gap, failure_probability=share
+        )
         deviates = relative_failure_upper_bound(
             samples=self.samples,
             vc_dimension=concepts.vc_dimension,
             relative=0.9,
             additive=error / 2,
         )
-        return empirical <= error / 4 and 2 * deviates <= share
+        return 1.25 * error / 16 + beyond <= error / 4 and deviates <= share
 
 
 def longest_list(concepts: ConceptClass, samples: int) -> int:

@@ -47,16 +47,10 @@ class ProperStep:
     @property
     def proposals(self) -> int:
         """K: all draws are too far away with half of the failure probability at most."""
-        return math.ceil(math.log2(2 / self.failure_probability))
+        return proposals_for(self.failure_probability)
 
     def guarantee(self) -> PrivacyGuarantee:
         return self._mechanism.guarantee()
-
-    def excess_bound(self, *, size: int, gap: float) -> float:
-        """The share of errors beyond the function's, if the game has at most the value ``gap``."""
-        require.integer(size=size, at_least=1)
-        chosen = 2 * math.log(2 * self.proposals / self.failure_probability + 1)
-        return upwards(2 * gap + chosen / (self._mechanism.epsilon * size))
 
     def distribution(self, function: bytes) -> NDArray[np.float64]:
         """Public: over the concepts, as close to the function on the worst point as possible."""
@@ -98,3 +92,19 @@ def irreducible_gap_bound(*, reach: int, log2_growth: float) -> float:
     require.integer(reach=reach, at_least=1)
     require.non_negative(log2_growth=log2_growth)
     return min(1.0, upwards(2 * max(4.0, 1 + log2_growth) / reach))
+
+
+def proposals_for(failure_probability: float) -> int:
+    """⌈log₂(2/β)⌉."""
+    require.open_probability(failure_probability=failure_probability)
+    return math.ceil(math.log2(2 / failure_probability))
+
+
+def step_excess_bound(
+    *, epsilon: float, size: int, gap: float, failure_probability: float
+) -> float:
+    """The share of errors beyond the function's, if the game has at most the value ``gap``."""
+    require.positive(epsilon=epsilon)
+    require.integer(size=size, at_least=1)
+    odds = 2 * proposals_for(failure_probability) / failure_probability
+    return upwards(2 * gap + 2 * math.log(odds + 1) / (epsilon * size))
