@@ -180,7 +180,7 @@ def _csv(lines: Iterable[str]) -> Iterator[Row]:
 
 def _parquet(path: Path) -> Iterator[Row]:
     try:
-        from pyarrow import parquet  # type: ignore[import-not-found]  # noqa: PLC0415
+        from pyarrow import parquet  # noqa: PLC0415
     except ImportError:
         raise ValueError(
             "reading Parquet needs pyarrow: pip install 'littlestone[parquet]'"
