@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -100,18 +101,18 @@ class ListedHedgeState:
 
     def error_probability(self, x: Any, y: Label, /) -> float:
         weights = self._weights()
-        return float(weights[self._wrong(x, y)].sum() / weights.sum())
+        return float(weights[self._wrong(x, require.label(y))].sum() / weights.sum())
 
     def after(self, x: Any, y: Label, /) -> "ListedHedgeState":
-        return ListedHedgeState(self.concepts, self.rate, self.losses + self._wrong(x, y))
+        losses = self.losses + self._wrong(x, require.label(y))
+        return ListedHedgeState(self.concepts, self.rate, losses)
 
     def _weights(self) -> NDArray[np.float64]:
         weights: NDArray[np.float64] = np.exp(-self.rate * (self.losses - self.losses.min()))
         return weights
 
     def _wrong(self, x: Any, y: Label) -> NDArray[np.bool_]:
-        [column] = labels_at(self.concepts, [self.concepts.domain.check(x)]).T
-        wrong: NDArray[np.bool_] = column != require.label(y)
+        wrong: NDArray[np.bool_] = _column(self.concepts, self.concepts.domain.check(x)) != y
         return wrong
 
 
@@ -145,6 +146,13 @@ class TalliedHedgeState:
     def _runs(self) -> LossRuns:
         deepest = math.ceil((_DEEPEST + math.log(require_losses(self.concepts))) / self.rate)
         return losses_on(self.concepts, self.tally, deepest=deepest)
+
+
+@lru_cache(maxsize=256)
+def _column(concepts: ConceptClass, x: Any) -> NDArray[np.uint8]:
+    """What each concept says about x."""
+    [column] = labels_at(concepts, [x]).T
+    return column
 
 
 def _weights(runs: LossRuns, rate: float) -> NDArray[np.float64]:
