@@ -16,7 +16,7 @@ from littlestone.theory.rounding import upwards
 from littlestone.theory.sanitization import batched_regret_upper_bound
 
 _STEP: Final = 1.4
-_CHANCES: Final = (1e-3, 1e-5, 1e-7, 1e-9)
+_CHANCES: Final = (1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
 
 SanitizerFor = Callable[[int], Sanitizer]
 """The sanitizer to use for batches of a given length."""

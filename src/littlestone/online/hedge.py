@@ -151,7 +151,7 @@ class TalliedHedgeState:
 @lru_cache(maxsize=256)
 def _column(concepts: ConceptClass, x: Any) -> NDArray[np.uint8]:
     """What each concept says about x."""
-    [column] = labels_at(concepts, [x]).T
+    column: NDArray[np.uint8] = labels_at(concepts, [x])[:, 0]
     return column
 
 

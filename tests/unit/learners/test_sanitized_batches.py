@@ -304,7 +304,7 @@ def test_what_cannot_work_is_refused() -> None:
 def test_the_expected_bound_charges_what_the_theorem_says() -> None:
     recipe = SanitizedBatches(concepts=CONCEPTS, rounds=10**6, epsilon=1.0, delta=1e-6, batch=9000)
     plan: BatchPlan = recipe._plan
-    error = synthetic_error_bound(plan.sanitizer, size=9000, failure_probability=1e-7)
-    total = 9000 * plan.copy_regret() + 2 * error * 10**6 + 10**6 * 112 * 1e-7
+    error = synthetic_error_bound(plan.sanitizer, size=9000, failure_probability=1e-8)
+    total = 9000 * plan.copy_regret() + 2 * error * 10**6 + 10**6 * 112 * 1e-8
     assert recipe.expected_regret_bound() <= total * (1 + 1e-9)
     assert recipe.expected_regret_bound() > 9000 * plan.copy_regret()
