@@ -69,7 +69,8 @@ class RealizableFamily:
     concepts: ConceptClass
     epsilon: float
     delta: float
-    failure_probability: float = 0.05
+    failure_probability: float
+    """Of each release; a bound that allows less promises nothing."""
 
     def __call__(self, size: int, parts: int) -> RealizableSanitizer:
         return _planned(self, size, parts)
@@ -108,9 +109,11 @@ def family_named(
 
     ``auto`` takes the one that would miss least if it were asked once, about all rounds.
     """
+    # There are fewer than 2T releases, whichever intervals the plan takes.
+    each = failure_probability / (2 * rounds)
 
     def named(name: str) -> Family:
-        return _family(name, base, epsilon, delta, failure_probability)
+        return _family(name, base, epsilon, delta, each)
 
     if name != "auto":
         return named(name)
@@ -120,9 +123,7 @@ def family_named(
         return named("tree")
 
     def missed(family: Family) -> float:
-        return detection_bound(
-            family(rounds, 1), size=rounds, failure_probability=failure_probability
-        )
+        return detection_bound(family(rounds, 1), size=rounds, failure_probability=each)
 
     return min(named("histogram"), named("realizable"), key=missed)
 
