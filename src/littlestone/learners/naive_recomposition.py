@@ -1,0 +1,146 @@
+"""Baseline: the exponential mechanism anew in every round, paid for in every round."""
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from littlestone import require
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.learners.core import PrivateRun
+from littlestone.learners.losses import losses_of, require_listable
+from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.group import user_level
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.rounding import float_at_most
+from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
+from littlestone.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NaiveRecomposition:
+    """A baseline to compare with: in every round draw a concept by its mistakes so far.
+
+    Privacy:
+        Releases:   the concept drawn in every round
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive
+        Guarantee:  (epsilon, delta); per user (``max_contributions`` examples) by group privacy
+        Assumes:    nothing beyond ideal randomness
+        Proof:      naive_recomposition.md
+
+    Mistakes: O(sqrt(T log(1/delta)) log |H| / epsilon) against adversaries that do not know the
+    concept of the round that they play in (``play`` without ``peek``). All rounds share one
+    budget, so the rate of the mechanism falls like the root of their number; ``PrivateMajority``
+    pays only where it changes its mind.
+    """
+
+    concepts: ConceptClass
+    rounds: int
+    epsilon: float
+    delta: float
+    max_contributions: int = 1
+    _mechanism: ExponentialMechanism = field(init=False, repr=False, compare=False)
+
+    oblivious_only: ClassVar[bool] = False
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
+        require.positive(epsilon=self.epsilon)
+        require.open_probability(delta=self.delta)
+        require_listable(self.concepts)
+        rho = largest_zero_concentrated(epsilon=self.epsilon, delta=self.delta).rho
+        width = math.sqrt(8 * rho / max(self.rounds - 1, 1)) * (1 - 2.0**-40)
+        # A replaced example moves each loss by -1, 0 or 1: a range of two.
+        mechanism = ExponentialMechanism(epsilon=float_at_most(width), range_width=2)
+        object.__setattr__(self, "_mechanism", mechanism)
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """Per user who contributes at most ``max_contributions`` examples."""
+        return user_level(self._per_example(), max_contributions=self.max_contributions)
+
+    def bound(self, *, failure_probability: float) -> float:
+        """Mistakes on realizable streams; exceeded with ``failure_probability`` at most."""
+        require.open_probability(failure_probability=failure_probability)
+        shares = math.log(require_listable(self.concepts)) / -math.expm1(-self._mechanism.eta)
+        surprise = -math.log(failure_probability)
+        thetas = (step / 50 for step in range(1, 101))
+        bound = min((math.expm1(theta) * shares + surprise) / theta for theta in thetas)
+        return min(float(self.rounds), bound * (1 + 1e-6))
+
+    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
+        return PrivateRun.begin(self, rng)
+
+    def restore(self, snapshot: bytes) -> PrivateRun:
+        return PrivateRun.restore(self, snapshot)
+
+    def engine(self, rng: Randomness) -> "NaiveRecompositionEngine":
+        return NaiveRecompositionEngine(self, rng)
+
+    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "NaiveRecompositionEngine":
+        return NaiveRecompositionEngine(self, rng, state)
+
+    def _per_example(self) -> PrivacyGuarantee:
+        """The first example meets all draws but one."""
+        one = ZeroConcentrated.from_bounded_range(self._mechanism.epsilon)
+        all_draws = ZeroConcentrated.rounded_up(Fraction(one.rho) * (self.rounds - 1))
+        return all_draws.guarantee(delta=self.delta)
+
+
+class NaiveRecompositionEngine:
+    """The losses of all concepts on all rounds, and one draw a round."""
+
+    def __init__(
+        self, recipe: NaiveRecomposition, rng: Randomness, state: dict[str, Any] | None = None
+    ) -> None:
+        self._mechanism, self._rng = recipe._mechanism, rng
+        self._check = recipe.concepts.domain.check
+        self._losses = losses_of(recipe.concepts)
+        self._hypothesis: Hypothesis
+        if state is None:
+            budget = PrivacyGuarantee(epsilon=recipe.epsilon, delta=recipe.delta)
+            self.ledger = Ledger(budget=budget, private=rng.private)
+            self.ledger.charge("one draw a round", recipe._per_example(), first=1)
+            self._draw()
+            return
+        self.ledger = Ledger.from_json(state["ledger"])
+        self._losses.load(state["losses"])
+        self._chosen = state["chosen"]
+        self._hypothesis = self._losses.vote(self._chosen)
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        return self._hypothesis
+
+    @property
+    def halted(self) -> bool:
+        return False
+
+    @property
+    def status(self) -> str:
+        return "learning"
+
+    def step(self, x: Any, y: Label) -> None:
+        self._losses.add(x, y, 1)  # (L2)
+        self._draw()
+
+    def steps(self, xs: Any, ys: Any) -> int:
+        published = self._hypothesis
+        for taken, (x, y) in enumerate(zip(xs, ys.tolist(), strict=True), start=1):
+            self.step(self._check(x), y)
+            if self._hypothesis != published:
+                return taken
+        return len(ys)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "ledger": self.ledger.to_json(),
+            "losses": self._losses.state(),
+            "chosen": self._chosen,
+        }
+
+    def _draw(self) -> None:
+        self._chosen = self._mechanism.draw(self._losses.written_out(), rng=self._rng)  # (L1)
+        self._hypothesis = self._losses.vote(self._chosen)
