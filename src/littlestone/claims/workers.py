@@ -39,9 +39,7 @@ class Workers:
         if self.engine not in ENGINES:
             raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {self.engine!r}")
         if self.cluster is not None and self.engine == "loky":
-            raise ValueError(
-                f"cluster belongs to engine dask or ray, got cluster={self.cluster!r}"
-            )
+            raise ValueError(f"cluster belongs to engine dask or ray, got cluster={self.cluster!r}")
 
     @property
     def in_this_process(self) -> bool:
