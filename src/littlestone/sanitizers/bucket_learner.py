@@ -21,6 +21,14 @@ class ProperBucketLearner:
     ``build`` makes a learner for any finite class; none may cost more than ``cost``, and its
     error bound must not grow when concepts are left out of its class.
 
+    Privacy:
+        Releases:   the number of one concept of the bucket
+        Neighbours: counts that differ by moving one example to another cell
+        Adversary:  adaptive; the counts may depend on everything released before
+        Guarantee:  ``cost``
+        Assumes:    that what ``build`` makes keeps its guarantee
+        Proof:      bucketed.md
+
     >>> from littlestone.sanitizers.proper import ProperSelection
     >>> learner = ProperBucketLearner(
     ...     build=lambda concepts: ProperSelection(concepts=concepts, epsilon=0.1),

@@ -50,7 +50,16 @@ class EmpiricalLearner(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialLearner:
-    """The exponential mechanism over the rows [P, Lemma exp]."""
+    """The exponential mechanism over the rows [P, Lemma exp].
+
+    Privacy:
+        Releases:   the number of one row
+        Neighbours: counts that differ by moving one example to another cell
+        Adversary:  adaptive; the counts may depend on everything released before
+        Guarantee:  (epsilon, 0)
+        Assumes:    nothing
+        Proof:      bucketed.md, ../mechanisms/exponential.md
+    """
 
     epsilon: float
     _mechanism: ExponentialMechanism = field(init=False, repr=False, compare=False)
