@@ -22,7 +22,10 @@ def cited_keys(text: str) -> set[str]:
 
 def readable_files() -> list[Path]:
     files = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
-    return [*files, *(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.md")]
+    files += (ROOT / "docs" / "reference").glob("*.md")
+    code = [path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py")]
+    # This file has citations that are there to be recognised.
+    return [*files, *(p for p in code if p != Path(__file__)), *(ROOT / "src").rglob("*.md")]
 
 
 def entries() -> list[str]:

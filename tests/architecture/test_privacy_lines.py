@@ -9,16 +9,24 @@ from pathlib import Path
 
 import pytest
 
+import littlestone.experts
 import littlestone.learners
 import littlestone.mechanisms
+import littlestone.sanitizers
 
 LINES = ("Releases:", "Neighbours:", "Adversary:", "Guarantee:", "Assumes:", "Proof:")
+PACKAGES = (
+    littlestone.experts,
+    littlestone.learners,
+    littlestone.mechanisms,
+    littlestone.sanitizers,
+)
 GUARANTEES = Path(__file__).parents[2] / "docs" / "GUARANTEES.md"
 
 
 def promising_classes() -> Iterator[type]:
-    """Every class of mechanisms/ and learners/ that has a guarantee and draws, protocols aside."""
-    for package in (littlestone.mechanisms, littlestone.learners):
+    """Every class of these folders that has a guarantee and draws, protocols aside."""
+    for package in PACKAGES:
         for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             module = importlib.import_module(found.name)
             for _, member in inspect.getmembers(module, inspect.isclass):
