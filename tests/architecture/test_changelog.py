@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import littlestone
+
 TEXT = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
 HEADINGS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Privacy"}
 
@@ -26,6 +28,25 @@ def test_every_version_says_what_changed_about_privacy() -> None:
     assert found
     for version, headings in found.items():
         assert headings.get("Privacy", "").strip(), version
+
+
+def unmentioned_promises(text: str) -> list[str]:
+    """Public recipes that promise something and have no line in the text."""
+    promising = [
+        name
+        for name in littlestone.__all__
+        if isinstance(member := getattr(littlestone, name), type)
+        and callable(getattr(member, "guarantee", None))
+        and "Guarantee:" in (member.__doc__ or "")
+    ]
+    assert promising
+    return [name for name in promising if f"`{name}`" not in text]
+
+
+def test_every_public_promise_is_in_the_changelog() -> None:
+    history = "".join(headings["Privacy"] for headings in sections(TEXT).values())
+    assert unmentioned_promises(history) == []
+    assert unmentioned_promises(history.replace("`LazyForest`", "")) == ["LazyForest"]
 
 
 def test_only_known_headings_are_used() -> None:
