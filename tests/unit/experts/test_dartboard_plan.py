@@ -21,17 +21,30 @@ from littlestone.theory.experts import (
 PLAN = DartboardPlan(rate=0.01, fake=0.05, batch=3, cap=300)
 
 
-def test_the_cost_is_the_smallest_of_three_accounts() -> None:
-    bit = math.log(1 + 0.95 * (1 - math.exp(-0.01)) / 0.05)
-    delta = 1e-6
-    together = ZeroConcentrated(
-        rho=dartboard_zcdp_upper_bound(rate=0.01, fake=0.05, switches=300)
-    ).epsilon_upper_bound(delta)
-    apart = bit + ZeroConcentrated(rho=300 * 0.01**2 / 2).epsilon_upper_bound(delta)
-    plain = bit + 2 * 0.01 * 300
-    exact = PLAN.guarantee(delta=delta).epsilon
-    assert exact == pytest.approx(min(together, apart, plain), rel=1e-9)
-    assert PLAN.guarantee(delta=0.0).epsilon == pytest.approx(plain)
+@pytest.mark.parametrize("fake", [0.05, 0.9, 1.0])
+def test_the_cost_is_the_smallest_of_three_accounts(fake: float) -> None:
+    plan, delta = replace(PLAN, fake=fake), 1e-6
+    bit = math.log(1 + (1 - fake) * (1 - math.exp(-0.01)) / fake)
+    keep = 0.01 if fake < 1 else 0.0
+    draws = 300 * 0.01**2 / 2
+    together = ZeroConcentrated(rho=(keep + bit) ** 2 / 8 + draws).epsilon_upper_bound(delta)
+    apart = max(keep, bit) + ZeroConcentrated(rho=draws).epsilon_upper_bound(delta)
+    plain = max(keep, bit) + 2 * 0.01 * 300
+    assert plan.guarantee(delta=delta).epsilon == pytest.approx(min(together, apart, plain))
+    assert plan.guarantee(delta=0.0).epsilon == pytest.approx(plain)
+    if fake < 1:
+        charged = dartboard_zcdp_upper_bound(rate=0.01, fake=fake, switches=300)
+        assert charged == pytest.approx((keep + bit) ** 2 / 8 + draws)
+
+
+def test_a_costly_bit_is_better_counted_by_itself() -> None:
+    plan = DartboardPlan(rate=1e-3, fake=5e-4, batch=1, cap=1000)
+    bit = math.log(1 + (1 - 5e-4) * (1 - math.exp(-1e-3)) / 5e-4)
+    draws = 1000 * 1e-6 / 2
+    apart = bit + ZeroConcentrated(rho=draws).epsilon_upper_bound(1e-6)
+    together = ZeroConcentrated(rho=(1e-3 + bit) ** 2 / 8 + draws).epsilon_upper_bound(1e-6)
+    assert apart < 0.5 * together
+    assert plan.guarantee(delta=1e-6).epsilon == pytest.approx(apart)
 
 
 @pytest.mark.parametrize("worse", [{"rate": 0.011}, {"cap": 301}, {"fake": 0.04}])

@@ -3,12 +3,14 @@
 import math
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from littlestone.errors import HorizonExceededError
 from littlestone.experts.batches import Batches
+from littlestone.experts.dartboard_plan import DartboardPlan
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.hedge import Hedge
 from littlestone.experts.lazy_switching import LazySwitching
@@ -18,6 +20,7 @@ from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.experts.run import ExpertsRun, Totals
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness, secure, seeded
 
@@ -251,3 +254,23 @@ def test_a_dartboard_that_used_all_switches_says_so_and_stays() -> None:
             experts.add(run.play())
     assert recipe.plan.cap < ROUNDS / recipe.plan.batch
     assert len(experts) <= 1
+
+
+def draws_of(recipe: ExpertsRecipe) -> int:
+    """How often an expert is drawn when everybody errs all the time."""
+    draw = IncrementalSelectionRun.draw
+    with mock.patch.object(IncrementalSelectionRun, "draw", autospec=True, side_effect=draw) as spy:
+        run = ExpertsRun(recipe, seeded(2))
+        for _ in range(recipe.rounds):
+            run.observe([1] * recipe.experts)
+    return spy.call_count
+
+
+def test_no_more_experts_are_drawn_than_are_paid_for() -> None:
+    plan = DartboardPlan(rate=0.05, fake=0.5, batch=2, cap=3)
+    assert draws_of(ShrinkingDartboard(**SIZES, plan=plan)) == 1 + 3
+    realizable = RealizableExperts(**{**SIZES, "rounds": 4000, "epsilon": 20.0})
+    assert draws_of(realizable) == realizable.phases
+    growing = RECIPES["growing-batches"](**SIZES)
+    assert isinstance(growing, ExponentialWeights)
+    assert draws_of(growing) == growing.batches.count(ROUNDS) == growing._draws + 1

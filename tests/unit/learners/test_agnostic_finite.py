@@ -97,6 +97,14 @@ def test_totals_stay_right_when_the_memory_of_examples_is_full() -> None:
     assert totals.written_out().tolist() == wanted
 
 
+def test_points_are_forgotten_once_they_are_counted() -> None:
+    totals = ConceptTotals(SparseSets(2, 5), 16)
+    totals.add([1, 2, 3], (0, 1, 0))
+    assert len(totals._errors._numbers) == 3  # type: ignore[attr-defined]
+    totals.written_out()
+    assert not totals._errors._numbers  # type: ignore[attr-defined]
+
+
 @every_class
 @pytest.mark.parametrize("adversary", ["adaptive", "oblivious"])
 def test_blocks_are_played_like_single_rounds(concepts: ConceptClass, adversary: str) -> None:
