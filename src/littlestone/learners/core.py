@@ -92,6 +92,12 @@ class PrivateLearner(Protocol):
         ...
 
 
+def name_of(recipe: PrivateLearner) -> str:
+    """What a saved run must agree with: the recipe in words, and its class to the last bit."""
+    mark = getattr(recipe.concepts, "fingerprint", "")
+    return f"{recipe!r} {mark}".rstrip()
+
+
 def for_rounds(learner: PrivateLearner, rounds: int) -> PrivateLearner:
     """The same learner for another horizon; recipes that plan for it have a ``for_rounds``."""
     plan = getattr(learner, "for_rounds", None)
@@ -156,9 +162,9 @@ class PrivateRun:
         across processes. Snapshots of seeded runs protect nothing and may be continued at will.
         """
         saved = snapshots.unpack(snapshot)
-        if saved.recipe != repr(recipe):
+        if saved.recipe != name_of(recipe):
             raise SnapshotError(
-                f"this snapshot belongs to another recipe: {saved.recipe}, not {recipe!r}"
+                f"this snapshot belongs to another recipe: {saved.recipe}, not {name_of(recipe)}"
             )
         rng = Randomness.from_state(saved.randomness)
         if rng.private:
@@ -249,7 +255,7 @@ class PrivateRun:
         self._saved = True
         return snapshots.pack(
             snapshots.Saved(
-                recipe=repr(self._recipe),
+                recipe=name_of(self._recipe),
                 identity=self._identity,
                 number=snapshots.next_number(self._identity),
                 randomness=self._rng.state(),

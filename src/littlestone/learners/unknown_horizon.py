@@ -8,6 +8,7 @@ from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.learners.core import Engine, PrivateLearner, PrivateRun, for_rounds
 from littlestone.privacy.composition import parallel_composition
+from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
@@ -73,8 +74,16 @@ class UnknownHorizon:
         """Of the whole endless stream."""
         copies = 1 if self.epochs is None else self.epochs
         return parallel_composition(
-            [self.learner.guarantee()] * copies, prefix_conditional=self.prefix_conditional
+            [self._promise()] * copies, prefix_conditional=self.prefix_conditional
         )
+
+    def _promise(self) -> PrivacyGuarantee:
+        """Of any one epoch: the budget, since the part of it that is used depends on the rounds."""
+        epsilon, delta = (getattr(self.learner, name, None) for name in ("epsilon", "delta"))
+        if epsilon is None or delta is None:
+            return self.learner.guarantee()
+        budget = PrivacyGuarantee(epsilon=epsilon, delta=delta)
+        return user_level(budget, max_contributions=self.max_contributions)
 
     def bound(self, *, failure_probability: float, rounds: int | None = None) -> float:
         """The sum of the epochs' bounds up to ``rounds``; epoch k may fail with 1/((k+1)(k+2))."""

@@ -15,7 +15,7 @@ import numpy as np
 from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import HorizonExceededError
-from littlestone.learners.core import PrivateLearner, PrivateRun
+from littlestone.learners.core import PrivateLearner, PrivateRun, name_of
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed
 from littlestone.service.store import Checkpoint, Release, Store, StoreError, Taken, chained
@@ -84,7 +84,7 @@ class DurableRun:
     @classmethod
     def start(cls, recipe: PrivateLearner, path: str | Path) -> "DurableRun":
         """A new durable run; its first release is logged at once."""
-        store = Store.create(path, recipe=repr(recipe), key=secrets.token_bytes(32))
+        store = Store.create(path, recipe=name_of(recipe), key=secrets.token_bytes(32))
         durable = cls(recipe, store, PrivateRun.begin(recipe, keyed(store.key)))
         with store.transaction():
             durable._log_release(0)
@@ -93,7 +93,7 @@ class DurableRun:
     @classmethod
     def resume(cls, recipe: PrivateLearner, path: str | Path) -> "DurableRun":
         """Continue exactly where the store stands, after checking that it is whole."""
-        store = Store.open(path, recipe=repr(recipe))
+        store = Store.open(path, recipe=name_of(recipe))
         try:
             return cls._continued(recipe, store)
         except BaseException:

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from littlestone.concepts.finite import FiniteClass
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.concepts.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners import snapshots
+from littlestone.learners.agnostic_finite import AgnosticFinite
 from littlestone.learners.core import PrivateRun
 from littlestone.learners.restarting import Restarting
 from littlestone.learners.unknown_horizon import UnknownHorizon
@@ -285,3 +287,20 @@ def test_wrapped_runs_continue_from_snapshots(recipe: Any, rounds: int) -> None:
     restored = recipe.restore(run.snapshot())
     assert published(restored, 40) == published(run, 40)
     assert restored.status == run.status
+
+
+def test_an_unknown_horizon_promises_the_budget_of_every_epoch() -> None:
+    """What an epoch uses of it depends on its length; the promise must not."""
+    learner = AgnosticFinite(concepts=CONCEPTS, rounds=64, epsilon=1.0, delta=1e-6)
+    run = UnknownHorizon(learner=learner, first_rounds=4).start(rng=secure())
+    published(run, 40)
+    assert run.ledger.spent().within(run.recipe.guarantee())
+
+
+def test_snapshots_tell_classes_apart_that_look_alike() -> None:
+    one, other = FiniteClass([[0, 1], [1, 1]]), FiniteClass([[0, 0], [1, 1]])
+    assert repr(one) == repr(other)
+    budget: dict[str, Any] = {"rounds": 50, "epsilon": 1.0, "delta": 1e-6}
+    saved = AgnosticFinite(concepts=one, **budget).start(rng=seeded(1)).snapshot()
+    with pytest.raises(SnapshotError, match="another recipe"):
+        PrivateRun.restore(AgnosticFinite(concepts=other, **budget), saved)
