@@ -6,8 +6,10 @@ from littlestone.claims import (
     above_threshold_error,
     adaptive_breaks_dartboard,
     algorithm_4_utility,
+    construction_regret,
     coupon_collector,
     dimension_growth,
+    experts_are_close,
     forest_log_growth,
     fresh_copies_root_growth,
     generator_rounds,
@@ -21,6 +23,7 @@ from littlestone.claims import (
     sanitized_batches_regret,
     sanitizer_samples,
     sanitizers_compared,
+    sparse_majority_mistakes,
     update_lemma,
 )
 from littlestone.claims.core import Claim
@@ -31,8 +34,10 @@ CLAIMS: Mapping[str, Claim] = {
         above_threshold_error.CLAIM,
         adaptive_breaks_dartboard.CLAIM,
         algorithm_4_utility.CLAIM,
+        construction_regret.CLAIM,
         coupon_collector.CLAIM,
         dimension_growth.CLAIM,
+        experts_are_close.CLAIM,
         forest_log_growth.CLAIM,
         fresh_copies_root_growth.CLAIM,
         generator_rounds.CLAIM,
@@ -46,6 +51,7 @@ CLAIMS: Mapping[str, Claim] = {
         sanitized_batches_regret.CLAIM,
         sanitizer_samples.CLAIM,
         sanitizers_compared.CLAIM,
+        sparse_majority_mistakes.CLAIM,
         update_lemma.CLAIM,
     )
 }
