@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import littlestone.claims
 from littlestone.claims.registry import CLAIMS as REGISTERED
 
 ROOT = Path(__file__).parents[2]
@@ -187,6 +188,16 @@ def claim_status(modules: tuple[str, ...]) -> str:
 def test_every_claim_is_named_by_the_statements_it_is_about() -> None:
     named = {module for row in ROWS for module in row.claims}
     assert named | BEYOND_THE_PAPER == {claim.measure.__module__ for claim in REGISTERED.values()}
+
+
+def test_every_module_with_a_claim_is_registered() -> None:
+    folder = Path(littlestone.claims.__file__).parent
+    modules = {
+        f"littlestone.claims.{path.stem}"
+        for path in folder.glob("*.py")
+        if re.search(r"^CLAIM = ", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert modules == {claim.measure.__module__ for claim in REGISTERED.values()}
 
 
 def test_recorded_verdicts_are_those_that_the_table_relies_on() -> None:
