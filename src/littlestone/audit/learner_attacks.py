@@ -1,0 +1,158 @@
+"""Adversaries of the two-world game, each built against one learner's weakest moment."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from littlestone.audit.two_worlds import World
+from littlestone.learners.lazy_forest import LazyForest
+from littlestone.randomness import Randomness
+
+EARLY = "too early"
+
+
+@lru_cache(maxsize=64)
+def _release_threshold(recipe: LazyForest) -> int:
+    return recipe.first_frequent().threshold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoKeys:
+    """Against the early release: bring two keys up to the threshold, then count one of them more.
+
+    One is released at once with odds of e**query_rate, and that the other one is not released has
+    odds of up to e**threshold_rate: together epsilon.
+    """
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        recipe, nothing = world.opening
+        for _ in range(_release_threshold(recipe) - 1):
+            for key in "ab":
+                if world.send((key, 1)) != nothing:
+                    return EARLY
+        hypothesis, _ = world.challenge(("a", 1), ("b", 1))
+        return hypothesis("a"), hypothesis("b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastSwitch:
+    """Against AboveThreshold in the last layer: one mistake below its threshold, then the special.
+
+    The answer is yes with probability P(noise >= noise') or e**-epsilon times that. Earlier
+    copies (``copies`` of them) are used up first, to see whether they leave something behind.
+    """
+
+    key: str = "a"
+    copies: int = 0
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        recipe, newest = world.opening
+        forest = getattr(recipe, "learner", recipe)
+        threshold = forest.switch(forest.depth, 0).threshold
+        for copy in range(self.copies + 1):
+            while not newest.hypothesis(self.key):
+                newest = world.send((self.key, 1))
+            if copy < self.copies:
+                newest = _until_it_changes(world, newest, (self.key, 0))
+        for _ in range(threshold - 1):
+            if world.send((self.key, 0)) != newest:
+                return EARLY
+        return bool(world.challenge((self.key, 0), (self.key, 1)) != newest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListMembership:
+    """Against the last list: two keys at its threshold, one of which gets one element more.
+
+    That the one is listed and the other is not has odds of e**epsilon, the list's whole price.
+    """
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        recipe, newest = world.opening
+        [threshold] = recipe.list_thresholds
+        keys = ["a", "b"] * (threshold - 1) + ["b"]
+        if any(world.send((key, 1)) != newest for key in keys):
+            return EARLY
+        shown = world.challenge(("a", 1), ("b", 1))
+        strangers = 0
+        while shown == newest:
+            strangers += 1
+            shown = world.send((strangers, 1))
+        listed = []
+        while shown.hypothesis != newest.hypothesis:
+            key = "a" if shown.hypothesis("a") else "b"
+            listed.append(key)
+            shown = _until_it_changes(world, shown, (key, 0))
+        return tuple(listed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairsOnTheFirstList:
+    """Against the list of layer 1: sequences that all agree, or all but one.
+
+    Twice the threshold of them make as many pairs as the list wants, or one pair less.
+    """
+
+    agreeing: tuple[int, int] = (2, 1)
+    another: tuple[int, int] = (3, 0)
+    no_mistake: tuple[int, int] = (0, 0)
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        recipe, newest = world.opening
+        for _ in range(2 * recipe.list_thresholds[0] - 1):
+            if world.send(self.agreeing) != newest:
+                return EARLY
+        shown = world.challenge(self.agreeing, self.another)
+        while shown == newest:
+            shown = world.send(self.no_mistake)
+        return bool(shown.hypothesis == newest.hypothesis)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstMistake:
+    """A mistake or none in a first round; notice what is shown after it.
+
+    Enough where the first mistake is one that AboveThreshold may answer with yes.
+    """
+
+    key: Any = 0
+    after: int = 0
+    """Rounds without a mistake that come before."""
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        newest = world.opening.shown
+        for _ in range(self.after):
+            newest = world.send((self.key, newest.hypothesis(self.key)))
+        # A sampled majority may publish the key itself before it has seen anything.
+        wrong = 1 - newest.hypothesis(self.key)
+        shown = world.challenge((self.key, wrong), (self.key, 1 - wrong))
+        return wrong, shown != newest, shown.hypothesis(self.key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRelease:
+    """An example or another, then the same one again and again until it is published."""
+
+    key: str = "a"
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        shown = world.challenge((self.key, 1), (self.key, 0))
+        waited = 1
+        while not shown.hypothesis(self.key) and waited < world.opening.recipe.rounds:
+            shown = world.send((self.key, 1))
+            waited += 1
+        return waited
+
+
+def _until_it_changes(world: World, shown: Any, example: tuple[Any, int]) -> Any:
+    newest = shown
+    while newest == shown:
+        newest = world.send(example)
+    return newest

@@ -1,0 +1,158 @@
+"""Private learners so small that a hundred thousand games with one of them are soon played.
+
+Privacy does not depend on the numbers that make a learner accurate, so these are chosen for
+short games in which the adversary knows every count.
+"""
+
+import math
+from fractions import Fraction
+from typing import Final
+
+from littlestone.concepts.points import Points
+from littlestone.concepts.thresholds import Thresholds
+from littlestone.learners.eager_forest import EagerForest
+from littlestone.learners.frequent_release import FrequentRelease
+from littlestone.learners.fresh_copies import FreshCopies
+from littlestone.learners.lazy_forest import LazyForest
+from littlestone.learners.lazy_forest_plan import ForestBudgets
+from littlestone.learners.private_majority import PrivateMajority
+from littlestone.learners.private_majority_plan import EpochPlan, FreshPlan, SampledPlan
+from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.rounding import float_at_most
+from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
+
+ROUNDS: Final = 1000
+MANY_SLOTS: Final = 1 << 60
+"""So many that no two examples of layer 0 meet."""
+
+
+def early_forest(
+    epsilon: float, delta: float, *, kind: type[LazyForest] = LazyForest
+) -> LazyForest:
+    """Points, released as soon as one is frequent; the switch of layer 1 comes at two mistakes."""
+    listing = (PrivacyGuarantee(epsilon=epsilon, delta=delta),)
+    return kind(
+        concepts=Points(),
+        rounds=ROUNDS,
+        epsilon=epsilon,
+        delta=delta,
+        base=StandardOptimal(Points()),
+        slots=MANY_SLOTS,
+        packed=True,
+        mistakes_per_layer=(1, 1),
+        mistakes_per_slot=(1.0,),
+        margins=(1, 1),
+        list_thresholds=(MANY_SLOTS,),
+        budgets=ForestBudgets((0.0, epsilon), listing),
+        early_release=True,
+    )
+
+
+def listing_forest(
+    epsilon: float, delta: float, *, share: float = 0.9, kind: type[LazyForest] = LazyForest
+) -> LazyForest:
+    """Points, listed after layer 0; the list gets ``share`` of epsilon.
+
+    Nothing that occurs once is listed, and the switch of layer 0 leaves time to fill two counts
+    up to the list's threshold.
+    """
+    cost = PrivacyGuarantee(epsilon=float_at_most(share * Fraction(epsilon)), delta=delta)
+    budgets = ForestBudgets.from_listing(epsilon, (cost,))
+    histogram = PrivateHistogram(epsilon=cost.epsilon, delta=cost.delta, neighbours="replace")
+    threshold = histogram.noise_bound + 2
+    return kind(
+        concepts=Points(),
+        rounds=ROUNDS,
+        epsilon=epsilon,
+        delta=delta,
+        base=StandardOptimal(Points()),
+        slots=MANY_SLOTS,
+        packed=True,
+        mistakes_per_layer=(2 * threshold + 1, 1),
+        mistakes_per_slot=(1.0,),
+        margins=(math.ceil(4 / budgets.switching[0]), 1),
+        list_thresholds=(threshold,),
+        budgets=budgets,
+        early_release=False,
+    )
+
+
+def deep_forest(
+    epsilon: float, delta: float, *, share: float = 0.8, kind: type[LazyForest] = LazyForest
+) -> LazyForest:
+    """Thresholds(6), of dimension 2; the list of layer 1 gets ``share`` of epsilon."""
+    concepts, half = Thresholds(6), float_at_most(Fraction(delta) / 2)
+    first = PrivacyGuarantee(epsilon=float_at_most(share * Fraction(epsilon)), delta=half)
+    rest = Fraction(epsilon) - Fraction(first.epsilon)
+    second = PrivacyGuarantee(epsilon=float_at_most(rest / 2), delta=half)
+    budgets = ForestBudgets.from_listing(epsilon, (first, second))
+    noise = PrivateHistogram(epsilon=first.epsilon, delta=half, neighbours="add-remove").noise_bound
+    last = PrivateHistogram(epsilon=second.epsilon, delta=half, neighbours="replace").noise_bound
+    return kind(
+        concepts=concepts,
+        rounds=100 * ROUNDS,
+        epsilon=epsilon,
+        delta=delta,
+        base=StandardOptimal(concepts),
+        slots=MANY_SLOTS,
+        packed=True,
+        mistakes_per_layer=(2 * noise + 4, 1, 1),
+        mistakes_per_slot=(1.0, 1.0),
+        margins=(math.ceil(3 / budgets.switching[0]), 1, 1),
+        list_thresholds=(noise + 2, last + 2),
+        budgets=budgets,
+        early_release=False,
+    )
+
+
+def eager_forest(epsilon: float, delta: float) -> EagerForest:
+    """One selection, and nearly all of epsilon for the watch over it."""
+    trees = 1000
+    return EagerForest(
+        concepts=Points(),
+        rounds=ROUNDS,
+        epsilon=epsilon,
+        delta=delta,
+        trees=trees,
+        leaves=2,
+        base=StandardOptimal(Points()),
+        release=FrequentRelease(
+            epsilon=epsilon,
+            delta=delta,
+            selections=1,
+            rare_below=trees - 1,
+            watching_share=Fraction(19, 20),
+        ),
+    )
+
+
+def fresh_copies(epsilon: float, delta: float) -> FreshCopies:
+    """So few rounds that composition is the plain sum; silent unless epsilon is large."""
+    return FreshCopies(concepts=Points(), rounds=12, epsilon=epsilon, delta=delta, trees=1 << 20)
+
+
+def fresh_majority(epsilon: float, *, keys: int = 8) -> PrivateMajority:
+    """One key of ``keys``; a phase may end with its first mistake."""
+    rate = 0.3 * epsilon
+    plan = FreshPlan(
+        threshold_epsilon=float_at_most(Fraction(epsilon) - Fraction(rate)),
+        threshold=1,
+        selection_rate=rate,
+    )
+    return PrivateMajority(concepts=Points(keys), rounds=ROUNDS, epsilon=epsilon, plan=plan)
+
+
+def sampled_majority(epsilon: float, delta: float, *, keys: int = 8) -> PrivateMajority:
+    """One vote, two phases; AboveThreshold gets what the draws leave of epsilon."""
+    rho = Fraction(largest_zero_concentrated(epsilon=epsilon, delta=delta).rho)
+    rate = float_at_most(Fraction(math.sqrt(2 * rho)) * Fraction(999, 1000))
+    draws = ZeroConcentrated.rounded_up(Fraction(rate) ** 2 / 8).epsilon_upper_bound(delta)
+    plan = SampledPlan(
+        threshold_epsilon=float_at_most(Fraction(epsilon) - Fraction(draws)),
+        epochs=(EpochPlan(votes=1, rate=rate, weights=(1,), thresholds=(1, 1)),),
+    )
+    return PrivateMajority(
+        concepts=Points(keys), rounds=ROUNDS, epsilon=epsilon, delta=delta, plan=plan
+    )
