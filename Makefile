@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format lint types layers statistical claims audit bench golden lock clean
+.PHONY: help setup run test check format lint types layers statistical claims audit bench docs kills golden lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -54,6 +54,12 @@ audit: $(READY) ## Regenerate the auditor's detection matrix
 
 bench: $(READY) ## Print every benchmark beside its target
 	$(BIN)/python -m benchmarks
+
+docs: $(READY) ## Build the documentation site into out/site; warnings are errors
+	$(BIN)/mkdocs build --strict --quiet
+
+kills: $(READY) ## Kill durable runs 240 times and check that nothing is lost
+	$(BIN)/python -m pytest -m slow tests/end_to_end/test_killed_runs.py
 
 golden: $(READY) ## Write the golden transcripts anew
 	$(BIN)/python -m tests.golden.regenerate

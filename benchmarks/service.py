@@ -1,0 +1,87 @@
+"""Durable and in-memory rounds a second on a one-feature stream, beside River and plain fsync."""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from river import linear_model
+
+from littlestone.concepts.thresholds import Thresholds
+from littlestone.learners.private_majority import PrivateMajority
+from littlestone.randomness import secure
+from littlestone.service.durable import DurableRun, Event
+
+Row = tuple[str, str, str, bool | None]
+
+RECIPE = PrivateMajority(concepts=Thresholds(1000), rounds=10_000_000, epsilon=1.0)
+
+
+def measure() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield _syncs(Path(folder))
+        yield _durable(Path(folder) / "one.db", group=1, events=2_000, target=5_000)
+        yield _durable(Path(folder) / "many.db", group=2_000, events=200_000, target=80_000)
+    river = _river()
+    yield "River LogisticRegression, in memory", f"{river:,.0f} /s", "", None
+    yield _in_memory()
+
+
+def _stream(count: int) -> list[Event]:
+    points = np.random.default_rng(1).integers(1000, size=count).tolist()
+    return [Event(f"{n}", x, int(x >= 337)) for n, x in enumerate(points)]
+
+
+def _syncs(folder: Path) -> Row:
+    file = os.open(folder / "sync", os.O_CREAT | os.O_RDWR)
+    started = time.perf_counter()
+    for n in range(200):
+        os.pwrite(file, b"x" * 4096, 4096 * n)
+        os.fdatasync(file)
+    rate = 200 / (time.perf_counter() - started)
+    os.close(file)
+    return "bare fdatasync of this disk, for comparison", f"{rate:,.0f} /s", "", None
+
+
+def _durable(path: Path, *, group: int, events: int, target: int) -> Row:
+    stream = _stream(events)
+    run = DurableRun.start(RECIPE, path)
+    started = time.perf_counter()
+    for first in range(0, events, group):
+        run.take(stream[first : first + group])
+    rate = events / (time.perf_counter() - started)
+    run.close()
+    return (
+        f"durable rounds in groups of {group}",
+        f"{rate:,.0f} /s",
+        f">= {target:,} /s",
+        rate >= target,
+    )
+
+
+def _in_memory() -> Row:
+    stream = [(event.x, event.y) for event in _stream(300_000)]
+    run = RECIPE.start(rng=secure())
+    started = time.perf_counter()
+    for x, y in stream:
+        run.hypothesis(x)
+        run.observe(x, y)
+    rate = len(stream) / (time.perf_counter() - started)
+    return (
+        "PrivateMajority in memory, predict and learn",
+        f"{rate:,.0f} /s",
+        ">= 300,000 /s",
+        (rate >= 300_000),
+    )
+
+
+def _river() -> float:
+    stream = [({"x": event.x / 1000}, bool(event.y)) for event in _stream(30_000)]
+    model = linear_model.LogisticRegression()
+    started = time.perf_counter()
+    for x, y in stream:
+        model.predict_one(x)
+        model.learn_one(x, y)
+    return len(stream) / (time.perf_counter() - started)
