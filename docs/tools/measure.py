@@ -9,6 +9,7 @@ compares them with the file.
 """
 
 import argparse
+import itertools
 import json
 import math
 import re
@@ -25,6 +26,7 @@ from littlestone.learners.agnostic_finite import AgnosticFinite
 from littlestone.learners.lazy_forest import LazyForest
 from littlestone.learners.private_majority import PrivateMajority
 from littlestone.randomness import seeded
+from littlestone.recommendation import recommend
 from littlestone.theory.floors import points_floor
 
 DOCS = Path(__file__).parents[1]
@@ -52,29 +54,29 @@ REALIZABLE = (
 )
 AGNOSTIC = (("adaptive", 10**5), ("oblivious", 10**5), ("oblivious", 10**6))
 NOISE_RATE = 0.1
-EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-CURVES = (
-    ("LazyForest", "points"),
-    ("PrivateMajority", "points:1024"),
-    ("PrivateMajority", "thresholds:1024"),
-    ("PrivateMajority", "intervals:64"),
-    ("LazyForest", "thresholds:6"),
-)
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+CURVES = ("points", "thresholds:6", "sparse-sets:3,1024", "thresholds:1024")
 CURVE_ROUNDS = 10**6
 
 
 def realizable() -> list[dict[str, Any]]:
     """Mistakes of private learners against the adversary that forces them."""
-    return [_game(learner, spec, rounds, 1.0) for learner, spec, rounds in REALIZABLE]
+    rows = []
+    for name, spec, rounds in REALIZABLE:
+        concepts = class_from_spec(spec)
+        learner = LEARNERS[name](concepts=concepts, rounds=rounds, epsilon=1.0, delta=DELTA)
+        rows.append(_game(name, learner, spec, rounds, 1.0))
+    return rows
 
 
 def choosing_epsilon() -> list[dict[str, Any]]:
-    """The same for several ε, for the picture."""
-    return [
-        _game(learner, spec, CURVE_ROUNDS, epsilon)
-        for learner, spec in CURVES
-        for epsilon in EPSILONS
-    ]
+    """What ``recommend`` chooses for several ε, for the picture."""
+    rows = []
+    for spec, epsilon in itertools.product(CURVES, EPSILONS):
+        advice = recommend(class_from_spec(spec), rounds=CURVE_ROUNDS, epsilon=epsilon, delta=DELTA)
+        assert advice.best is not None
+        rows.append(_game(advice.best.name, advice.best.recipe, spec, CURVE_ROUNDS, epsilon))
+    return rows
 
 
 def agnostic() -> list[dict[str, Any]]:
@@ -101,9 +103,8 @@ def agnostic() -> list[dict[str, Any]]:
     return rows
 
 
-def _game(name: str, spec: str, rounds: int, epsilon: float) -> dict[str, Any]:
-    concepts = class_from_spec(spec)
-    learner = LEARNERS[name](concepts=concepts, rounds=rounds, epsilon=epsilon, delta=DELTA)
+def _game(name: str, learner: Any, spec: str, rounds: int, epsilon: float) -> dict[str, Any]:
+    concepts = learner.concepts
     adversary = MistakeForcing(concepts)
     mistakes = [
         play(learner, adversary, rounds=rounds, rng=seeded(number)).mistakes
@@ -135,14 +136,13 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
     """Each table by the name of its place in a page."""
     return {
         "realizable": _table(
-            ("learner", "class", "d", "rounds", "promise", "mistakes", "bound"),
+            ("learner", "class", "d", "rounds", "mistakes", "bound"),
             [
                 (
                     row["learner"],
                     f"`{row['class']}`",
                     str(row["dimension"]),
                     _power(row["rounds"]),
-                    row["guarantee"],
                     _spread(row["mistakes"]),
                     "none below T" if row["bound"] is None else _round(row["bound"]),
                 )
@@ -163,10 +163,17 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
             ],
         ),
         "choosing-epsilon": _table(
-            ("learner", "class", *(f"ε = {epsilon:g}" for epsilon in EPSILONS)),
+            ("class", "recommended", *(f"ε = {epsilon:g}" for epsilon in EPSILONS)),
             [
-                (learner, f"`{spec}`", *(_round(_mean(row["mistakes"])) for row in rows))
-                for (learner, spec), rows in _curves(measured).items()
+                (
+                    f"`{spec}`",
+                    _names(rows),
+                    *(
+                        f"{_nearest(_mean(row['mistakes']))} ({_round(row['bound'])})"
+                        for row in rows
+                    ),
+                )
+                for spec, rows in _curves(measured).items()
             ],
         ),
     }
@@ -194,10 +201,10 @@ def draw(measured: dict[str, Any]) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "littlestone"
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
-    for number, ((learner, spec), rows) in enumerate(_curves(measured).items()):
+    for number, (spec, rows) in enumerate(_curves(measured).items()):
         colour = f"C{number}"
         means = [_mean(row["mistakes"]) for row in rows]
-        axes.plot(EPSILONS, means, "o-", color=colour, label=f"{learner}, {spec}")
+        axes.plot(EPSILONS, means, "o-", color=colour, label=f"{spec}: {_names(rows)}")
         bounds = [math.nan if row["bound"] is None else row["bound"] for row in rows]
         axes.plot(EPSILONS, bounds, "--", color=colour, linewidth=1)
     floors = [
@@ -220,11 +227,13 @@ def draw(measured: dict[str, Any]) -> None:
     figure.savefig(PICTURE, metadata={"Date": None})
 
 
-def _curves(measured: dict[str, Any]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+def _curves(measured: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     rows = measured["choosing-epsilon"]
-    return {
-        curve: [row for row in rows if (row["learner"], row["class"]) == curve] for curve in CURVES
-    }
+    return {spec: [row for row in rows if row["class"] == spec] for spec in CURVES}
+
+
+def _names(rows: Sequence[dict[str, Any]]) -> str:
+    return ", ".join(sorted({row["learner"] for row in rows}))
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -233,15 +242,19 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _spread(values: Sequence[int]) -> str:
-    return f"{_round(_mean(values))} ({min(values):,}–{max(values):,})"
+    return f"{_nearest(_mean(values))} ({min(values):,}–{max(values):,})"
 
 
 def _mean(values: Sequence[int]) -> float:
     return sum(values) / len(values)
 
 
-def _round(value: float) -> str:
-    return f"{math.ceil(value):,}" if value >= 1 else f"{value:.2g}"
+def _nearest(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _round(bound: float) -> str:
+    return f"{math.ceil(bound):,}"
 
 
 def _power(rounds: int) -> str:

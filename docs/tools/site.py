@@ -1,4 +1,4 @@
-"""What the site adds by itself: the documents in capitals, and the proofs that lie beside the code."""
+"""What the site adds by itself: CONTRIBUTING, documents in capitals, proofs beside the code."""
 
 from pathlib import Path
 
@@ -21,8 +21,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Show the proofs as pages; they stay where they are."""
-    for path in proofs():
+    """Show files from outside of ``docs`` as pages; they stay where they are."""
+    for path in (ROOT / "CONTRIBUTING.md", *proofs()):
         files.append(File.generated(config, uri(path), abs_src_path=str(path)))
     return files
 
@@ -38,5 +38,8 @@ def proofs() -> list[Path]:
     return sorted(SOURCE.rglob("*.md"))
 
 
-def uri(proof: Path) -> str:
-    return f"proofs/{proof.relative_to(SOURCE).as_posix()}"
+def uri(path: Path) -> str:
+    """Where a page stands in the site."""
+    if path.is_relative_to(SOURCE):
+        return f"proofs/{path.relative_to(SOURCE).as_posix()}"
+    return path.name

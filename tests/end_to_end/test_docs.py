@@ -1,0 +1,207 @@
+"""The documentation, executed: every block of code, every command, every quoted table."""
+
+import doctest
+import json
+import os
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from docs.tools import gallery, measure
+from typer.testing import CliRunner
+
+import littlestone
+from littlestone.claims.registry import CLAIMS
+from littlestone.cli.main import app
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+BLOCK = re.compile(
+    r'^(?P<indent> *)```(?P<language>\w*)(?: title="(?P<title>[^"]+)")?\n'
+    r"(?P<body>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
+)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+# What cannot run here because it sets up the machine; anything else in such a block is an error.
+SETTING_UP = {"git", "cd", "make", "pip", ".", "python"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    language: str
+    title: str | None
+    body: str
+
+
+def blocks_of(text: str) -> list[Block]:
+    return [
+        Block(found["language"], found["title"], textwrap.dedent(found["body"]))
+        for found in BLOCK.finditer(text)
+    ]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a console block and what the page says that it prints."""
+
+    line: str
+    prints: str
+
+    @property
+    def status(self) -> int:
+        found = re.search(r"# exit status (\d)$", self.line)
+        return int(found[1]) if found else 0
+
+
+def commands_of(body: str) -> Iterator[Command]:
+    whole_lines = re.sub(r"\\\n\s*", "", body)
+    for part in re.split(r"^\$ ", whole_lines, flags=re.MULTILINE)[1:]:
+        line, _, prints = part.partition("\n")
+        yield Command(line.strip(), prints)
+
+
+class Reader:
+    """Does what a page says, from its first block to its last, in one folder and one session."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+
+    def follow(self, block: Block) -> None:
+        if block.title is not None:
+            Path(block.title).write_text(block.body, encoding="utf-8")
+        elif block.language == "python":
+            exec(compile(block.body, self.name, "exec"), self.names)
+        elif block.language == "pycon":
+            self.talk(block.body)
+        elif block.language == "console":
+            for command in commands_of(block.body):
+                self.run(command)
+        elif block.language == "sh":
+            assert {line.split()[0] for line in block.body.splitlines()} <= SETTING_UP
+        else:
+            assert block.language in ("", "text"), f"nothing runs {block.language!r} blocks"
+
+    def talk(self, body: str) -> None:
+        session = doctest.DocTestParser().get_doctest(body, self.names, self.name, None, 0)
+        wrong: list[str] = []
+        runner = doctest.DocTestRunner(optionflags=FLAGS)
+        runner.run(session, out=wrong.append, clear_globs=False)
+        self.names = session.globs
+        assert not runner.failures, "".join(wrong)
+
+    def run(self, command: Command) -> None:
+        words = shlex.split(command.line, comments=True)
+        given = None
+        if words[0] == "cat" and words[2] == "|":
+            given, words = Path(words[1]).read_text(encoding="utf-8"), words[3:]
+        if words[0] == "python":
+            runpy.run_path(words[1], run_name="__main__")
+            return
+        assert words[0] == "littlestone", f"nothing runs {command.line!r}"
+        result = CliRunner().invoke(app, words[1:], input=given)
+        assert result.exit_code == command.status, result.output + repr(result.exception)
+        if command.prints.strip():
+            same = doctest.OutputChecker().check_output(command.prints, result.output, FLAGS)
+            assert same, f"{command.line}\nprints\n{result.output}\nand not\n{command.prints}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(DOCS)))
+def test_everything_that_a_page_says_can_be_done(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    reader = Reader(page.name)
+    for block in blocks_of(page.read_text(encoding="utf-8")):
+        reader.follow(block)
+
+
+@pytest.mark.parametrize(
+    ("language", "body"),
+    [
+        ("python", "assert 1 + 1 == 3"),
+        ("pycon", ">>> 1 + 1\n3"),
+        ("console", "$ littlestone dimension thresholds:16 --json\nsomething else"),
+        ("console", "$ littlestone dimension thresholds:16  # exit status 1"),
+        ("console", "$ rm -r everything"),
+        ("sh", "littlestone demo"),
+        ("ruby", "puts 2"),
+    ],
+)
+def test_a_page_that_is_wrong_is_noticed(language: str, body: str) -> None:
+    text = f"Words.\n\n```{language}\n{body}\n```\n"
+    (block,) = blocks_of(text)
+    with pytest.raises(AssertionError):
+        Reader("wrong.md").follow(block)
+
+
+def test_every_command_is_on_the_page_of_commands() -> None:
+    page = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
+    known = {command.name or command.callback.__name__ for command in app.registered_commands}
+    assert set(re.findall(r"^## ([\w-]+)$", page, re.MULTILINE)) == known
+
+
+def test_no_fence_is_overlooked() -> None:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        fences = re.findall(r"^ *```", text, re.MULTILINE)
+        assert len(fences) == 2 * len(blocks_of(text)), page
+
+
+def names_on(text: str) -> dict[str, str]:
+    """Each public name that a reference page documents, and its section."""
+    parts = re.split(r"^::: littlestone\.(\w+)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_every_public_name_has_a_place_and_a_runnable_example() -> None:
+    sections: dict[str, str] = {}
+    for page in sorted((DOCS / "reference").glob("*.md")):
+        found = names_on(page.read_text(encoding="utf-8"))
+        assert not found.keys() & sections.keys(), page
+        sections |= found
+    assert set(sections) == set(littlestone.__all__)
+    for name, section in sections.items():
+        written = (getattr(littlestone, name).__doc__ or "") + section
+        assert re.search(rf">>> .*\b{name}\b", written, re.DOTALL), name
+
+
+@pytest.mark.parametrize("page", measure.pages(), ids=lambda path: path.name)
+def test_quoted_tables_are_those_that_were_measured(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    measured = json.loads(measure.MEASURED.read_text(encoding="utf-8"))
+    assert measure.with_tables(text, measure.tables(measured)) == text
+
+
+def test_the_gallery_shows_every_claim() -> None:
+    summaries = json.loads(gallery.SUMMARIES.read_text(encoding="utf-8"))
+    # To bring it up to date: python docs/tools/gallery.py
+    assert [entry["claim"] for entry in summaries] == list(CLAIMS)
+    assert gallery.PAGE.read_text(encoding="utf-8") == gallery.page(summaries)
+    shown = {picture["file"] for entry in summaries for picture in entry["pictures"]}
+    assert shown == {path.name for path in gallery.PICTURES.iterdir()}
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    assert "PrivateMajority" in (tmp_path / "reference" / "learners.html").read_text("utf-8")
