@@ -8,19 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from littlestone.audit.sanitized_experts_audits import NoSanitizer
 from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.points import Points
+from littlestone.learners.sanitized_experts import SanitizedExperts
 from littlestone.learners.sanitized_experts_draw import GroupDraw, weigh
 from littlestone.learners.sanitized_experts_losses import PredictorLosses
 from littlestone.learners.sanitized_experts_paths import SLOT_BITS, Paths, shares_of
+from littlestone.mechanisms.exact import exp_bounds
 from littlestone.mechanisms.integer_weights import weight_table
+from littlestone.mechanisms.intervals import DyadicIntervals
 from littlestone.online.agnostic_experts import subsets_up_to
 from littlestone.online.protocols import OnlineLearner, OnlineState
 from littlestone.online.sparse_majority import SparseMajority
 from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.randomness import Randomness
+from littlestone.randomness import Randomness, seeded
 
 POINTS = 3
-TABLE = weight_table(Fraction(1, 2), 6)  # coarse, and with a floor that is reached
+RATE = Fraction(1, 2)
+TABLE = weight_table(RATE, 6)  # coarse, and with a floor that is reached
 
 matrices = st.lists(
     st.lists(st.integers(0, 1), min_size=POINTS, max_size=POINTS), min_size=1, max_size=6
@@ -170,6 +176,121 @@ def test_the_limit_on_groups_keeps_every_expert(
         paths.branch(lambda first, last: released[first, last])
         assert sum(total_masses(paths).values()) == everyone
         assert len(paths.groups) <= limit + 1 + 3  # one group and its children may still come
+
+
+def laws(
+    base: OnlineLearner, released: Lists, examples: list[tuple[int, int]], most: int, refresh: int
+) -> Iterator[dict[int, int]]:
+    """The whole-number weights of the groups before each round, laid out every few rounds."""
+    losses = PredictorLosses(base.concepts.domain)
+    paths = paths_of(base, losses, len(examples) // 2, most, 10**6)
+    least = 0
+    for t, (x, y) in enumerate(examples):
+        elements = list(paths.elements(paths.losses_now()))
+        if t % refresh == 0 or t % 2 == 0:  # the second: there was a switch time
+            least = min(loss for _, _, loss, _ in elements)
+        weights: dict[int, int] = defaultdict(int)
+        for (group, *_), weight in zip(elements, weigh(elements, TABLE, least), strict=True):
+            weights[group] += weight
+        yield weights
+        losses.add(x, y)
+        if t % 2 == 1 and not paths.finished:
+            paths.branch(lambda first, last: released[first, last])
+
+
+def span(law: dict[int, int], other: dict[int, int]) -> Fraction:
+    """The largest ratio of likelihood ratios, whose logarithm is the span."""
+    assert law.keys() == other.keys()
+    ratios = [Fraction(law[group], other[group]) for group in law]
+    return max(ratios) / min(ratios)
+
+
+@given(
+    matrix=matrices,
+    examples=streams,
+    released=released_lists(),
+    learner=learners,
+    most=st.integers(1, 3),
+    refresh=st.integers(1, 2),
+    special=st.tuples(st.integers(0, 5), st.integers(0, POINTS - 1), st.integers(0, 1)),
+)
+def test_one_example_moves_each_draw_by_twice_the_rate(
+    matrix: list[list[int]],
+    examples: list[tuple[int, int]],
+    released: Lists,
+    learner: type[OnlineLearner],
+    most: int,
+    refresh: int,
+    special: tuple[int, int, int],
+) -> None:
+    """Exactly: with the same released points the log-likelihood ratio of a draw spans 2 * rate."""
+    base: OnlineLearner = learner(FiniteClass(matrix))  # type: ignore[call-arg]
+    when, x, y = special
+    neighbour = list(examples)
+    neighbour[when % len(examples)] = (x, y)
+    worlds = (laws(base, released, each, most, refresh) for each in (examples, neighbour))
+    low, _ = exp_bounds(2 * RATE, 64)
+    for law, other in zip(*worlds, strict=True):
+        assert span(law, other) * low <= 1 << 64  # e**(2 * rate) is at most 2**64 / low
+
+
+def test_a_draw_can_move_by_more_than_the_rate() -> None:
+    base = StandardOptimal(FiniteClass([[0, 0, 0], [1, 0, 0]]))
+    released: Lists = {(1, 1): (0,), (1, 2): (0,), (2, 2): ()}
+    quiet = [(1, 0), (1, 0)]
+    one, other = (
+        list(laws(base, released, [*quiet, example, (1, 0)], 1, 1))[-1]
+        for example in [(0, 0), (0, 1)]
+    )
+    _, high = exp_bounds(Fraction(3, 2) * RATE, 64)
+    assert span(one, other) * high > 1 << 64
+
+
+def without_sanitizer(size: int, parts: int) -> NoSanitizer:
+    return NoSanitizer(epsilon=0.5 / parts)
+
+
+@given(examples=streams, grid=grids)
+def test_a_run_keeps_the_weights_of_all_experts_listed(
+    examples: list[tuple[int, int]], grid: int
+) -> None:
+    """The learner as a whole, on points that are released as they are."""
+    rounds = len(examples) + 1
+    recipe = SanitizedExperts(
+        concepts=Points(POINTS),
+        rounds=rounds,
+        epsilon=1.0,
+        delta=1e-6,
+        sanitizer=without_sanitizer,
+        switch_grid=min(grid, rounds - 1),
+    )
+    grid, times = recipe.plan.construction.switch_grid, recipe.plan.construction.switch_times
+    seen = [x for x, _ in examples]
+    steps = [(a, b) for b in range(1, times + 1) for a in range(1, b + 1)]
+    released = {}
+    for a, b in steps:
+        pieces = DyadicIntervals(rounds=rounds).decompose((a - 1) * grid + 1, b * grid)
+        shown = (seen[left - 1 : right] for left, right in pieces)
+        released[a, b] = tuple(dict.fromkeys(x for piece in shown for x in piece))
+    base = SparseMajority(Points(POINTS))
+    everyone = list(listed_experts(base, released, times=times, most=1))
+    lost = [0] * len(everyone)
+    engine = recipe.engine(seeded(1))
+    for t, (x, y) in enumerate(examples):
+        engine.step(x, y)
+        lost = [
+            loss + (predictions(base, states[t // grid])[x] != y)
+            for (states, _), loss in zip(everyone, lost, strict=True)
+        ]
+        expected: dict[tuple[tuple[int, ...], int], int] = defaultdict(int)
+        for (states, mass), loss in zip(everyone, lost, strict=True):
+            step = min((t + 1) // grid, times)
+            expected[predictions(base, states[step]), loss] += mass
+        found: dict[tuple[tuple[int, ...], int], int] = defaultdict(int)
+        paths = engine._paths
+        for group, _, loss, mass in paths.elements(paths.losses_now()):
+            found[tuple(paths.hypothesis(group)(x) for x in range(POINTS)), loss] += mass
+        assert found == expected
 
 
 def test_slots_are_shared_out_whole() -> None:

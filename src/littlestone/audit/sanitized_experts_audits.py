@@ -121,7 +121,9 @@ class RawKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSanitizer:
-    """A bug: all keys that occur, as they are."""
+    """A bug: all keys that occur, as they are, for an epsilon that buys nothing."""
+
+    epsilon: float = 0.5
 
     prefix_conditional: ClassVar[bool] = True
 
@@ -129,7 +131,7 @@ class NoSanitizer:
         return (self.guarantee(),)
 
     def guarantee(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=0.5)
+        return PrivacyGuarantee(epsilon=self.epsilon)
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
         del size, failure_probability
