@@ -50,15 +50,27 @@ class OneBetter:
             raise ValueError(f"gap must lie between 0 and 1/2, got gap={self.gap!r}")
 
     def start(self, *, rng: Randomness) -> "BlockAttack":
-        generator = rng.generator()
         chances = np.full(self.experts, 0.5)
         chances[0] -= self.gap
+        return _independent(chances, rng)
 
-        def block(count: int) -> Losses:
-            losses: Losses = (generator.random((count, self.experts)) < chances).astype(np.uint8)
-            return losses
 
-        return BlockAttack(block)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
+    """Independent losses, 1 with a probability that rises evenly from 1/2 - ``gap`` to 1/2."""
+
+    experts: int
+    gap: float
+
+    adaptive: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require.integer(experts=self.experts, at_least=2)
+        if not 0 <= self.gap <= 0.5:
+            raise ValueError(f"gap must lie between 0 and 1/2, got gap={self.gap!r}")
+
+    def start(self, *, rng: Randomness) -> "BlockAttack":
+        return _independent(np.linspace(0.5 - self.gap, 0.5, self.experts), rng)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,3 +145,13 @@ class BlockAttack:
         rows = self._rows[self._next : self._next + most]
         self._next += len(rows)
         return rows
+
+
+def _independent(chances: NDArray[np.float64], rng: Randomness) -> BlockAttack:
+    generator = rng.generator()
+
+    def block(count: int) -> Losses:
+        losses: Losses = (generator.random((count, len(chances))) < chances).astype(np.uint8)
+        return losses
+
+    return BlockAttack(block)
