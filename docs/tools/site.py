@@ -1,5 +1,6 @@
 """What the site adds by itself: CONTRIBUTING, documents in capitals, proofs beside the code."""
 
+import itertools
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -16,7 +17,10 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         if "Documents" in section:
             section["Documents"] = documents(Path(config.docs_dir))
         if "Proofs" in section:
-            section["Proofs"] = [{path.stem: uri(path)} for path in proofs()]
+            section["Proofs"] = [
+                {folder: [{path.stem: uri(path)} for path in paths]}
+                for folder, paths in itertools.groupby(proofs(), lambda path: path.parent.name)
+            ]
     return config
 
 
