@@ -66,6 +66,7 @@ class PrivateMajority:
     max_contributions: int = 1
     _planned: Plan = field(init=False, repr=False, compare=False)
     _witnesses: Witnesses | None = field(init=False, repr=False, compare=False)
+    _cost: PrivacyGuarantee = field(init=False, repr=False, compare=False)
 
     oblivious_only: ClassVar[bool] = False
     prefix_conditional: ClassVar[bool] = True
@@ -82,6 +83,7 @@ class PrivateMajority:
         if isinstance(planned, SampledPlan):
             require_listable(self.concepts)
         cost = planned.guarantee(delta=self.delta)
+        object.__setattr__(self, "_cost", cost)
         if not cost.within(self._budget):
             raise ValueError(
                 f"plan must stay within the budget, got {cost!r} for "
@@ -99,9 +101,7 @@ class PrivateMajority:
 
     def guarantee(self) -> PrivacyGuarantee:
         """Per user who contributes at most ``max_contributions`` examples."""
-        return user_level(
-            self._planned.guarantee(delta=self.delta), max_contributions=self.max_contributions
-        )
+        return user_level(self._cost, max_contributions=self.max_contributions)
 
     def bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; exceeded with ``failure_probability`` at most."""
@@ -145,6 +145,7 @@ class PrivateMajority:
                 concepts=self.concepts,
                 plan=self._planned,
                 budget=self._budget,
+                cost=self._cost,
                 rng=rng,
                 state=state,
             )
@@ -154,6 +155,7 @@ class PrivateMajority:
             witnesses=self._witnesses,
             plan=self._planned,
             budget=self._budget,
+            cost=self._cost,
             rng=rng,
             state=state,
         )

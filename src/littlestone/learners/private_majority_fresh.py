@@ -33,12 +33,13 @@ class FreshEngine:
         witnesses: Witnesses,
         plan: FreshPlan,
         budget: PrivacyGuarantee,
+        cost: PrivacyGuarantee,
         rng: Randomness,
         state: dict[str, Any] | None = None,
     ) -> None:
         self._concepts, self._witnesses, self._plan, self._rng = concepts, witnesses, plan, rng
         self._watch_recipe, self._selection = plan.watch(), plan.selection()
-        self._cost = plan.guarantee(delta=budget.delta)
+        self._cost = cost
         self._charge: Charge
         if state is None:
             self._played, self._restarts = 0, 0

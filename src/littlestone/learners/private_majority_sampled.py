@@ -32,13 +32,14 @@ class SampledEngine:
         concepts: ConceptClass,
         plan: SampledPlan,
         budget: PrivacyGuarantee,
+        cost: PrivacyGuarantee,
         rng: Randomness,
         state: dict[str, Any] | None = None,
     ) -> None:
         self._plan, self._rng = plan, rng
         self._check = concepts.domain.check
         self._losses = losses_of(concepts)
-        self._cost = plan.guarantee(delta=budget.delta)
+        self._cost = cost
         self._charge: Charge
         self._hypothesis: Hypothesis
         self._watch: AboveThresholdRun
