@@ -31,7 +31,7 @@ def run(
     """Audit one mechanism or one control, or write the whole detection matrix."""
     rng = secure() if seed is None else seeded(seed)
     if write_matrix is not None:
-        _matrix(write_matrix, runs, rng)
+        _matrix(write_matrix, rng)
     elif broken is not None:
         subject = lookup(BROKEN, broken, kind="broken mechanism")
         _one(subject, CONTROLS[broken], runs, rng, as_json, note=f"the bug: {subject.bug}")
@@ -77,13 +77,13 @@ def _record(report: AuditReport) -> dict[str, object]:
     }
 
 
-def _matrix(path: Path, runs: int, rng: Randomness) -> None:
+def _matrix(path: Path, rng: Randomness) -> None:
     console = Console()
 
     def tell(name: str) -> None:
         console.print(f"[dim]{name}[/]")
 
-    correct = matrix.correct_mechanisms(rng, runs=runs, progress=tell)
+    correct = matrix.correct_mechanisms(rng, progress=tell)
     caught = matrix.controls(rng, progress=tell)
     matrix.write(path, correct=correct, caught=caught)
     missed = [name for name, report in caught.items() if not report.violation]

@@ -274,6 +274,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")  # dropped examples are overwritten
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
     except sqlite3.OperationalError as busy:

@@ -1,0 +1,169 @@
+"""What every private learner owes its user, applied to all of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from littlestone.catalogue import LEARNERS
+from littlestone.concepts.protocols import Hypothesis
+from littlestone.concepts.thresholds import Thresholds
+from littlestone.errors import HorizonExceededError, SnapshotError
+from littlestone.learners.core import PrivateRun
+from littlestone.learners.restarting import Restarting
+from littlestone.learners.unknown_horizon import UnknownHorizon
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import Randomness, secure, seeded
+
+CONCEPTS = Thresholds(3)
+BUDGET: dict[str, Any] = {"rounds": 120, "epsilon": 1.0, "delta": 1e-3}
+
+
+def recipes() -> dict[str, Any]:
+    private = {
+        name: entry.build(CONCEPTS, **BUDGET) for name, entry in LEARNERS.items() if entry.private
+    }
+    return {
+        **private,
+        "restarting": Restarting(learner=private["lazy-forest"]),
+        "unknown-horizon": UnknownHorizon(learner=private["private-majority"], first_rounds=16),
+    }
+
+
+RECIPES = recipes()
+
+
+def stream(rng: Randomness, count: int) -> list[tuple[int, int]]:
+    """Arbitrary examples: no concept needs to fit them."""
+    generator = rng.generator()
+    points, labels = generator.integers(3, size=count), generator.integers(2, size=count)
+    return list(zip(points.tolist(), labels.tolist(), strict=True))
+
+
+def published(run: PrivateRun, examples: list[tuple[int, int]]) -> list[Hypothesis]:
+    seen = []
+    for x, y in examples:
+        run.observe(x, y)
+        seen.append(run.hypothesis)
+    return seen
+
+
+def a_recipe_is_a_value(recipe: Any, rng: Randomness) -> None:
+    assert recipe == recipe and repr(recipe)
+    with pytest.raises((AttributeError, TypeError)):
+        recipe.rounds = 7
+
+
+def the_promise_is_within_the_budget(recipe: Any, rng: Randomness) -> None:
+    budget = PrivacyGuarantee(epsilon=BUDGET["epsilon"], delta=BUDGET["delta"])
+    assert recipe.guarantee().within(budget)
+
+
+def reading_changes_nothing(recipe: Any, rng: Randomness) -> None:
+    examples = stream(rng, 40)
+    one, two = recipe.start(rng=seeded(1)), recipe.start(rng=seeded(1))
+    for x, y in examples:
+        for _ in range(3):
+            assert one.hypothesis == one.hypothesis
+            _ = (one.switches, one.status, one.ledger.explain(), one.rounds_played)
+        one.observe(x, y)
+        two.observe(x, y)
+        assert one.hypothesis == two.hypothesis
+
+
+def the_seed_decides_the_run(recipe: Any, rng: Randomness) -> None:
+    examples = stream(rng, 60)
+    runs = [published(recipe.start(rng=seeded(5)), examples) for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+def data_never_raises_and_the_ledger_stays_within_the_promise(recipe: Any, rng: Randomness) -> None:
+    run = recipe.start(rng=secure())
+    published(run, stream(rng, BUDGET["rounds"]))
+    assert run.ledger.spent().within(recipe.guarantee())
+    assert run.private and run.ledger.private
+    assert isinstance(run.status, str) and run.switches >= 0
+
+
+def blocks_take_every_round_once(recipe: Any, rng: Randomness) -> None:
+    points, labels = map(np.array, zip(*stream(rng, 100), strict=True))
+    run, taken = recipe.start(rng=secure()), 0
+    while taken < 100:
+        before = run.hypothesis
+        took = run.observe_many(points[taken:], labels[taken:])
+        assert took >= 1
+        taken += took
+        assert taken == 100 or run.hypothesis is not before
+    assert run.rounds_played == 100
+
+
+def bad_input_changes_nothing(recipe: Any, rng: Randomness) -> None:
+    examples = stream(rng, 30)
+    run, untouched = recipe.start(rng=seeded(2)), recipe.start(rng=seeded(2))
+    for x, y in ((3, 0), (-1, 1), (0, 2), (0.5, 0), (None, 1), (1, float("nan"))):
+        with pytest.raises(ValueError):
+            run.observe(x, y)
+        with pytest.raises(ValueError):
+            run.observe_many([0, x], [0, y])
+    assert run.rounds_played == 0
+    assert published(run, examples) == published(untouched, examples)
+
+
+def the_horizon_is_refused_and_publishing_goes_on(recipe: Any, rng: Randomness) -> None:
+    if recipe.rounds is None:
+        return  # there is none
+    run = recipe.start(rng=seeded(3))
+    published(run, stream(rng, recipe.rounds))
+    last = run.hypothesis
+    with pytest.raises(HorizonExceededError):
+        run.observe(0, 1)
+    assert run.hypothesis is last and "horizon" in run.status
+
+
+def a_snapshot_continues_identically(recipe: Any, rng: Randomness) -> None:
+    before, after = stream(rng, 37), stream(rng, 50)
+    run = recipe.start(rng=seeded(4))
+    published(run, before)
+    restored = recipe.restore(run.snapshot())
+    assert restored.hypothesis == run.hypothesis and restored.switches == run.switches
+    assert published(restored, after) == published(run, after)
+    assert restored.ledger.spent() == run.ledger.spent()
+
+
+def a_secure_snapshot_is_continued_once(recipe: Any, rng: Randomness) -> None:
+    run = recipe.start()
+    published(run, stream(rng, 10))
+    saved = run.snapshot()
+    recipe.restore(saved)
+    with pytest.raises(SnapshotError):
+        recipe.restore(saved)
+    with pytest.raises(SnapshotError):
+        run.observe(0, 1)
+
+
+def a_seeded_run_says_that_it_is_not_private(recipe: Any, rng: Randomness) -> None:
+    run = recipe.start(rng=seeded(1))
+    assert not run.private
+    assert "NOT PRIVATE" in run.ledger.explain()
+
+
+CHECKS: tuple[Callable[[Any, Randomness], None], ...] = (
+    a_recipe_is_a_value,
+    the_promise_is_within_the_budget,
+    reading_changes_nothing,
+    the_seed_decides_the_run,
+    data_never_raises_and_the_ledger_stays_within_the_promise,
+    blocks_take_every_round_once,
+    bad_input_changes_nothing,
+    the_horizon_is_refused_and_publishing_goes_on,
+    a_snapshot_continues_identically,
+    a_secure_snapshot_is_continued_once,
+    a_seeded_run_says_that_it_is_not_private,
+)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", RECIPES)
+def test_learner(name: str, check: Callable[[Any, Randomness], None], rng: Randomness) -> None:
+    check(RECIPES[name], rng)
