@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format lint types layers statistical claims audit bench docs kills golden lock clean
+.PHONY: help setup run test check format lint types layers statistical claims audit bench docs gallery kills golden lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -56,7 +56,10 @@ bench: $(READY) ## Print every benchmark beside its target
 	$(BIN)/python -m benchmarks
 
 docs: $(READY) ## Build the documentation site into out/site; warnings are errors
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+gallery: $(READY) ## Write the gallery of claims anew
+	$(BIN)/python docs/tools/gallery.py
 
 kills: $(READY) ## Kill durable runs 240 times and check that nothing is lost
 	$(BIN)/python -m pytest -m slow tests/end_to_end/test_killed_runs.py

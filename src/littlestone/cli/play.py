@@ -75,7 +75,7 @@ def _show(
 
         cumulative_mistakes({title: transcript}, plot)
     if as_json:
-        print(json.dumps({**names, **transcript.to_json()}))  # noqa: T201
+        print(json.dumps({**transcript.to_json(), **names}))  # noqa: T201
         return
     _print(title, describe(transcript, recipe))
     if plot is not None:
