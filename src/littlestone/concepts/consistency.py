@@ -85,7 +85,14 @@ class _PlainTracker:
         return not self._left.is_empty
 
     def observe_many(self, xs: Any, ys: NDArray[Any]) -> int:
-        return _one_by_one(self, map(self._check, xs), ys)
+        if not isinstance(xs, np.ndarray) or xs.ndim != 2:
+            return _one_by_one(self, map(self._check, xs), ys)
+        # Rows of cells or bits: only the first of equal examples can say anything.
+        _, firsts = np.unique(np.column_stack([xs, ys]), axis=0, return_index=True)
+        for i in np.sort(firsts).tolist():
+            if not self.observe(self._check(xs[i]), int(ys[i])):
+                return int(i)
+        return len(ys)
 
 
 class _TableTracker:
