@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from scipy.special import bdtrc
+
 from littlestone import require
 from littlestone.experts.dartboard_plan import DartboardPlan, best_plan
 from littlestone.experts.keep_coin import KeepCoin
@@ -18,7 +20,6 @@ from littlestone.mechanisms.incremental_selection import (
 )
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
-from littlestone.theory.experts import dartboard_regret_upper_bound
 from littlestone.theory.rounding import upwards
 
 
@@ -38,8 +39,8 @@ class ShrinkingDartboard:
         Assumes:    timing (docs/GUARANTEES.md): how long a draw takes depends on the losses
         Proof:      shrinking_dartboard.md
 
-    Regret: ln N / rate + rate * T * batch / 8 + 1 / T in expectation, against oblivious
-    adversaries only: an adaptive one attacks the expert that it sees.
+    Regret: ln N / rate + rate * T * batch / 8 (+ 1 / T with a planned cap) in expectation, against
+    oblivious adversaries only: an adaptive one attacks the expert that it sees.
 
     >>> recipe = ShrinkingDartboard(experts=100, rounds=10**6, epsilon=1.0, delta=1e-6)
     >>> recipe.guarantee().within(PrivacyGuarantee(epsilon=1.0, delta=1e-6))
@@ -100,16 +101,32 @@ class ShrinkingDartboard:
         return self._guarantee
 
     def regret_bound(self) -> float:
-        """In expectation, against oblivious adversaries, and what the weight table adds."""
+        """In expectation, against oblivious adversaries; with what cap and weight table add."""
         plan = self._plan
-        bound = dartboard_regret_upper_bound(
-            experts=self.experts, rounds=self.rounds, batch=plan.batch, rate=plan.rate
-        )
-        return upwards(bound + self.rounds * self._table_error())
-
-    def _table_error(self) -> float:
+        padded = self._batches * plan.batch
         # Each draw is off by this much, and a fake switch forgets the draw before.
-        return table_error(self._selection, experts=self.experts) / self._plan.fake
+        off = table_error(self._selection, experts=self.experts) / plan.fake
+        return upwards(
+            math.log(self.experts) / plan.rate
+            + plan.rate * padded * plan.batch / 8
+            + self.rounds * (self._cap_exceeded() + off)
+        )
+
+    @property
+    def _batches(self) -> int:
+        return -(-self.rounds // self._plan.batch)
+
+    def _cap_exceeded(self) -> float:
+        """The probability, from above, that oblivious losses ask for more draws than allowed."""
+        plan = self._plan
+        if plan.cap >= self._batches - 1:
+            return 0.0
+        return upwards(float(bdtrc(plan.cap, self._batches, self._switch_probability())))
+
+    def _switch_probability(self) -> float:
+        """After the worst batch."""
+        plan = self._plan
+        return min(1.0, upwards(1 - (1 - plan.fake) * math.exp(-plan.rate * plan.batch)))
 
     def deviation_bound(self, *, failure_probability: float) -> float:
         """How far the loss may exceed its expectation, against oblivious adversaries.
@@ -118,15 +135,13 @@ class ShrinkingDartboard:
         by more than batch / fake, and only a switch moves it at all (shrinking_dartboard.md).
         """
         require.open_probability(failure_probability=failure_probability)
-        plan = self._plan
-        allowed = failure_probability - 1 / self.rounds**2  # the cap may be exceeded
+        allowed = failure_probability - self._cap_exceeded()
         if allowed <= 0:
             return float(self.rounds)
-        batches, reach = -(-self.rounds // plan.batch), plan.batch / plan.fake
-        switch = 1 - (1 - plan.fake) * math.exp(-plan.rate * plan.batch)
-        logarithm = math.log(1 / allowed)
-        freedman = reach * (math.sqrt(2 * batches * switch * logarithm) + 2 * logarithm / 3)
-        azuma = reach * math.sqrt(batches * logarithm / 2)
+        reach, logarithm = self._plan.batch / self._plan.fake, math.log(1 / allowed)
+        switches = self._batches * self._switch_probability()
+        freedman = reach * (math.sqrt(2 * switches * logarithm) + 2 * logarithm / 3)
+        azuma = reach * math.sqrt(self._batches * logarithm / 2)
         return upwards(min(freedman, azuma, self.rounds))
 
     def for_rounds(self, rounds: int) -> "ShrinkingDartboard":

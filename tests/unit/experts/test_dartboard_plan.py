@@ -122,3 +122,15 @@ def test_the_lower_bound_for_few_switches_is_below_what_the_dartboard_promises()
             experts=2, rounds=rounds, batch=plan.batch, rate=plan.rate
         )
         assert 0 < floor <= bound
+
+
+def test_a_cap_that_is_too_small_shows_in_the_bound() -> None:
+    sizes = {"experts": 5, "rounds": 900, "epsilon": 5.0, "delta": 1e-6}
+    bounds = [
+        ShrinkingDartboard(**sizes, plan=replace(PLAN, cap=cap)).regret_bound()  # type: ignore[arg-type]
+        for cap in (0, 20, 60, 299)
+    ]
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[0] - bounds[-1] > 0.99 * 900  # without any draw nothing is learned
+    theory = dartboard_regret_upper_bound(experts=5, rounds=900, batch=3, rate=0.01)
+    assert bounds[-1] == pytest.approx(theory, abs=0.01)
