@@ -130,7 +130,11 @@ def best_rule(pool: Stumps, flights: Flights) -> tuple[Any, NDArray[np.bool_]]:
 
 def river_learners(flights: Flights) -> dict[str, tuple[int, float]]:
     """Mistakes and seconds of River's learners, which see every flight in the clear."""
-    from river import compose, linear_model, preprocessing, tree  # noqa: PLC0415  # optional, slow
+    try:
+        from river import compose, linear_model, preprocessing, tree  # noqa: PLC0415  # slow
+    except ImportError:
+        print("River is not installed: pip install 'littlestone[bench]' adds it to the table")
+        return {}
 
     numbers = compose.Select("dep_delay", "hour") | preprocessing.StandardScaler()
     names = compose.Select("origin", "carrier") | preprocessing.OneHotEncoder()
