@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,13 +30,6 @@ from littlestone.concepts.sparse_sets import SparseSets
 from littlestone.concepts.stumps import Stumps
 from littlestone.concepts.thresholds import Thresholds
 from littlestone.game.protocols import Adversary
-from littlestone.learners.agnostic_finite import AgnosticFinite
-from littlestone.learners.eager_forest import EagerForest
-from littlestone.learners.fresh_copies import FreshCopies
-from littlestone.learners.lazy_forest import LazyForest
-from littlestone.learners.private_majority import PrivateMajority
-from littlestone.learners.sanitized_batches import SanitizedBatches
-from littlestone.learners.sanitized_experts import SanitizedExperts
 from littlestone.online.halving import Halving
 from littlestone.online.standard_optimal import StandardOptimal
 
@@ -74,6 +68,19 @@ def _finite(path: str) -> FiniteClass:
 
 def _stumps(path: str, depth: int = 1) -> Stumps:
     return Stumps.over(Schema.from_toml(Path(path)), depth=depth)
+
+
+def _learner(place: str, **fixed: Any) -> Callable[..., Any]:
+    """A builder that imports its learner when it is asked for: most commands need none."""
+    module, _, path = place.partition(":")
+
+    def build(concepts: ConceptClass, **budget: Any) -> Any:
+        found: Any = import_module(f"littlestone.learners.{module}")
+        for name in path.split("."):
+            found = getattr(found, name)
+        return found(concepts=concepts, **fixed, **budget)
+
+    return build
 
 
 CLASSES: Mapping[str, ClassEntry] = {
@@ -144,44 +151,47 @@ CLASSES: Mapping[str, ClassEntry] = {
 
 LEARNERS: Mapping[str, LearnerEntry] = {
     "private-majority": LearnerEntry(
-        build=lambda concepts, **budget: PrivateMajority(concepts=concepts, **budget),
+        build=_learner("private_majority:PrivateMajority"),
         private=True,
         summary="the practical default for finite classes; realizable, adaptive adversaries",
     ),
     "lazy-forest": LearnerEntry(
-        build=lambda concepts, **budget: LazyForest.calibrated(concepts=concepts, **budget),
+        build=_learner("lazy_forest:LazyForest.calibrated"),
         private=True,
         summary="the paper's Algorithm 2, calibrated; any Littlestone class of small dimension",
     ),
     "agnostic-finite": LearnerEntry(
-        build=lambda concepts, **budget: AgnosticFinite(concepts=concepts, **budget),
+        build=_learner("agnostic_finite:AgnosticFinite"),
         private=True,
         summary="the practical default for noisy data: finite classes, adaptive adversaries",
     ),
     "agnostic-finite-oblivious": LearnerEntry(
-        build=lambda concepts, **budget: AgnosticFinite(
-            concepts=concepts, adversary="oblivious", **budget
-        ),
+        build=_learner("agnostic_finite:AgnosticFinite", adversary="oblivious"),
         private=True,
         summary="the same with far less regret, if the stream does not react to what is published",
     ),
     "sanitized-batches": LearnerEntry(
-        build=lambda concepts, **budget: SanitizedBatches(concepts=concepts, **budget),
+        build=_learner("sanitized_batches:SanitizedBatches"),
         private=True,
         summary="the paper's Algorithm 3: proper, agnostic, by sanitized batches",
     ),
     "sanitized-experts": LearnerEntry(
-        build=lambda concepts, **budget: SanitizedExperts(concepts=concepts, **budget),
+        build=_learner("sanitized_experts:SanitizedExperts"),
         private=True,
         summary="the paper's Algorithms 5 to 7: any Littlestone class, agnostic",
     ),
+    "naive-recomposition": LearnerEntry(
+        build=_learner("naive_recomposition:NaiveRecomposition"),
+        private=True,
+        summary="baseline: the exponential mechanism in every round, composed",
+    ),
     "eager-forest": LearnerEntry(
-        build=lambda concepts, **budget: EagerForest.calibrated(concepts=concepts, **budget),
+        build=_learner("eager_forest:EagerForest.calibrated"),
         private=True,
         summary="baseline: Golowich and Livni's forest; accurate against oblivious adversaries",
     ),
     "fresh-copies": LearnerEntry(
-        build=lambda concepts, **budget: FreshCopies(concepts=concepts, **budget),
+        build=_learner("fresh_copies:FreshCopies"),
         private=True,
         summary="baseline: a fresh eager forest in every round; slow, about the root of the rounds",
     ),

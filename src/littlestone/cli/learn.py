@@ -4,6 +4,7 @@ import json
 import math
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from rich.live import Live
 from rich.table import Table
 
 from littlestone.catalogue import LEARNERS, class_from_spec, lookup
+from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError
+from littlestone.recommendation import recommend
 from littlestone.service.durable import DurableRun
 from littlestone.service.events import Columns, read
 from littlestone.service.learning import Policy, Publisher, Tally, learn
@@ -25,6 +28,7 @@ def run(
     concepts: str,
     columns: Columns,
     learner: str,
+    setting: str,
     epsilon: float,
     delta: float,
     rounds: int,
@@ -38,15 +42,11 @@ def run(
 ) -> None:
     """Learn from a file or a pipe; continue where the store stands."""
     space = class_from_spec(concepts)
-    entry = lookup(LEARNERS, learner, kind="learner")
-    if not entry.private:
-        raise ValueError(f"learner must be private to publish anything, got learner={learner!r}")
-    recipe = entry.build(space, rounds=rounds, epsilon=epsilon, delta=delta)
-    if max_contributions > 1:
-        from dataclasses import replace
-
-        recipe = replace(recipe, max_contributions=max_contributions)
     console = Console(stderr=True, quiet=quiet)
+    budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
+    recipe = _recipe(space, learner, setting, budget, console)
+    if max_contributions > 1:
+        recipe = replace(recipe, max_contributions=max_contributions)
     events = read(source, space, columns, standard_input=sys.stdin)
     durable = (
         DurableRun.resume(recipe, store) if store.exists() else DurableRun.start(recipe, store)
@@ -78,6 +78,25 @@ def run(
         raise
     finally:
         durable.close()
+
+
+def _recipe(
+    space: ConceptClass, learner: str, setting: str, budget: dict[str, Any], console: Console
+) -> Any:
+    """The named learner, or the recommended one with the reasons."""
+    if learner != "auto":
+        entry = lookup(LEARNERS, learner, kind="learner")
+        if not entry.private:
+            raise ValueError(f"learner must be private to publish anything, got {learner!r}")
+        return entry.build(space, **budget)
+    if setting == "auto":
+        # Whether some rule will always fit cannot be known before the data, nor read off them.
+        setting = "agnostic"
+    advice = recommend(space, setting=setting, **budget)  # type: ignore[arg-type]
+    console.print(f"{setting} setting. {advice.explanation}", highlight=False)
+    if advice.best is None:
+        raise ValueError(f"no learner applies to this class in the {setting} setting")
+    return advice.best.recipe
 
 
 def _status(durable: DurableRun, tally: Tally, done: int, seconds: float) -> Table:

@@ -259,7 +259,12 @@ def learn(
     store: Annotated[Path, typer.Option(help="The durable state; created or continued.")],
     epsilon: Annotated[float, typer.Option(help="Privacy parameter.")] = 1.0,
     delta: Annotated[float, typer.Option(help="Privacy parameter.")] = 1e-7,
-    learner: Annotated[str, typer.Option(help="A private learner.")] = "private-majority",
+    learner: Annotated[
+        str, typer.Option(help="A private learner, or auto for the recommended one.")
+    ] = "auto",
+    setting: Annotated[
+        str, typer.Option(help="For auto: realizable, agnostic, or auto (which assumes nothing).")
+    ] = "auto",
     feature: Annotated[
         str | None, typer.Option(help="The column with the point, for classes without a schema.")
     ] = None,
@@ -290,6 +295,7 @@ def learn(
         concepts=concepts,
         columns=Columns(label=label, feature=feature, identity=identity),
         learner=learner,
+        setting=setting,
         epsilon=epsilon,
         delta=delta,
         rounds=rounds,
