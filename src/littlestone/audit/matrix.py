@@ -5,7 +5,7 @@ from pathlib import Path
 
 from littlestone.audit import suite
 from littlestone.audit.auditing import AuditReport, audit
-from littlestone.audit.registry import AUDITS, BROKEN, CONTROLS
+from littlestone.audit.registry import AUDITS, BROKEN, CONTROLS, bug_of
 from littlestone.randomness import Randomness
 
 MOST_RUNS = 1_000_000
@@ -69,7 +69,7 @@ def write(path: Path, *, correct: dict[str, AuditReport], caught: dict[str, Audi
         for name, report in correct.items()
     )
     rows = "\n".join(
-        f"| {name} | {BROKEN[name].bug} | {report.adversary} | {report.claimed.epsilon:g} | "
+        f"| {name} | {bug_of(name)} | {report.adversary} | {report.claimed.epsilon:g} | "
         f"{report.epsilon_lower_bound:.2f} | {report.runs if report.violation else 'not caught'} |"
         for name, report in caught.items()
     )

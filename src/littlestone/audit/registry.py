@@ -38,3 +38,8 @@ CONTROLS: Mapping[str, TwoWorldAdversary] = {
     **expert_audits.CONTROLS,
     **sanitized_experts_audits.CONTROLS,
 }
+
+
+def bug_of(name: str) -> str:
+    """What is wrong with a control, in words."""
+    return str(getattr(BROKEN[name], "bug", name.replace("-", " ")))

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from littlestone.audit import matrix
 from littlestone.audit.auditing import AuditReport, audit
-from littlestone.audit.registry import AUDITS, BROKEN, CONTROLS
+from littlestone.audit.registry import AUDITS, BROKEN, CONTROLS, bug_of
 from littlestone.catalogue import lookup
 from littlestone.cli.progress import round_bar
 from littlestone.randomness import Randomness, secure, seeded
@@ -34,7 +34,7 @@ def run(
         _matrix(write_matrix, rng)
     elif broken is not None:
         subject = lookup(BROKEN, broken, kind="broken mechanism")
-        _one(subject, CONTROLS[broken], runs, rng, as_json, note=f"the bug: {subject.bug}")
+        _one(subject, CONTROLS[broken], runs, rng, as_json, note=f"the bug: {bug_of(broken)}")
     elif name is not None:
         entry = lookup(AUDITS, name, kind="audit")
         _one(entry.subject(epsilon, delta), entry.adversary, runs, rng, as_json, entry.summary)
@@ -96,6 +96,6 @@ def _list() -> None:
     table = Table("audit", "what it does")
     for name, entry in AUDITS.items():
         table.add_row(name, entry.summary)
-    for name, subject in BROKEN.items():
-        table.add_row(f"--broken {name}", subject.bug)
+    for name in BROKEN:
+        table.add_row(f"--broken {name}", bug_of(name))
     Console().print(table)

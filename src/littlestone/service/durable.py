@@ -234,16 +234,20 @@ class DurableRun:
     def _fed(self, events: Sequence[Taken]) -> Iterator[tuple[int, int]]:
         """Feed one group; yields the stretches at whose ends the hypothesis may have changed."""
         examples = [json.loads(event.body or "") for event in events]
+        if len(events) == 1:
+            (x, y), run = examples[0], self._run
+            point = _point(x)
+            wrong_one = run.hypothesis(self._recipe.concepts.domain.check(point)) != y
+            run.observe(point, y)
+            self._mistakes += wrong_one
+            yield 0, 1
+            return
         points = self._recipe.concepts.domain.check_many([_point(x) for x, _ in examples])
         labels = np.array([y for _, y in examples], dtype=np.uint8)
         start = 0
         while start < len(events):
             wrong = self._run.hypothesis.many(points[start:]) != labels[start:]
-            if len(events) == 1:
-                self._run.observe(_point(examples[0][0]), int(labels[0]))
-                end = 1
-            else:
-                end = start + self._run.observe_many(points[start:], labels[start:])
+            end = start + self._run.observe_many(points[start:], labels[start:])
             self._mistakes += int(np.count_nonzero(wrong[: end - start]))
             yield start, end
             start = end

@@ -83,6 +83,7 @@ class Store:
         self.path = path
         self._db = connection
         self._mark = os.open(_mark_path(path), os.O_RDWR | os.O_CREAT, 0o600)
+        self._epoch = 0
 
     @classmethod
     def create(cls, path: str | Path, *, recipe: str, key: bytes) -> "Store":
@@ -228,8 +229,7 @@ class Store:
 
     def mark(self, round_number: int) -> None:
         """Remember beside the store how far it has come (survives a killed process)."""
-        epoch = self._db.execute("SELECT value FROM about WHERE name = 'epoch'").fetchone()[0]
-        os.pwrite(self._mark, f"{int(epoch):020d} {round_number:020d}\n".encode(), 0)
+        os.pwrite(self._mark, f"{self._epoch:020d} {round_number:020d}\n".encode(), 0)
 
     def _enter_epoch(self, epoch: int) -> None:
         known_epoch, known_round = _read_mark(self._mark)
@@ -243,6 +243,7 @@ class Store:
             )
         with self.transaction():
             self._db.execute("UPDATE about SET value = ? WHERE name = 'epoch'", (str(epoch + 1),))
+        self._epoch = epoch + 1
         self.mark(self.rounds)
         os.fsync(self._mark)
 
