@@ -10,6 +10,7 @@ from littlestone.learners.lazy_forest import LazyForest
 from littlestone.randomness import Randomness
 
 EARLY = "too early"
+PATIENCE = 60
 
 
 @lru_cache(maxsize=64)
@@ -56,7 +57,7 @@ class LastSwitch:
             while not newest.hypothesis(self.key):
                 newest = world.send((self.key, 1))
             if copy < self.copies:
-                newest = _until_it_changes(world, newest, (self.key, 0))
+                newest = until_it_changes(world, newest, (self.key, 0))
         for _ in range(threshold - 1):
             if world.send((self.key, 0)) != newest:
                 return EARLY
@@ -86,7 +87,7 @@ class ListMembership:
         while shown.hypothesis != newest.hypothesis:
             key = "a" if shown.hypothesis("a") else "b"
             listed.append(key)
-            shown = _until_it_changes(world, shown, (key, 0))
+            shown = until_it_changes(world, shown, (key, 0))
         return tuple(listed)
 
 
@@ -108,9 +109,9 @@ class PairsOnTheFirstList:
             if world.send(self.agreeing) != newest:
                 return EARLY
         shown = world.challenge(self.agreeing, self.another)
-        while shown == newest:
-            shown = world.send(self.no_mistake)
-        return bool(shown.hypothesis == newest.hypothesis)
+        if shown == newest:
+            shown = until_it_changes(world, newest, self.no_mistake)
+        return bool(shown.hypothesis == newest.hypothesis), shown == newest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +152,15 @@ class FirstRelease:
         return waited
 
 
-def _until_it_changes(world: World, shown: Any, example: tuple[Any, int]) -> Any:
-    newest = shown
-    while newest == shown:
+def until_it_changes(
+    world: World, shown: Any, example: tuple[Any, int], *, patience: int = PATIENCE
+) -> Any:
+    """Send the example until something else is shown; give up after ``patience`` rounds.
+
+    Where nothing but noise can make it change, the mean waiting time is infinite.
+    """
+    for _ in range(patience):
         newest = world.send(example)
-    return newest
+        if newest != shown:
+            return newest
+    return shown

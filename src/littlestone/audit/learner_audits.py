@@ -6,8 +6,8 @@ from typing import Any
 
 from littlestone.audit import learner_attacks as attacks
 from littlestone.audit import small_learners as small
-from littlestone.audit.suite import AuditEntry
 from littlestone.audit.learner_subjects import RunSubject
+from littlestone.audit.suite import AuditEntry
 from littlestone.audit.two_worlds import TwoWorldAdversary
 from littlestone.learners.restarting import Restarting
 from littlestone.learners.unknown_horizon import UnknownHorizon

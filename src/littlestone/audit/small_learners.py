@@ -5,6 +5,7 @@ short games in which the adversary knows every count.
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
@@ -23,14 +24,15 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
 
+Kind = Callable[..., LazyForest]
+"""What makes a forest from its numbers: the recipe itself, or a broken variant of it."""
+
 ROUNDS: Final = 1000
 MANY_SLOTS: Final = 1 << 60
 """So many that no two examples of layer 0 meet."""
 
 
-def early_forest(
-    epsilon: float, delta: float, *, kind: type[LazyForest] = LazyForest
-) -> LazyForest:
+def early_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest) -> LazyForest:
     """Points, released as soon as one is frequent; the switch of layer 1 comes at two mistakes."""
     listing = (PrivacyGuarantee(epsilon=epsilon, delta=delta),)
     return kind(
@@ -51,7 +53,7 @@ def early_forest(
 
 
 def listing_forest(
-    epsilon: float, delta: float, *, share: float = 0.9, kind: type[LazyForest] = LazyForest
+    epsilon: float, delta: float, *, share: float = 0.9, kind: Kind = LazyForest
 ) -> LazyForest:
     """Points, listed after layer 0; the list gets ``share`` of epsilon.
 
@@ -80,7 +82,7 @@ def listing_forest(
 
 
 def deep_forest(
-    epsilon: float, delta: float, *, share: float = 0.8, kind: type[LazyForest] = LazyForest
+    epsilon: float, delta: float, *, share: float = 0.8, kind: Kind = LazyForest
 ) -> LazyForest:
     """Thresholds(6), of dimension 2; the list of layer 1 gets ``share`` of epsilon."""
     concepts, half = Thresholds(6), float_at_most(Fraction(delta) / 2)

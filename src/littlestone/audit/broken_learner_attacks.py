@@ -1,0 +1,209 @@
+"""Adversaries that know one bug each, for the controls of ``broken_learners.py``."""
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from littlestone.audit.learner_attacks import EARLY, until_it_changes
+from littlestone.audit.two_worlds import World
+from littlestone.learners.lazy_forest import LazyForest
+from littlestone.randomness import Randomness
+
+LATE = "too late"
+
+
+@lru_cache(maxsize=64)
+def _certain_inclusion(recipe: LazyForest) -> int:
+    return recipe.histogram(recipe.depth).certain_inclusion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownThreshold:
+    """Measure the noisy threshold with one copy; in the next, wait right below it."""
+
+    rounds: int = 30
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        recipe, newest = world.opening
+        threshold = recipe.switch(recipe.depth, 0).threshold
+        while not newest.hypothesis("a"):
+            newest = world.send(("a", 1))
+        mistakes, shown = 1, world.send(("a", 0))
+        while shown == newest:
+            mistakes, shown = mistakes + 1, world.send(("a", 0))
+        while not shown.hypothesis("a"):
+            shown = world.send(("a", 1))
+        quiet = world.challenge(("a", 0), ("a", 1)) == shown
+        quiet = quiet and all(world.send(("a", 1)) == shown for _ in range(self.rounds))
+        return mistakes <= threshold, quiet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BothErr:
+    """Two hypotheses on the last list; an example on which both err, or neither."""
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        recipe, newest = world.opening
+        for _ in range(_certain_inclusion(recipe)):
+            if any(world.send((key, 1)) != newest for key in "ab"):
+                return EARLY
+        shown = until_it_changes(world, newest, ("stranger", 0))
+        if shown == newest:
+            return LATE
+        for _ in range(recipe.switch(recipe.depth, 0).threshold - 1):
+            if world.send(("stranger", 1)) != shown:
+                return EARLY
+        after = world.challenge(("stranger", 1), ("stranger", 0))
+        return after == shown, after.hypothesis == newest.hypothesis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhichComesFirst:
+    """Two keys about equally often, one of them once more: which one heads the list?"""
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        newest = world.opening.shown
+        shown, number = world.challenge(("a", 1), ("b", 1)), 0
+        while shown == newest:
+            number += 1
+            shown = world.send(("ab"[number % 2], 1))
+        return number % 2, shown.hypothesis("a")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShiftedPairs:
+    """Four groups of sequences in a row; one sequence more in the first shifts all others."""
+
+    mistakes: tuple[tuple[int, int], ...] = ((0, 1), (2, 1), (3, 0), (5, 0))
+    no_mistake: tuple[int, int] = (0, 0)
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        recipe, newest = world.opening
+        shown = world.challenge(self.mistakes[0], self.no_mistake)
+        for example in self.mistakes:
+            for _ in range(2 * recipe.list_thresholds[0]):
+                if shown != newest:
+                    return EARLY
+                shown = world.send(example)
+        if shown == newest:
+            shown = until_it_changes(world, newest, self.no_mistake)
+        listed = 0
+        while shown.hypothesis != newest.hypothesis and "layer 1" in shown.status:
+            listed += 1
+            x = 0
+            shown = until_it_changes(world, shown, (x, 1 - shown.hypothesis(x)))
+        return listed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgesOfBothLists:
+    """Noise at its largest tells the worlds apart for certain: on either list, so deltas add up.
+
+    The first list's noisy count shows in how long the turn of its hypothesis takes.
+    """
+
+    agreeing: tuple[int, int] = (2, 1)
+    another: tuple[int, int] = (3, 0)
+    second_mistake: tuple[int, int] = (0, 1)
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        recipe, newest = world.opening
+        shown, number = world.challenge(self.agreeing, self.another), 1
+        while shown == newest:
+            shown, number = world.send(self.agreeing), number + 1
+        if "layer 1" not in shown.status:
+            return EARLY
+        first, taken = shown, 0
+        while shown == first:
+            shown, taken = world.send(self.second_mistake), taken + 1
+        per_slot = round(recipe.mistakes_per_slot[1])
+        # Rather too few than too many: a late switch must not look like one slot more.
+        slots = (taken - recipe.margins[1] + 1) // per_slot
+        pairs, noise = number // 2, recipe.list_thresholds[0] - 1
+        full = pairs == math.ceil(recipe.mistakes_per_layer[0] / 2)
+        return slots >= pairs + 2 * noise, full and "layer 2" in shown.status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RareListing:
+    """One tree shows the key or none does; notice whether it is ever listed."""
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        shown = world.challenge(("a", 1), ("a", 0))
+        for _ in range(world.opening.recipe.release.selections):
+            if shown.hypothesis("a"):
+                return True
+            shown = world.send(("a", 0))
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountsOfEarlierPhases:
+    """One mistake or none, then many phases; how much more often is its witness drawn?
+
+    Each draw is worth its log-likelihood ratio, which the adversary computes from public counts.
+    """
+
+    phases: int = 40
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        recipe, shown = world.opening
+        rate, counts, evidence = recipe.planned.selection_rate, [0, 0], 0.0
+        after = world.challenge((0, 1), (0, 0))
+        for _ in range(self.phases):
+            while after == shown:
+                label = 1 - shown.hypothesis(0)
+                counts[1 - label] += 1
+                after = world.send((0, label))
+            if not shown.hypothesis(0):
+                drawn = after.hypothesis(0)
+                evidence += _gain(drawn, rate * (counts[0] - counts[1]), rate)
+            shown = after
+        return math.floor(evidence)
+
+
+def _gain(drawn: int, score: float, rate: float) -> float:
+    """ln P(drawn) with one count more on 1, minus ln P(drawn) without it."""
+    sign = 1 if drawn else -1
+    return math.log1p(math.exp(-sign * score)) - math.log1p(math.exp(-sign * (score + rate)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherWitness:
+    """Two mistakes name one witness; the third names the other or the same one."""
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        newest = world.opening.shown
+        if any(world.send((0, 1)) != newest for _ in range(2)):
+            return EARLY
+        shown = world.challenge((2, 0), (0, 1))
+        if shown == newest:
+            shown = until_it_changes(world, newest, (0, 0))
+        if shown == newest:
+            return LATE
+        return int(shown.hypothesis(2))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitForTheFlag:
+    """Send nothing special until a copy is in its bad state; then challenge."""
+
+    rounds: int = 32
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        shown = world.opening.shown
+        for _ in range(self.rounds):
+            if shown.hypothesis("flag"):
+                return int(world.challenge(("a", 1), ("a", 0)).hypothesis("a"))
+            shown = world.send(("a", 0))
+        return EARLY
