@@ -41,9 +41,9 @@ CARRIERS = (
     "9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV",
 )  # fmt: skip
 
-# Declared beforehand, as concepts/schema.py asks. To be honest: this grid and the batches below were
-# picked among a few with these very flights in view (a finer grid, 5,403 rules, had a regret of 296
-# instead of 223), so the regret shown is a little better than a first try would be.
+# Declared beforehand, as concepts/schema.py asks. To be honest: this grid and the batches below
+# were picked among a few with these very flights in view (a finer grid, 5,403 rules, had a regret
+# of 296 instead of 223), so the regret shown is a little better than a first try would be.
 SCHEMA = Schema.from_mapping(
     {
         "dep_delay": {"grid": [-5, *range(0, 44, 4), 60, 90]},

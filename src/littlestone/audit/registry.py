@@ -5,7 +5,9 @@ from typing import Any
 
 from littlestone.audit import (
     broken,
+    broken_learners,
     expert_audits,
+    learner_audits,
     proper_audits,
     sanitized_experts_audits,
     sanitizer_audits,
@@ -20,6 +22,7 @@ AUDITS: Mapping[str, AuditEntry] = {
     **proper_audits.AUDITS,
     **expert_audits.AUDITS,
     **sanitized_experts_audits.AUDITS,
+    **learner_audits.AUDITS,
 }
 
 # Subjects of the two-world game that also have a ``name`` and a ``bug``.
@@ -29,6 +32,7 @@ BROKEN: Mapping[str, Any] = {
     **proper_audits.BROKEN,
     **expert_audits.BROKEN,
     **sanitized_experts_audits.BROKEN,
+    **broken_learners.BROKEN,
 }
 
 CONTROLS: Mapping[str, TwoWorldAdversary] = {
@@ -37,6 +41,7 @@ CONTROLS: Mapping[str, TwoWorldAdversary] = {
     **proper_audits.CONTROLS,
     **expert_audits.CONTROLS,
     **sanitized_experts_audits.CONTROLS,
+    **broken_learners.CONTROLS,
 }
 
 
