@@ -15,7 +15,9 @@ from unittest import mock
 
 import numpy as np
 
+from littlestone.audit.coins import Place, RoundCoins, rekeyed
 from littlestone.errors import LittlestoneError
+from littlestone.learners.first_frequent import FirstFrequent
 from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.histogram import PrivateHistogram
@@ -37,13 +39,24 @@ class Visit:
     answered: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A question that was not the same in both worlds."""
+
+    recipe: object
+    before: Any
+    after: Any
+
+
 @dataclass(slots=True)
 class Record:
-    """What happened at the doors, in order."""
+    """What happened at the doors, in order, and where the second world differed."""
 
     visits: list[Visit] = field(default_factory=list)
     expected: Iterator[Visit] | None = None
-    changed_bits: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    lenient: bool = False
+    """Whether differences are only noted, for the caller to judge all of them together."""
 
     def visit(self, door: str, recipe: object, asked: Any, answer: Any) -> Any:
         """Record a visit, or in a replay compare it with the recorded one."""
@@ -62,18 +75,38 @@ class Record:
 
     def compare(self, earlier: Visit, asked: Any) -> None:
         """Refuse inputs that are further apart than the mechanism declares."""
-        recipe = earlier.recipe
+        if not _same(earlier.asked, asked):
+            self.differences.append(Difference(earlier.recipe, earlier.asked, asked))
+            if not self.lenient:
+                self._judge(earlier.recipe, earlier.asked, asked)
+
+    def _judge(self, recipe: object, before: Any, after: Any) -> None:
         if isinstance(recipe, AboveThreshold):
-            self.changed_bits += earlier.asked != asked
-            if self.changed_bits > 1:
+            if len(self._differing(AboveThreshold)) > 1:
                 raise SensitivityError("more than one bit of AboveThreshold changed")
+        elif isinstance(recipe, FirstFrequent):
+            _compare_keys(self._differing(FirstFrequent))
         elif isinstance(recipe, AboveThresholdQueries):
-            if abs(earlier.asked - asked) > 1:
-                raise SensitivityError(f"a query moved from {earlier.asked} to {asked}")
+            if abs(before - after) > 1:
+                raise SensitivityError(f"a query moved from {before} to {after}")
         elif isinstance(recipe, PrivateHistogram):
-            _compare_counts(recipe, earlier.asked, asked)
+            _compare_counts(recipe, before, after)
         elif isinstance(recipe, ExponentialMechanism):
-            _compare_scores(recipe, earlier.asked, asked)
+            _compare_scores(recipe, before, after)
+
+    def _differing(self, kind: type) -> list[Difference]:
+        return [difference for difference in self.differences if type(difference.recipe) is kind]
+
+
+def _same(before: Any, after: Any) -> bool:
+    return bool(before == after)
+
+
+def _compare_keys(differences: Sequence[Difference]) -> None:
+    """One key more in one world, another key more in the other one, each in any round."""
+    for keys in ([d.before for d in differences], [d.after for d in differences]):
+        if sum(key is not None for key in keys) > 1:
+            raise SensitivityError("more than one key of FirstFrequent changed")
 
 
 def _compare_counts(
@@ -144,8 +177,32 @@ class _QueryMonitor:
         return answer
 
 
+class _KeyMonitor:
+    """Stands in for a run of FirstFrequent."""
+
+    def __init__(self, recipe: FirstFrequent, record: Record, rng: Randomness) -> None:
+        self._recipe, self._record = recipe, record
+        self._run = _ORIGINALS["start keys"](recipe, rng=rng)
+        self.released: tuple[Any, ...] = ()
+
+    def observe(self, key: Hashable | None) -> bool:
+        self.released = self._record.visit(
+            "FirstFrequent", self._recipe, key, lambda: self._answer(key)
+        )
+        return bool(self.released)
+
+    def observe_zeros(self, count: int) -> int | None:
+        return next((position for position in range(count) if self.observe(None)), None)
+
+    def _answer(self, key: Hashable | None) -> tuple[Any, ...]:
+        self._run.observe(key)
+        released: tuple[Any, ...] = self._run.released
+        return released
+
+
 _ORIGINALS: Mapping[str, Any] = {
     "start": AboveThreshold.start,
+    "start keys": FirstFrequent.start,
     "start queries": AboveThresholdQueries.start,
     "release": PrivateHistogram.release,
     "draw": ExponentialMechanism.draw,
@@ -159,6 +216,10 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
     def start(recipe: AboveThreshold, *, rng: Randomness) -> _Monitor:
         del rng  # the noise must not shift the routing coins
         return _Monitor(recipe, record, noise)
+
+    def start_keys(recipe: FirstFrequent, *, rng: Randomness) -> _KeyMonitor:
+        del rng
+        return _KeyMonitor(recipe, record, noise)
 
     def start_queries(recipe: AboveThresholdQueries, *, rng: Randomness) -> _QueryMonitor:
         del rng
@@ -195,6 +256,7 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
 
     with (
         mock.patch.object(AboveThreshold, "start", start),
+        mock.patch.object(FirstFrequent, "start", start_keys),
         mock.patch.object(AboveThresholdQueries, "start", start_queries),
         mock.patch.object(PrivateHistogram, "release", release),
         mock.patch.object(ExponentialMechanism, "draw", draw),
@@ -213,30 +275,64 @@ def check_sensitivity(
     changed_round: int,
     instead: tuple[Any, int],
     seed: int,
+    places: Sequence[Place] = (),
 ) -> list[Visit]:
     """Run ``recipe`` on ``stream`` and on its neighbour with one example changed.
 
     Raises ``SensitivityError`` where a mechanism's input differs by more than declared or control
-    flow differs; returns the visits of the first run.
+    flow differs; returns the visits of the first run. Coins are the same in the same round of both
+    worlds, and those of the methods in ``places`` whatever was drawn before them in the round.
     """
+    record = Record()
+    _replay(recipe, stream, changed_round, instead, seed, places, record)
+    return record.visits
+
+
+def differences(
+    recipe: _Recipe,
+    stream: Sequence[tuple[Any, int]],
+    *,
+    changed_round: int,
+    instead: tuple[Any, int],
+    seed: int,
+    places: Sequence[Place] = (),
+) -> list[Difference]:
+    """The same replay; all questions that differed, for prices that are no sums of doors."""
+    record = Record(lenient=True)
+    _replay(recipe, stream, changed_round, instead, seed, places, record)
+    return record.differences
+
+
+def _replay(
+    recipe: _Recipe,
+    stream: Sequence[tuple[Any, int]],
+    changed_round: int,
+    instead: tuple[Any, int],
+    seed: int,
+    places: Sequence[Place],
+    record: Record,
+) -> None:
     neighbour = [*stream]
     neighbour[changed_round] = instead
-    record = Record()
     with _guarded(record, seeded(seed).spawn(2)[1]):
-        first = _published(recipe, stream, seed)
+        first = _published(recipe, stream, seed, places)
         record.expected = iter(record.visits)
-        second = _published(recipe, neighbour, seed)
+        second = _published(recipe, neighbour, seed, places)
     if first != second:
         raise SensitivityError("something was published that no mechanism released")
     if next(record.expected, None) is not None:
         raise SensitivityError("control flow depends on the data: a mechanism was not asked")
-    return record.visits
 
 
-def _published(recipe: _Recipe, stream: Sequence[tuple[Any, int]], seed: int) -> list[Any]:
-    run = recipe.start(rng=seeded(seed).spawn(2)[0])
-    published = [run.hypothesis]
-    for x, y in stream:
-        run.observe(x, y)
-        published.append(run.hypothesis)
+def _published(
+    recipe: _Recipe, stream: Sequence[tuple[Any, int]], seed: int, places: Sequence[Place]
+) -> list[Any]:
+    coins = RoundCoins(seed)
+    with rekeyed(coins, places):
+        run = recipe.start(rng=coins)
+        published = [(run.hypothesis, getattr(run, "status", None))]
+        for x, y in stream:
+            coins.next_round()
+            run.observe(x, y)
+            published.append((run.hypothesis, getattr(run, "status", None)))
     return published
