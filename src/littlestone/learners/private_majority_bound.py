@@ -17,8 +17,8 @@ from littlestone.theory.private_halving import potential_drop_lower_bound
 
 Array = NDArray[np.float64]
 
-_PRICES: Final = 10.0 ** np.arange(-0.5, 1.6, 0.25)
-_MOMENTS: Final = 10.0 ** np.arange(-1.5, 0.3, 0.25)
+_PRICES: Final = 10.0 ** np.arange(-0.25, 1.3, 0.25)
+_MOMENTS: Final = 10.0 ** np.arange(-1.25, 0.3, 0.25)
 _BLOCK: Final = 0.5
 _NOISE: Final = 10
 _TURNS: Final = 60
@@ -27,7 +27,6 @@ _ROUNDING: Final = 1 + 1e-6
 _FLOATING: Final = 1 + 1e-9  # far more than floating point can err in one turn
 
 
-@lru_cache(maxsize=256)
 def fresh_mistakes_upper_bound(
     plan: FreshPlan,
     witnesses: Witnesses,
@@ -42,16 +41,20 @@ def fresh_mistakes_upper_bound(
     rounds))] is at most the value of a game that an all-knowing adversary plays alone
     (private_majority_fresh.md), and Markov's inequality does the rest.
     """
+    moments, prices, values = _played(plan, witnesses, levels, rounds)
+    bounds = prices * rounds + (np.log(values) - math.log(failure_probability)) / moments
+    return min(float(rounds), float(bounds.min()) * _ROUNDING)
+
+
+@lru_cache(maxsize=256)
+def _played(
+    plan: FreshPlan, witnesses: Witnesses, levels: int, rounds: int
+) -> tuple[Array, Array, Array]:
+    """The value of the game for a grid of moments and prices."""
     one_phase = plan.threshold + 1 / plan.threshold_epsilon
-    moments, prices = np.meshgrid(_MOMENTS / one_phase, _PRICES * one_phase / rounds)
-    game = _Game(plan, moments.ravel(), prices.ravel())
-    values = _game_value(game, witnesses, levels)
-    with np.errstate(invalid="ignore"):
-        bounds = (
-            prices.ravel() * rounds
-            + (np.log(values) - math.log(failure_probability)) / moments.ravel()
-        )
-    return min(float(rounds), float(np.nanmin(bounds)) * _ROUNDING)
+    grid = np.meshgrid(_MOMENTS / one_phase, _PRICES * one_phase / rounds)
+    moments, prices = (axis.ravel() for axis in grid)
+    return moments, prices, _game_value(_Game(plan, moments, prices), witnesses, levels)
 
 
 class _Game:

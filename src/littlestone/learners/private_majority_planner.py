@@ -27,7 +27,7 @@ _SMALLEST_RATE: Final = 2e-4  # tables of weights grow with its inverse
 # epoch that has a proof. A few votes are enough against most streams; an adversary that exploits
 # them pays with the epoch.
 _FIRST_CHARGES: Final = (1.25, 1.25, 2.0)
-_POINTS_FOR_EACH_VOTE: Final = 6.0  # in logarithms; richer domains leave more room to deviate
+_POINTS_FOR_EACH_VOTE: Final = 4.0  # in logarithms; richer domains leave more room to deviate
 _PHASES_FOR_EACH_NAT: Final = 4.0
 LAST_EPOCH_FAILS: Final = 0.05
 
