@@ -8,6 +8,7 @@ from typing import Any
 
 from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
+from littlestone.learners.canonical import canonical
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.sparse_vector import AboveThresholdQueries, AboveThresholdQueriesRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -99,7 +100,7 @@ class FrequentReleaseRun:
             counts, rng=self._rng, order=random_order(counts, self._rng)
         )
         if released:
-            self.published = max(released, key=released.__getitem__)
+            self.published = canonical(max(released, key=released.__getitem__))
         self._watch = self._recipe.watch().start(rng=self._rng)
 
     def state(self) -> dict[str, Any]:

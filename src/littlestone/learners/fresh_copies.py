@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.learners.canonical import canonical
 from littlestone.learners.core import PrivateRun
 from littlestone.learners.eager_forest import Forest
 from littlestone.learners.frequent_release import random_order
@@ -132,7 +133,7 @@ class FreshCopiesEngine:
         order = random_order(forest.shown, self._rng)
         released = self._histogram.release(forest.shown, rng=self._rng, order=order)
         if released:
-            self.hypothesis = max(released, key=released.__getitem__)
+            self.hypothesis = canonical(max(released, key=released.__getitem__))
 
     def steps(self, xs: Any, ys: Any) -> int:
         published = self.hypothesis

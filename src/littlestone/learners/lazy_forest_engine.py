@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.learners.canonical import canonical
 from littlestone.learners.first_frequent import FirstFrequentRun
 from littlestone.learners.forest_table import ForestTable
 from littlestone.mechanisms.above_threshold import AboveThresholdRun
@@ -49,7 +50,7 @@ class LazyForestEngine:
     def _begin_turn(self) -> None:
         """Publish the first hypothesis of the list, under a new watch."""
         listed, slots = self._listed[0]
-        self.hypothesis = _canonical(listed)  # (L6)
+        self.hypothesis = canonical(listed)  # (L6)
         if self._recipe.early_release and self._layer == 0:
             early = self._recipe.first_frequent()
             self._charge = self._charged("FirstFrequent", early.guarantee())
@@ -213,15 +214,3 @@ class LazyForestEngine:
         if state["early"] is not None:
             early = self._recipe.first_frequent()
             self._early = early.restore(state["early"], rng=self._rng)
-
-
-def _canonical(hypothesis: Hypothesis) -> Hypothesis:
-    """The same function in the form that depends on nothing else.
-
-    Keys such as 1 and True are equal, and which of them is kept would tell whose came first.
-    """
-    try:
-        plain: Hypothesis = type(hypothesis).from_json(hypothesis.to_json())  # type: ignore[attr-defined]
-    except (AttributeError, ValueError):  # keys of a type that JSON does not know
-        return hypothesis
-    return plain
