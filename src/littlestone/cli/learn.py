@@ -20,6 +20,7 @@ from littlestone.service.durable import DurableRun
 from littlestone.service.events import Columns, read
 from littlestone.service.learning import Policy, Publisher, Tally, learn
 from littlestone.service.report import report
+from littlestone.theory.floors import points_floor
 
 
 def run(
@@ -70,7 +71,7 @@ def run(
         _finish(console, durable, tally)
         if report_path is not None:
             report_path.write_text(
-                report(durable, bound=_bound(recipe), floor=None), encoding="utf-8"
+                report(durable, bound=_bound(recipe), floor=_floor(space, budget)), encoding="utf-8"
             )
             console.print(f"report: {report_path}")
     except LittlestoneError:
@@ -123,3 +124,12 @@ def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:
 def _bound(recipe: Any) -> float | None:
     bound = float(recipe.bound(failure_probability=0.05))
     return bound if math.isfinite(bound) and bound < (recipe.rounds or math.inf) else None
+
+
+def _floor(space: ConceptClass, budget: dict[str, Any]) -> float | None:
+    """Mistakes that some stream forces on every learner: half the Littlestone dimension at least."""
+    try:
+        floor = space.littlestone_dimension / 2
+    except ValueError:  # the class does not know its dimension
+        return None
+    return max(floor, points_floor(**budget)) if space.domain.size is None else floor

@@ -65,7 +65,7 @@ def _words(run: DurableRun, bound: float | None, floor: float | None) -> str:
     if bound is not None:
         words += f" With probability 95 % at most {bound:.0f} are made if some rule always fits."
     if floor is not None:
-        words += f" No private learner can promise fewer than about {floor:.0f}."
+        words += f" No learner of this kind can promise fewer than {floor:.1f}."
     return words
 
 
