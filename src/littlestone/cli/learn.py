@@ -127,7 +127,7 @@ def _bound(recipe: Any) -> float | None:
 
 
 def _floor(space: ConceptClass, budget: dict[str, Any]) -> float | None:
-    """Mistakes that some stream forces on every learner: half the Littlestone dimension at least."""
+    """Mistakes that some stream forces on every learner: half the dimension at least."""
     try:
         floor = space.littlestone_dimension / 2
     except ValueError:  # the class does not know its dimension
