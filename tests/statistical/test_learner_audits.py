@@ -13,8 +13,8 @@ pytestmark = pytest.mark.slow
 # Each of these controls is proved with 16,000 runs at most nearly always; 128,000 leave the miss
 # of any one of them well below 1e-9.
 RUNS = 128_000
-# Its excess over delta is small, so that it takes minutes (docs/AUDIT.md has it).
-SLOW = {"forest-delta-not-divided"}
+# These take minutes (docs/AUDIT.md has them): little more than delta, or many phases in each game.
+SLOW = {"forest-delta-not-divided", "majority-counts-kept"}
 # What 3,000 runs prove is well above this for every learner that publishes at this epsilon.
 LEAST = 0.02
 SILENT = {"fresh-copies"}

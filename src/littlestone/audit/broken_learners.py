@@ -215,11 +215,11 @@ class _DeltaForEverySelection(FrequentRelease):
 
 
 def _one_tree() -> EagerForest:
-    release = _DeltaForEverySelection(epsilon=2.0, delta=0.1, selections=16, rare_below=10**6)
+    release = _DeltaForEverySelection(epsilon=1.0, delta=0.1, selections=16, rare_below=10**6)
     return EagerForest(
         concepts=Points(),
         rounds=small_learners.ROUNDS,
-        epsilon=2.0,
+        epsilon=1.0,
         delta=0.1,
         trees=1,
         leaves=2,
@@ -317,7 +317,7 @@ def _both_listed(engine: type[LazyForestEngine]) -> LazyForest:
 
 
 def _four_groups() -> LazyForest:
-    forest = small_learners.deep_forest(2.0, 1e-2, share=0.6, kind=_changed(_MatchedInOrder))
+    forest = small_learners.deep_forest(2.0, 1e-2, share=0.7, kind=_changed(_MatchedInOrder))
     mistakes = 8 * forest.list_thresholds[0] + 1
     return replace(forest, mistakes_per_layer=(mistakes, *forest.mistakes_per_layer[1:]))
 
@@ -362,8 +362,8 @@ _CONTROLS = [
     _control(
         "forest-judged-after-seeing",
         "LazyForest: an example counts against the hypothesis published after it, too",
-        _both_listed(_JudgesAgain),
-        attacks.BothErr(),
+        small_learners.one_concept_forest(2.0, 1e-3, kind=_changed(_JudgesAgain)),
+        attacks.TwoSwitches(),
     ),
     _control(
         "forest-matched-in-order",
@@ -389,8 +389,8 @@ _CONTROLS = [
         "PrivateMajority: the counts of one phase's mistakes are drawn from again in the next",
         _fresh(
             _MajorityThatKeepsCounts,
-            Points(1),
-            FreshPlan(threshold_epsilon=1.0, threshold=1, selection_rate=1.0),
+            Points(2),
+            FreshPlan(threshold_epsilon=0.5, threshold=1, selection_rate=0.5),
         ),
         attacks.CountsOfEarlierPhases(),
     ),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
+from littlestone.concepts.finite import FiniteClass
 from littlestone.concepts.points import Points
 from littlestone.concepts.thresholds import Thresholds
 from littlestone.learners.eager_forest import EagerForest
@@ -49,6 +50,26 @@ def early_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest) -> La
         list_thresholds=(MANY_SLOTS,),
         budgets=ForestBudgets((0.0, epsilon), listing),
         early_release=True,
+    )
+
+
+def one_concept_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest) -> LazyForest:
+    """Nothing to learn: copies follow one another, each switched off at about two mistakes."""
+    concepts = FiniteClass([[0]])
+    return kind(
+        concepts=concepts,
+        rounds=ROUNDS,
+        epsilon=epsilon,
+        delta=delta,
+        base=StandardOptimal(concepts),
+        slots=2,
+        packed=True,
+        mistakes_per_layer=(1,),
+        mistakes_per_slot=(),
+        margins=(1,),
+        list_thresholds=(),
+        budgets=ForestBudgets((epsilon,), ()),
+        early_release=False,
     )
 
 
@@ -132,7 +153,7 @@ def eager_forest(epsilon: float, delta: float) -> EagerForest:
 
 def fresh_copies(epsilon: float, delta: float) -> FreshCopies:
     """So few rounds that composition is the plain sum; silent unless epsilon is large."""
-    return FreshCopies(concepts=Points(), rounds=12, epsilon=epsilon, delta=delta, trees=1 << 20)
+    return FreshCopies(concepts=Points(), rounds=8, epsilon=epsilon, delta=delta, trees=1 << 20)
 
 
 def fresh_majority(epsilon: float, *, keys: int = 8) -> PrivateMajority:
