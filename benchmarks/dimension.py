@@ -3,11 +3,11 @@
 import time
 from collections.abc import Iterator
 
-from littlestone.concepts.conjunctions import Conjunctions
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.intervals import Intervals
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.thresholds import Thresholds
 
 Row = tuple[str, str, str, bool | None]
 

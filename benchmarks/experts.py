@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.hedge import Hedge
 from littlestone.experts.loss_sequences import Graded
@@ -13,7 +13,7 @@ from littlestone.experts.play import play_experts
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.run import ExpertsRun
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
-from littlestone.learners.agnostic_finite import AgnosticFinite
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.randomness import secure, seeded
 
 Row = tuple[str, str, str, bool | None]

@@ -10,7 +10,7 @@ from river import linear_model
 from littlestone.adversaries.drifting import Drifting
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.replay import Examples, Replay
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.game.play import play
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import seeded

@@ -14,10 +14,10 @@ from littlestone.adversaries.frequent_killer import FrequentKiller
 from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
-from littlestone.concepts.points import Points
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.game.play import play
-from littlestone.learners.lazy_forest import LazyForest
+from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.randomness import secure
 
 Row = tuple[str, str, str, bool | None]

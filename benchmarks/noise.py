@@ -7,11 +7,11 @@ from typing import Any
 
 import opendp.prelude as dp
 
-from littlestone.mechanisms.bernoulli import BernoulliExp
-from littlestone.mechanisms.discrete_laplace import DiscreteLaplace
-from littlestone.mechanisms.geometric import Geometric
-from littlestone.mechanisms.truncated_laplace import TruncatedLaplace
-from littlestone.mechanisms.waiting_time import WaitingTime
+from littlestone.mechanisms.noise.bernoulli import BernoulliExp
+from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
+from littlestone.mechanisms.noise.geometric import Geometric
+from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
+from littlestone.mechanisms.noise.waiting_time import WaitingTime
 from littlestone.randomness import secure
 
 Row = tuple[str, str, str, bool | None]

@@ -13,14 +13,14 @@ from littlestone.adversaries.frequent_killer import FrequentKiller
 from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.stumps import Stumps
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
-from littlestone.concepts.stumps import Stumps
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.game.play import play
-from littlestone.learners.private_majority import PrivateMajority
+from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import seeded
 
 Row = tuple[str, str, str, bool | None]

@@ -13,16 +13,16 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.randomness import secure
 from littlestone.sanitizers.choose import sanitizer_for
+from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 from littlestone.sanitizers.protocols import Sanitized
 from littlestone.sanitizers.queries import queries_of
-from littlestone.sanitizers.realizable import RealizableSanitizer
-from littlestone.sanitizers.sanitizer import FoolingSanitizer
+from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
 
 Row = tuple[str, str, str, bool | None]
 

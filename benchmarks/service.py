@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from river import linear_model
 
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.private_majority import PrivateMajority
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import secure
 from littlestone.service.durable import DurableRun, Event
 

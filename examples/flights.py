@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.schema import Schema
-from littlestone.concepts.stumps import Stumps
 from littlestone.experts.batches import Batches
 from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.learners.agnostic_finite import AgnosticFinite
-from littlestone.learners.agnostic_finite_totals import ConceptTotals
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.agnostic_finite.totals import ConceptTotals
 from littlestone.randomness import secure, seeded
 
 try:

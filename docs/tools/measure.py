@@ -22,9 +22,9 @@ from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.catalogue import class_from_spec
 from littlestone.game.play import play
-from littlestone.learners.agnostic_finite import AgnosticFinite
-from littlestone.learners.lazy_forest import LazyForest
-from littlestone.learners.private_majority import PrivateMajority
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import seeded
 from littlestone.recommendation import recommend
 from littlestone.theory.floors import points_floor

@@ -18,17 +18,17 @@ from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.adversaries.shattered_tree import ShatteredTree
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
-from littlestone.concepts.conjunctions import Conjunctions
-from littlestone.concepts.disjunctions import MonotoneDisjunctions
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.halfspaces import MarginHalfspaces
-from littlestone.concepts.intervals import Intervals
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.stumps import Stumps
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
-from littlestone.concepts.sparse_sets import SparseSets
-from littlestone.concepts.stumps import Stumps
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.game.protocols import Adversary
 from littlestone.online.halving import Halving
 from littlestone.online.standard_optimal import StandardOptimal
@@ -151,32 +151,32 @@ CLASSES: Mapping[str, ClassEntry] = {
 
 LEARNERS: Mapping[str, LearnerEntry] = {
     "private-majority": LearnerEntry(
-        build=_learner("private_majority:PrivateMajority"),
+        build=_learner("private_majority.recipe:PrivateMajority"),
         private=True,
         summary="the practical default for finite classes; realizable, adaptive adversaries",
     ),
     "lazy-forest": LearnerEntry(
-        build=_learner("lazy_forest:LazyForest.calibrated"),
+        build=_learner("lazy_forest.recipe:LazyForest.calibrated"),
         private=True,
         summary="the paper's Algorithm 2, calibrated; any Littlestone class of small dimension",
     ),
     "agnostic-finite": LearnerEntry(
-        build=_learner("agnostic_finite:AgnosticFinite"),
+        build=_learner("agnostic_finite.recipe:AgnosticFinite"),
         private=True,
         summary="the practical default for noisy data: finite classes, adaptive adversaries",
     ),
     "agnostic-finite-oblivious": LearnerEntry(
-        build=_learner("agnostic_finite:AgnosticFinite", adversary="oblivious"),
+        build=_learner("agnostic_finite.recipe:AgnosticFinite", adversary="oblivious"),
         private=True,
         summary="the same with far less regret, if the stream does not react to what is published",
     ),
     "sanitized-batches": LearnerEntry(
-        build=_learner("sanitized_batches:SanitizedBatches"),
+        build=_learner("sanitized_batches.recipe:SanitizedBatches"),
         private=True,
         summary="the paper's Algorithm 3: proper, agnostic, by sanitized batches",
     ),
     "sanitized-experts": LearnerEntry(
-        build=_learner("sanitized_experts:SanitizedExperts"),
+        build=_learner("sanitized_experts.recipe:SanitizedExperts"),
         private=True,
         summary="the paper's Algorithms 5 to 7: any Littlestone class, agnostic",
     ),
@@ -186,12 +186,12 @@ LEARNERS: Mapping[str, LearnerEntry] = {
         summary="baseline: the exponential mechanism in every round, composed",
     ),
     "eager-forest": LearnerEntry(
-        build=_learner("eager_forest:EagerForest.calibrated"),
+        build=_learner("golowich_livni.eager_forest:EagerForest.calibrated"),
         private=True,
         summary="baseline: Golowich and Livni's forest; accurate against oblivious adversaries",
     ),
     "fresh-copies": LearnerEntry(
-        build=_learner("fresh_copies:FreshCopies"),
+        build=_learner("golowich_livni.fresh_copies:FreshCopies"),
         private=True,
         summary="baseline: a fresh eager forest in every round; slow, about the root of the rounds",
     ),

@@ -40,3 +40,17 @@ class NotRealizableError(LittlestoneError):
 
 class SnapshotError(LittlestoneError):
     """A snapshot is truncated, belongs to another recipe, or was already continued."""
+
+
+class TooFewExamplesError(LittlestoneError):
+    """The wanted accuracy needs more examples; nothing was spent."""
+
+    def __init__(self, *, size: int, needed: int, error: float, failure_probability: float) -> None:
+        super().__init__(
+            f"{size} examples are too few: an error of at most {error:g} with probability "
+            f"{1 - failure_probability:g} needs {needed}; nothing was spent"
+        )
+        self.size = size
+        self.needed = needed
+        self.error = error
+        self.failure_probability = failure_probability

@@ -8,11 +8,11 @@ from typing import Any, Final, Literal
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError
-from littlestone.learners.agnostic_finite import AgnosticFinite
-from littlestone.learners.lazy_forest import LazyForest
-from littlestone.learners.private_majority import PrivateMajority
-from littlestone.learners.sanitized_batches import SanitizedBatches
-from littlestone.learners.sanitized_experts import SanitizedExperts
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
+from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
 
 Setting = Literal["realizable", "agnostic"]
 AdversaryKind = Literal["adaptive", "oblivious"]
@@ -72,7 +72,7 @@ def recommend(
 ) -> Recommendation:
     """Rank every applicable learner and say why; change nothing and spend nothing.
 
-    >>> from littlestone.concepts.thresholds import Thresholds
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> advice = recommend(Thresholds(1024), rounds=10**6, epsilon=1.0, delta=1e-6)
     >>> advice.best.name, advice.useful
     ('private-majority', True)

@@ -12,6 +12,7 @@ import pytest
 import littlestone.experts
 import littlestone.learners
 import littlestone.mechanisms
+import littlestone.proper
 import littlestone.sanitizers
 
 LINES = ("Releases:", "Neighbours:", "Adversary:", "Guarantee:", "Assumes:", "Proof:")
@@ -19,9 +20,12 @@ PACKAGES = (
     littlestone.experts,
     littlestone.learners,
     littlestone.mechanisms,
+    littlestone.proper,
     littlestone.sanitizers,
 )
-GUARANTEES = Path(__file__).parents[2] / "docs" / "GUARANTEES.md"
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "littlestone"
+GUARANTEES = ROOT / "docs" / "GUARANTEES.md"
 
 
 def promising_classes() -> Iterator[type]:
@@ -94,7 +98,7 @@ def test_the_proof_that_is_named_exists(member: type) -> None:
     here = Path(inspect.getfile(member)).parent
     named = re.findall(r"[\w./-]+\.md", line.group(1))
     assert named, "the line names a file"
-    assert any((place / name).exists() for name in named for place in (here, here.parents[2]))
+    assert all(any((place / name).exists() for place in (here, SOURCE, ROOT)) for name in named)
 
 
 @pytest.mark.parametrize("member", CLASSES, ids=lambda c: c.__name__)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "littlestone"
-FOLDERS = ("mechanisms", "sanitizers", "experts", "learners", "service")
+FOLDERS = ("mechanisms", "proper", "sanitizers", "experts", "learners", "service")
 # Those who choose the losses protect nobody.
 ADVERSARIES = {SOURCE / "experts" / "loss_sequences.py"}
 PRIVATE = sorted(

@@ -19,7 +19,7 @@ from tests.battery import (
     learners_for,
 )
 
-from littlestone.concepts.halfspaces import MarginHalfspaces
+from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.game.play import play
 from littlestone.game.protocols import Adversary, BlockAttack

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from littlestone.catalogue import LEARNERS
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Hypothesis
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, SnapshotError
-from littlestone.learners.core import PrivateRun
-from littlestone.learners.restarting import Restarting
-from littlestone.learners.unknown_horizon import UnknownHorizon
+from littlestone.learners.run import PrivateRun
+from littlestone.learners.wrappers.restarting import Restarting
+from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness, secure, seeded
 

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from littlestone.concepts.conjunctions import Conjunctions
-from littlestone.concepts.intervals import Intervals
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.sparse_sets import SparseSets
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.randomness import Randomness, secure, seeded
-from littlestone.sanitizers.histogram_sanitizer import HistogramSanitizer
+from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 from littlestone.sanitizers.labels import LabelConversion
 from littlestone.sanitizers.protocols import Sanitizer
-from littlestone.sanitizers.realizable import RealizableSanitizer
-from littlestone.sanitizers.sanitizer import FoolingSanitizer
-from littlestone.sanitizers.tree_sanitizer import TreeSanitizer
+from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
+from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
+from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 LINE = Thresholds(9)
 PLAIN = [1, 4, 4, 7] * 50

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from littlestone.concepts.points import Points
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.core import PrivateLearner
-from littlestone.learners.eager_forest import EagerForest
-from littlestone.learners.lazy_forest import LazyForest
-from littlestone.learners.private_majority import PrivateMajority
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.golowich_livni.eager_forest import EagerForest
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.run import PrivateLearner
 from littlestone.randomness import Randomness
 from littlestone.service import durable
 from littlestone.service.durable import DurableRun, Event

@@ -14,15 +14,15 @@ from littlestone.catalogue import ADVERSARIES, LEARNERS, class_from_spec
 from littlestone.claims.core import Outcome
 from littlestone.claims.examining import examine_all
 from littlestone.claims.registry import CLAIMS
-from littlestone.claims.sweeps import Failure, Summary, Sweep, repeat
-from littlestone.claims.workers import Workers
 from littlestone.cli import play as play_command
 from littlestone.cli.main import app
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import NotRealizableError
 from littlestone.game.protocols import Attack
+from littlestone.game.sweeps import Failure, Summary, Sweep, repeat
 from littlestone.game.transcript import Transcript
-from littlestone.learners.private_majority import PrivateMajority
+from littlestone.game.workers import Workers
+from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import Randomness, secure, seeded
 
 CONCEPTS = Thresholds(64)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts.aggregation import (
+from littlestone.concepts.classes.aggregation import (
     aggregate,
     complement,
     labelled,
@@ -17,9 +17,9 @@ from littlestone.concepts.aggregation import (
     union,
     xor,
 )
-from littlestone.concepts.dual import dual, dual_littlestone_dimension, dual_vc_dimension
-from littlestone.concepts.finite import FiniteClass
-from littlestone.theory.aggregation import (
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.dimensions.dual import dual, dual_littlestone_dimension, dual_vc_dimension
+from littlestone.theory.aggregation_bounds import (
     aggregation_closed_form_upper_bound,
     aggregation_upper_bound,
     dual_littlestone_upper_bound,

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from littlestone.adversaries.random_stream import RandomStream
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.sparse_sets import SparseSets
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError
 from littlestone.game.play import play
 from littlestone.online.agnostic_experts import (
@@ -23,7 +23,7 @@ from littlestone.online.agnostic_experts import (
     subsets_up_to,
 )
 from littlestone.online.protocols import OnlineLearner, OnlineState
-from littlestone.online.sparse_majority import SparseMajority
+from littlestone.online.sparse_majority.recipe import SparseMajority
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness
 

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from littlestone.concepts.conjunctions import Conjunctions
-from littlestone.concepts.disjunctions import MonotoneDisjunctions
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.intervals import Intervals
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.stumps import Stumps
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.json_form import hypothesis_from_json
-from littlestone.concepts.points import Points
 from littlestone.concepts.schema import Schema
-from littlestone.concepts.sparse_sets import SparseSets
-from littlestone.concepts.stumps import Stumps
-from littlestone.concepts.table import TableHypothesis
-from littlestone.concepts.thresholds import Thresholds
 
 DELAYS = {"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA", "B6"]}}
 DIMENSIONS = (

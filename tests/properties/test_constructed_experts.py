@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.points import Points
-from littlestone.concepts.sparse_sets import SparseSets
-from littlestone.concepts.support import FiniteSupport
-from littlestone.concepts.thresholds import ThresholdHypothesis, Thresholds
-from littlestone.learners.sanitized_experts import SanitizedExperts
-from littlestone.learners.sanitized_experts_closeness import closest_expert, released_points
-from littlestone.learners.sanitized_experts_families import HistogramFamily, error_class
-from littlestone.learners.sanitized_experts_paths import Released
-from littlestone.learners.sanitized_experts_plan import ConstructionPlan
-from littlestone.mechanisms.intervals import DyadicIntervals
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.thresholds import ThresholdHypothesis, Thresholds
+from littlestone.concepts.hypotheses.support import FiniteSupport
+from littlestone.learners.sanitized_experts.closeness import closest_expert, released_points
+from littlestone.learners.sanitized_experts.families import HistogramFamily, error_class
+from littlestone.learners.sanitized_experts.paths import Released
+from littlestone.learners.sanitized_experts.plan import ConstructionPlan
+from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.mechanisms.binary_mechanism import DyadicIntervals
 from littlestone.online.protocols import OnlineLearner
-from littlestone.online.sparse_majority import SparseMajority
+from littlestone.online.sparse_majority.recipe import SparseMajority
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness
 

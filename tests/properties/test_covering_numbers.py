@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, milp
 
-from littlestone.concepts.covering import covering_number, growth_function
-from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.dimensions.covering import covering_number, growth_function
 from littlestone.theory.sauer import sauer_closed_form_upper_bound, sauer_upper_bound
 
 Path = tuple[int, ...]

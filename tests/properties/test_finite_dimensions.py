@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts import littlestone
-from littlestone.concepts.dual import dual
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.littlestone import (
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.dimensions import littlestone
+from littlestone.concepts.dimensions.dual import dual
+from littlestone.concepts.dimensions.littlestone import (
     Labelling,
     littlestone_dimension_by_definition,
     splits,
 )
-from littlestone.concepts.randomized import randomized_littlestone_dimension
-from littlestone.concepts.vc import vc_dimension_by_definition
+from littlestone.concepts.dimensions.randomized import randomized_littlestone_dimension
+from littlestone.concepts.dimensions.vc import vc_dimension_by_definition
 
 Labellings = frozenset[Labelling]
 

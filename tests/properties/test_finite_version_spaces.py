@@ -5,10 +5,10 @@ import json
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from littlestone.concepts.finite import FiniteClass, FiniteVersionSpace
-from littlestone.concepts.littlestone import littlestone_dimension_by_definition
-from littlestone.concepts.table import TableHypothesis
-from littlestone.concepts.vote import MajorityVote
+from littlestone.concepts.classes.finite import FiniteClass, FiniteVersionSpace
+from littlestone.concepts.dimensions.littlestone import littlestone_dimension_by_definition
+from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.vote import MajorityVote
 
 Example = tuple[int, int]
 

@@ -19,10 +19,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
 from littlestone.audit.broken_learners import _in_order
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners import forest_table
-from littlestone.learners.forest_table import ForestTable
-from littlestone.learners.matching import just_enough
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.lazy_forest import layer as forest_table
+from littlestone.learners.lazy_forest.layer import ForestTable
+from littlestone.learners.lazy_forest.matching import just_enough
 from littlestone.online.protocols import OnlineState
 from littlestone.online.standard_optimal import StandardOptimal
 

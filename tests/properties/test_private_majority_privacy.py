@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Example
-from littlestone.concepts.sparse_sets import SparseSets
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.private_majority_plan import EpochPlan, FreshPlan, SampledPlan
-from littlestone.learners.private_majority_witnesses import witnesses_for
+from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
+from littlestone.learners.private_majority.witnesses import witnesses_for
 
 ROUNDS = 3
 NOISE = np.arange(200)

@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from littlestone.audit.sanitized_experts_audits import NoSanitizer
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.points import Points
-from littlestone.learners.sanitized_experts import SanitizedExperts
-from littlestone.learners.sanitized_experts_draw import GroupDraw, weigh
-from littlestone.learners.sanitized_experts_losses import PredictorLosses
-from littlestone.learners.sanitized_experts_paths import SLOT_BITS, Paths, shares_of
-from littlestone.mechanisms.exact import exp_bounds
-from littlestone.mechanisms.integer_weights import weight_table
-from littlestone.mechanisms.intervals import DyadicIntervals
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.points import Points
+from littlestone.learners.sanitized_experts.draw import GroupDraw, weigh
+from littlestone.learners.sanitized_experts.expert_losses import PredictorLosses
+from littlestone.learners.sanitized_experts.paths import SLOT_BITS, Paths, shares_of
+from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.mechanisms.binary_mechanism import DyadicIntervals
+from littlestone.mechanisms.noise.exact import exp_bounds
+from littlestone.mechanisms.noise.integer_weights import weight_table
 from littlestone.online.agnostic_experts import subsets_up_to
 from littlestone.online.protocols import OnlineLearner, OnlineState
-from littlestone.online.sparse_majority import SparseMajority
+from littlestone.online.sparse_majority.recipe import SparseMajority
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness, seeded
 

@@ -12,21 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from littlestone.audit.grey_box import Record, SensitivityError, Visit, _guarded
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.intervals import Intervals
-from littlestone.concepts.points import Points
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.randomness import Randomness, seeded
-from littlestone.sanitizers.bucketed import BucketedDiscriminator
-from littlestone.sanitizers.discriminator import FiniteDiscriminator
-from littlestone.sanitizers.generator import HedgeGenerator
-from littlestone.sanitizers.histogram_sanitizer import HistogramSanitizer
+from littlestone.sanitizers.fooling.bucketed import BucketedDiscriminator
+from littlestone.sanitizers.fooling.discriminator import FiniteDiscriminator
+from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
+from littlestone.sanitizers.fooling.generator import HedgeGenerator
 from littlestone.sanitizers.labels import LabelConversion
-from littlestone.sanitizers.realizable import RealizableSanitizer
-from littlestone.sanitizers.sanitizer import FoolingSanitizer
-from littlestone.sanitizers.tree_sanitizer import TreeSanitizer
-from littlestone.sanitizers.winnow import WinnowGenerator
+from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
+from littlestone.sanitizers.realizable.winnow_generator import WinnowGenerator
+from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
+from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 SCATTERED = FiniteClass(np.random.default_rng(8).integers(2, size=(14, 6)))
 LINE = Thresholds(6)

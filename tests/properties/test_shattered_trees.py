@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts.conjunctions import Conjunctions
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.intervals import Intervals
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.dimensions.mistake_trees import Leaf, Vertex, shattered_tree
+from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.sparse_sets import SparseSets
-from littlestone.concepts.table import TableHypothesis
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.concepts.trees import Leaf, Vertex, shattered_tree
 
 THRESHOLDS = FiniteClass([[int(x >= k) for x in range(7)] for k in range(8)])
 

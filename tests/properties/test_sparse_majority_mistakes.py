@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
-from littlestone.concepts.sparse_sets import SparseSets
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.concepts.vote import MajorityVote
-from littlestone.online.sparse_majority import (
+from littlestone.online.sparse_majority.class_game import SLACK
+from littlestone.online.sparse_majority.recipe import (
     SparseMajority,
     SparseMajorityState,
     best_rate,
 )
-from littlestone.online.sparse_majority_game import SLACK
 
 LABELLINGS = list(product((0, 1), repeat=3))
 EVERY_SMALL_CLASS = [

@@ -10,7 +10,7 @@ from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.replay import Replay
 from littlestone.adversaries.shattered_tree import ShatteredTree
-from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.game.play import play
 from littlestone.online.halving import Halving

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.core import PrivateRun
-from littlestone.learners.lazy_forest import LazyForest
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.run import PrivateRun
 from littlestone.randomness import Randomness
 
 FALSE_FAILURE_PROBABILITY = 1e-9

@@ -14,11 +14,11 @@ import opendp.prelude as dp
 import pytest
 from numpy.typing import NDArray
 
-from littlestone.mechanisms.bernoulli import BernoulliExp
-from littlestone.mechanisms.discrete_laplace import DiscreteLaplace
-from littlestone.mechanisms.geometric import Geometric
-from littlestone.mechanisms.truncated_laplace import TruncatedLaplace
-from littlestone.mechanisms.waiting_time import WaitingTime
+from littlestone.mechanisms.noise.bernoulli import BernoulliExp
+from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
+from littlestone.mechanisms.noise.geometric import Geometric
+from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
+from littlestone.mechanisms.noise.waiting_time import WaitingTime
 from littlestone.randomness import Randomness, secure
 
 pytestmark = pytest.mark.statistical

@@ -15,11 +15,11 @@ import pytest
 from scipy import stats
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.game.play import play
-from littlestone.learners.private_majority import PrivateMajority
-from littlestone.learners.private_majority_plan import EpochPlan, FreshPlan, SampledPlan
+from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
+from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import Randomness
 
 pytestmark = pytest.mark.statistical

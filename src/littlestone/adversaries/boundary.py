@@ -10,8 +10,8 @@ from littlestone.adversaries.random_concept import random_concept
 from littlestone.adversaries.random_stream import labelled
 from littlestone.adversaries.steady_attack import Move, SteadyAttack
 from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.hypotheses.runs import runs_of
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Point
-from littlestone.concepts.runs import runs_of
 from littlestone.randomness import Randomness
 
 _FILLERS: Final = 256

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.hypotheses.runs import runs_of
+from littlestone.concepts.hypotheses.steps import StepFunction
+from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.protocols import Domain, Hypothesis, Point
-from littlestone.concepts.runs import runs_of
-from littlestone.concepts.steps import StepFunction
-from littlestone.concepts.support import FiniteSupport
 
 
 def flipped(hypothesis: Hypothesis, points: Iterable[Point], domain: Domain) -> Hypothesis | None:

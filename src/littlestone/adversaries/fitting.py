@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.halfspaces import MarginHalfspaces
-from littlestone.concepts.linear import LinearHypothesis, dot
+from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+from littlestone.concepts.hypotheses.linear import LinearHypothesis, dot
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
 
 

@@ -57,7 +57,7 @@ class Replay:
     fresh iterator, for streams that do not fit in memory. ``realizable=True`` promises that some
     concept fits all of it (``play`` checks); without it the regret is counted exactly.
 
-    >>> from littlestone.concepts.finite import FiniteClass
+    >>> from littlestone.concepts.classes.finite import FiniteClass
     >>> concepts = FiniteClass([[0, 0], [0, 1], [1, 1]])
     >>> Replay(concepts, [(0, 0), (1, 1)], realizable=True).stream
     2 examples

@@ -12,11 +12,11 @@ from fractions import Fraction
 from typing import Any
 
 from littlestone.audit.two_worlds import Conversation
-from littlestone.mechanisms.discrete_laplace import DiscreteLaplace
 from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.geometric import Geometric
 from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.mechanisms.truncated_laplace import TruncatedLaplace
+from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
+from littlestone.mechanisms.noise.geometric import Geometric
+from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 

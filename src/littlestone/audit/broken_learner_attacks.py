@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from littlestone.audit.learner_attacks import EARLY, until_it_changes
 from littlestone.audit.two_worlds import World
-from littlestone.learners.lazy_forest import LazyForest
+from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.randomness import Randomness
 
 LATE = "too late"

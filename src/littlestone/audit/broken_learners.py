@@ -6,8 +6,8 @@ the code that is audited. They claim what their authors believed in. None is in 
 *What looks like a bug and costs no privacy.* Leaving out the permutation of Update costs accuracy
 only, as long as layers have all their slots: a changed child is on one slot, whichever permutation
 (or none) put it there, so one pair of the next layer differs, and that is all that the lemma of
-forest_table.md needs. In *packed* layers the same omission is ruinous: a missing sequence moves all
-later ones by one place, and every pair changes (``forest-matched-in-order``).
+learners/lazy_forest/layer.md needs. In *packed* layers the same omission is ruinous: a missing
+sequence moves all later ones by one place, and every pair changes (``forest-matched-in-order``).
 """
 
 from collections.abc import Callable
@@ -22,22 +22,22 @@ from littlestone.audit import broken_learner_attacks as attacks
 from littlestone.audit import learner_attacks, small_learners
 from littlestone.audit.learner_subjects import BrokenLearner
 from littlestone.audit.two_worlds import TwoWorldAdversary
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.protocols import ConceptClass, Label, VersionSpace
-from littlestone.concepts.support import FiniteSupport
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners import forest_table
-from littlestone.learners.core import Engine, PrivateRun
-from littlestone.learners.eager_forest import EagerForest
-from littlestone.learners.frequent_release import FrequentRelease
-from littlestone.learners.lazy_forest import LazyForest
-from littlestone.learners.lazy_forest_engine import LazyForestEngine
-from littlestone.learners.lazy_forest_plan import ForestBudgets
-from littlestone.learners.matching import Pairs
-from littlestone.learners.private_majority import PrivateMajority
-from littlestone.learners.private_majority_fresh import FreshEngine
-from littlestone.learners.private_majority_plan import FreshPlan
-from littlestone.learners.restarting import Restarting
+from littlestone.learners.golowich_livni.eager_forest import EagerForest
+from littlestone.learners.lazy_forest import layer as forest_table
+from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
+from littlestone.learners.lazy_forest.matching import Pairs
+from littlestone.learners.lazy_forest.plan import ForestBudgets
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_majority.fresh import FreshEngine
+from littlestone.learners.private_majority.plan import FreshPlan
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.run import Engine, PrivateRun
+from littlestone.learners.wrappers.restarting import Restarting
+from littlestone.mechanisms.frequent_release import FrequentRelease
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -170,7 +170,7 @@ class _CountsKept(FreshEngine):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _MajorityThatKeepsCounts(PrivateMajority):
     def engine(self, rng: Randomness) -> Engine:
-        with mock.patch("littlestone.learners.private_majority.FreshEngine", _CountsKept):
+        with mock.patch("littlestone.learners.private_majority.recipe.FreshEngine", _CountsKept):
             return PrivateMajority.engine(self, rng)
 
 

@@ -13,7 +13,7 @@ from littlestone.audit.attacks import OneQuestion
 from littlestone.audit.subjects import LearnerSubject
 from littlestone.audit.suite import AuditEntry
 from littlestone.audit.two_worlds import Conversation, Subject, TwoWorldAdversary, World
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.points import Points
 from littlestone.experts.dartboard_plan import DartboardPlan
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.keep_coin import KeepCoin
@@ -22,7 +22,7 @@ from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.experts.run import ExpertsRun
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
-from littlestone.learners.agnostic_finite import AgnosticFinite
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness

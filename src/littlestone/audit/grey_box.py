@@ -17,9 +17,9 @@ import numpy as np
 
 from littlestone.audit.coins import Place, RoundCoins, rekeyed
 from littlestone.errors import LittlestoneError
-from littlestone.learners.first_frequent import FirstFrequent
 from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.mechanisms.first_frequent import FirstFrequent
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
 from littlestone.randomness import Randomness, seeded

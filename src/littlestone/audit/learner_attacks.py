@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from littlestone.audit.two_worlds import World
-from littlestone.learners.lazy_forest import LazyForest
+from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.randomness import Randomness
 
 EARLY = "too early"

@@ -9,8 +9,8 @@ from littlestone.audit import small_learners as small
 from littlestone.audit.learner_subjects import RunSubject
 from littlestone.audit.suite import AuditEntry
 from littlestone.audit.two_worlds import TwoWorldAdversary
-from littlestone.learners.restarting import Restarting
-from littlestone.learners.unknown_horizon import UnknownHorizon
+from littlestone.learners.wrappers.restarting import Restarting
+from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 
 
 def _entry(

@@ -9,19 +9,19 @@ from littlestone.audit.broken import BrokenMechanism
 from littlestone.audit.subjects import LearnerSubject
 from littlestone.audit.suite import AuditEntry
 from littlestone.audit.two_worlds import Conversation, TwoWorldAdversary, World
-from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Hypothesis
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.sanitized_batches import SanitizedBatches
+from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
+from littlestone.mechanisms.sparse_sample import SparseSample
 from littlestone.online.hedge import Hedge
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.proper.agnostic_empirical import AgnosticEmpirical
+from littlestone.proper.irreducible import IrreducibleLearner
+from littlestone.proper.proper_selection import ProperSelection
+from littlestone.proper.subsampling import Subsampled
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.empirical import AgnosticEmpirical
-from littlestone.sanitizers.irreducible import IrreducibleLearner
-from littlestone.sanitizers.proper import ProperSelection
-from littlestone.sanitizers.sparse_sample import SparseSample
-from littlestone.sanitizers.subsampling import Subsampled
-from littlestone.sanitizers.tree_sanitizer import TreeSanitizer
+from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 COIN = FiniteClass([[0], [1]])
 # One concept against twelve others on one point: an example moves it up and all others down.

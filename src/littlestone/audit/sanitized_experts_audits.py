@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 from littlestone.audit.suite import AuditEntry
 from littlestone.audit.two_worlds import Conversation, Subject, TwoWorldAdversary, World
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.points import Points
 from littlestone.concepts.protocols import Example, Hypothesis, Point
-from littlestone.learners.sanitized_experts import SanitizedExperts
+from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.histogram_sanitizer import HistogramSanitizer
 from littlestone.sanitizers.protocols import Examples, Progress
+from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
 
 SHARE = 0.9
 # Draws after the release: a key that became an expert of a quarter of all mass shows in one of

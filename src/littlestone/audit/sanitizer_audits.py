@@ -11,24 +11,24 @@ from littlestone.audit.attacks import OneQuestion
 from littlestone.audit.broken import ONE, BrokenMechanism
 from littlestone.audit.suite import AuditEntry
 from littlestone.audit.two_worlds import Conversation, TwoWorldAdversary, World
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.points import Points
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.mechanisms.discrete_laplace import DiscreteLaplace
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mixed_budget import MixedBudget
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.budget import MixedBudget
-from littlestone.sanitizers.discriminator import FiniteDiscriminator
-from littlestone.sanitizers.generator import HedgeGenerator
-from littlestone.sanitizers.histogram_sanitizer import HistogramSanitizer
-from littlestone.sanitizers.intervals import IntervalSanitizer
+from littlestone.sanitizers.fooling.discriminator import FiniteDiscriminator
+from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
+from littlestone.sanitizers.fooling.generator import HedgeGenerator
 from littlestone.sanitizers.labels import LabelConversion
 from littlestone.sanitizers.protocols import Sanitizer
-from littlestone.sanitizers.realizable import RealizableSanitizer
-from littlestone.sanitizers.sanitizer import FoolingSanitizer
-from littlestone.sanitizers.tree_sanitizer import TreeSanitizer
-from littlestone.sanitizers.winnow import WinnowGenerator
+from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
+from littlestone.sanitizers.realizable.winnow_generator import WinnowGenerator
+from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
+from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
+from littlestone.sanitizers.stream.interval_sanitizer import IntervalSanitizer
 
 COPIES = 60
 # One round, nearly all of the budget on the watch: what a single release can show of it.

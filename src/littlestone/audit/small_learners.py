@@ -9,16 +9,16 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.points import Points
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.eager_forest import EagerForest
-from littlestone.learners.frequent_release import FrequentRelease
-from littlestone.learners.fresh_copies import FreshCopies
-from littlestone.learners.lazy_forest import LazyForest
-from littlestone.learners.lazy_forest_plan import ForestBudgets
-from littlestone.learners.private_majority import PrivateMajority
-from littlestone.learners.private_majority_plan import EpochPlan, FreshPlan, SampledPlan
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.golowich_livni.eager_forest import EagerForest
+from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
+from littlestone.learners.lazy_forest.plan import ForestBudgets
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.mechanisms.frequent_release import FrequentRelease
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee

@@ -6,7 +6,7 @@ from littlestone.claims.core import Claim, Finding, Progress, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many
 from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.randomness import Randomness
-from littlestone.theory.above_threshold import paper_error_upper_bound
+from littlestone.theory.above_threshold_bounds import paper_error_upper_bound
 
 EPSILON, FAILURE = 0.5, 0.05
 QUICK, FULL = (10**3, 10**5), (10**3, 10**5, 10**7)

@@ -6,11 +6,11 @@ import numpy as np
 
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.online.loss_runs import losses_on, tallied
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.losses.loss_runs import losses_on, tallied
+from littlestone.proper.agnostic_empirical import AgnosticEmpirical
+from littlestone.proper.empirical_plan import planned_agnostic
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.empirical import AgnosticEmpirical
-from littlestone.sanitizers.empirical_plan import planned_agnostic
 
 CONCEPTS = Thresholds(63)
 EPSILON, NOISE, FAILURE = 1.0, 0.2, 0.05

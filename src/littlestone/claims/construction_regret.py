@@ -4,18 +4,18 @@ from typing import Any
 
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, power
-from littlestone.concepts.intervals import Intervals
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.sanitized_experts_closeness import closest_expert, released_points
-from littlestone.learners.sanitized_experts_families import (
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.sanitized_experts.closeness import closest_expert, released_points
+from littlestone.learners.sanitized_experts.families import (
     RealizableFamily,
     TreeFamily,
     error_class,
 )
-from littlestone.learners.sanitized_experts_plan import ConstructionPlan
-from littlestone.online.sparse_majority import SparseMajority
+from littlestone.learners.sanitized_experts.plan import ConstructionPlan
+from littlestone.online.sparse_majority.recipe import SparseMajority
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.intervals import Family
+from littlestone.sanitizers.stream.interval_sanitizer import Family
 
 CONCEPTS = Thresholds(3)
 EPSILON, DELTA = 64.0, 1e-3

@@ -5,11 +5,11 @@ from typing import Any
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import mistakes_of
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.lazy_forest import LazyForest
-from littlestone.learners.private_majority import PrivateMajority
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import Randomness
-from littlestone.theory.realizable import slots_upper_bound
+from littlestone.theory.realizable_bounds import slots_upper_bound
 
 EPSILON, DELTA = 1.0, 1e-6
 FOREST = (2, 6, 8)

@@ -5,7 +5,7 @@ from typing import Final
 
 from littlestone.claims.core import Claim, Finding, Outcome, examine
 from littlestone.claims.registry import CLAIMS
-from littlestone.claims.workers import Workers
+from littlestone.game.workers import Workers
 
 _HERE: Final = Workers()
 

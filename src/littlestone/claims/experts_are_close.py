@@ -7,13 +7,13 @@ import numpy as np
 
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
-from littlestone.concepts.support import FiniteSupport
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.sanitized_experts import SanitizedExperts
-from littlestone.learners.sanitized_experts_closeness import closest_expert, released_points
-from littlestone.online.sparse_majority import SparseMajority
+from littlestone.learners.sanitized_experts.closeness import closest_expert, released_points
+from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.online.sparse_majority.recipe import SparseMajority
 from littlestone.randomness import Randomness
 
 DELTA = 1e-3
@@ -120,7 +120,7 @@ def _picture(rows: list[dict[str, Any]]) -> Picture:
 CLAIM = Claim(
     name="experts-are-close",
     says="For every concept some constructed expert differs from it in at most M(K + s) rounds.",
-    source="[P], Theorem E.10 (thm:experts), with constants: learners/sanitized_experts_engine.md",
+    source="[P], Theorem E.10 (thm:experts), constants: learners/sanitized_experts/algorithm.md",
     setting="points and thresholds, three sanitizers, 2^13 to 2^18 rounds (quick: the shortest)",
     judged="a concept farther from every expert than the bound refutes it (by chance: 1e-9)",
     measure=measure,

@@ -5,8 +5,8 @@ from typing import Any
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import mistakes_of, power
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.fresh_copies import FreshCopies
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
 from littlestone.randomness import Randomness
 
 CONCEPTS = Thresholds(2)

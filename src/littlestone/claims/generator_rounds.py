@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
-from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.generator import HedgeGenerator
+from littlestone.sanitizers.fooling.generator import HedgeGenerator
 from littlestone.sanitizers.queries import FiniteQueries, queries_of
 from littlestone.theory.sanitization import generator_rounds_upper_bound
 

@@ -5,7 +5,7 @@ from typing import Any
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.randomness import Randomness
-from littlestone.theory.histogram import paper_error_upper_bound
+from littlestone.theory.histogram_bounds import paper_error_upper_bound
 
 BUDGETS = ((0.1, 1e-6), (0.5, 1e-6), (1.0, 1e-6), (1.0, 1e-9))
 

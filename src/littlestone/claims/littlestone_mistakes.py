@@ -3,12 +3,12 @@
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.shattered_tree import ShatteredTree
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
-from littlestone.concepts.conjunctions import Conjunctions
-from littlestone.concepts.intervals import Intervals
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.sparse_sets import SparseSets
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.game.play import play
 from littlestone.game.protocols import Adversary
 from littlestone.online.standard_optimal import StandardOptimal

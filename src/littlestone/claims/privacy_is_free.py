@@ -13,7 +13,7 @@ from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.selection import zcdp_budget
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.randomness import Randomness
-from littlestone.theory.experts import (
+from littlestone.theory.expert_bounds import (
     exponential_weights_regret_upper_bound,
     hedge_regret_upper_bound,
 )

@@ -5,8 +5,8 @@ import math
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, line, mistakes_of, power
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.lazy_forest import LazyForest
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.randomness import Randomness
 
 CONCEPTS = Thresholds(2)

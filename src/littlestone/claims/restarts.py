@@ -7,8 +7,8 @@ from typing import Any
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.lazy_forest import LazyForest
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.randomness import Randomness
 
 CONCEPTS = Thresholds(6)

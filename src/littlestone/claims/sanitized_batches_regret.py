@@ -6,9 +6,9 @@ from typing import Any
 from littlestone.adversaries.replay import Replay
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, power
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.game.play import play
-from littlestone.learners.sanitized_batches import SanitizedBatches
+from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
 from littlestone.online.hedge import Hedge
 from littlestone.randomness import Randomness
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, power
-from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.sanitizer import FoolingSanitizer
+from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 
 POINTS, CONCEPTS = 64, 64
 EPSILON, DELTA = 1.0, 1e-6

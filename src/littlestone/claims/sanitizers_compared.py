@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.choose import sanitizer_for
+from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 from littlestone.sanitizers.protocols import Sanitizer
 from littlestone.sanitizers.queries import queries_of
-from littlestone.sanitizers.sanitizer import FoolingSanitizer
 
 CELLS = 255
 EPSILON, DELTA = 1.0, 1e-6

@@ -7,17 +7,17 @@ import numpy as np
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.shattered_tree import ShatteredTree
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
-from littlestone.concepts.conjunctions import Conjunctions
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.intervals import Intervals
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.sparse_sets import SparseSets
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.concepts.vote import MajorityVote
 from littlestone.game.play import play
 from littlestone.game.protocols import Adversary
-from littlestone.online.sparse_majority import SparseMajority
+from littlestone.online.sparse_majority.recipe import SparseMajority
 from littlestone.randomness import Randomness
 
 QUICK: tuple[ConceptClass, ...] = (

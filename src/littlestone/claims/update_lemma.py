@@ -8,13 +8,13 @@ import numpy as np
 
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Example, Hypothesis
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners.forest_table import tournament
+from littlestone.learners.lazy_forest.layer import tournament
 from littlestone.online.protocols import OnlineState
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness
-from littlestone.theory.update import surviving_pairs_lower_bound
+from littlestone.theory.update_bounds import surviving_pairs_lower_bound
 
 Child = tuple[OnlineState, Example]
 

@@ -12,8 +12,8 @@ from littlestone.catalogue import lookup
 from littlestone.claims.core import Claim, Outcome, Verdict, examine
 from littlestone.claims.examining import examine_all
 from littlestone.claims.registry import CLAIMS
-from littlestone.claims.workers import Workers
 from littlestone.cli.progress import round_bar
+from littlestone.game.workers import Workers
 
 REFUTED = 1
 STEPS = 1000

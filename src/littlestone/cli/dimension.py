@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 
 from littlestone.catalogue import class_from_spec
+from littlestone.concepts.dimensions.mistake_trees import shattered_tree
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.trees import shattered_tree
 
 DIMENSIONS = {
     "Littlestone": "littlestone_dimension",

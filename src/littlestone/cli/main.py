@@ -99,8 +99,8 @@ def play(
     as_json: AsJson = False,
 ) -> None:
     """Let a learner play against an adversary, once or many times."""
-    from littlestone.claims.workers import Workers
     from littlestone.cli import play as command
+    from littlestone.game.workers import Workers
 
     command.run(
         learner=learner,
@@ -179,8 +179,8 @@ def claims(
     as_json: AsJson = False,
 ) -> None:
     """Examine statements of the paper; exit status 1 if one is refuted."""
-    from littlestone.claims.workers import Workers
     from littlestone.cli import claims as command
+    from littlestone.game.workers import Workers
 
     workers = Workers(jobs=jobs, engine=engine, cluster=cluster)
     command.run(names or [], full=full, seed=seed, workers=workers, out=out, as_json=as_json)

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 
 from littlestone.catalogue import ADVERSARIES, LEARNERS, class_from_spec, lookup
-from littlestone.claims.sweeps import Summary, Sweep, repeat
-from littlestone.claims.workers import Workers
 from littlestone.cli.progress import round_bar
 from littlestone.game.play import play
+from littlestone.game.sweeps import Summary, Sweep, repeat
 from littlestone.game.transcript import Transcript
+from littlestone.game.workers import Workers
 from littlestone.randomness import secure, seeded
 
 FAILED = 1

@@ -18,8 +18,8 @@ from littlestone.concepts.keys import key_to_json
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.randomness import secure, seeded
 from littlestone.sanitizers.choose import sanitizer_for
+from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 from littlestone.sanitizers.protocols import Sanitized, Sanitizer, refuse_small
-from littlestone.sanitizers.sanitizer import FoolingSanitizer
 
 METHODS = ("auto", "generic")
 

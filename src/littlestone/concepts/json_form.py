@@ -3,17 +3,17 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from littlestone.concepts.conjunction_rule import ConjunctionHypothesis
-from littlestone.concepts.linear import LinearHypothesis
+from littlestone.concepts.classes.thresholds import ThresholdHypothesis
+from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
+from littlestone.concepts.hypotheses.linear import LinearHypothesis
+from littlestone.concepts.hypotheses.record_table import RecordTable
+from littlestone.concepts.hypotheses.rules import Rule
+from littlestone.concepts.hypotheses.steps import StepFunction
+from littlestone.concepts.hypotheses.support import FiniteSupport
+from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.vote import MajorityVote
+from littlestone.concepts.hypotheses.weighted import WeightedFeatures
 from littlestone.concepts.protocols import Hypothesis
-from littlestone.concepts.record_table import RecordTable
-from littlestone.concepts.rules import Rule
-from littlestone.concepts.steps import StepFunction
-from littlestone.concepts.support import FiniteSupport
-from littlestone.concepts.table import TableHypothesis
-from littlestone.concepts.thresholds import ThresholdHypothesis
-from littlestone.concepts.vote import MajorityVote
-from littlestone.concepts.weighted import WeightedFeatures
 
 _DEEPEST = 100  # votes within votes
 

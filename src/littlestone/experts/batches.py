@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from littlestone import require
-from littlestone.mechanisms.exact import fraction
+from littlestone.mechanisms.noise.exact import fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from littlestone import require
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.transcendental import exp_lower_bound, ln_upper_bound
 from littlestone.privacy.zcdp import ZeroConcentrated
-from littlestone.theory.experts import dartboard_switches_upper_bound
+from littlestone.theory.expert_bounds import dartboard_switches_upper_bound
 
 Floats = NDArray[np.float64]
 _ORDERS: Final = 1 + np.exp(np.linspace(-6, 14, 500))

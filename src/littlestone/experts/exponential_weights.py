@@ -19,7 +19,7 @@ from littlestone.mechanisms.incremental_selection import (
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
-from littlestone.theory.rounding import upwards
+from littlestone.theory.outwards import upwards
 
 _EVERY_ROUND = Batches()
 

@@ -12,8 +12,8 @@ from littlestone.experts.selection import check_sizes, selection, table_error
 from littlestone.mechanisms.incremental_selection import GrowingScores, IncrementalSelection
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
 from littlestone.randomness import Randomness
-from littlestone.theory.experts import hedge_regret_upper_bound
-from littlestone.theory.rounding import upwards
+from littlestone.theory.expert_bounds import hedge_regret_upper_bound
+from littlestone.theory.outwards import upwards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

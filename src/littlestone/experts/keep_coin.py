@@ -3,7 +3,7 @@
 from fractions import Fraction
 from functools import partial
 
-from littlestone.mechanisms.exact import WORD_BITS, Bounds, Uniform, exp_bounds
+from littlestone.mechanisms.noise.exact import WORD_BITS, Bounds, Uniform, exp_bounds
 from littlestone.randomness import Randomness
 
 

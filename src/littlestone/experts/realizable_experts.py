@@ -21,7 +21,7 @@ from littlestone.mechanisms.incremental_selection import (
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
-from littlestone.theory.rounding import downwards, upwards
+from littlestone.theory.outwards import downwards, upwards
 
 # With a patience of 3 / rate, a phase halves the weights with at least this probability.
 _PATIENCE = 3

@@ -20,7 +20,7 @@ from littlestone.mechanisms.incremental_selection import (
 )
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
-from littlestone.theory.rounding import upwards
+from littlestone.theory.outwards import upwards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

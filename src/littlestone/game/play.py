@@ -54,7 +54,7 @@ def play(
     adversary that promised a consistent concept contradicts itself; both name the round.
 
     >>> from littlestone.adversaries.mistake_forcing import MistakeForcing
-    >>> from littlestone.concepts.thresholds import Thresholds
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> from littlestone.online.standard_optimal import StandardOptimal
     >>> from littlestone.randomness import seeded
     >>> concepts = Thresholds(1000)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.consistency import ConsistencyTracker
 from littlestone.concepts.protocols import ConceptClass, Example
 from littlestone.errors import NotRealizableError
+from littlestone.game.consistency import ConsistencyTracker
 from littlestone.game.tally import ExampleCounts
 
 _MOST_REMEMBERED: Final = 1 << 16

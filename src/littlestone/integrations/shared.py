@@ -8,15 +8,15 @@ from typing import Any, Final, Literal
 
 from littlestone import require
 from littlestone.catalogue import class_from_spec
+from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
-from littlestone.concepts.stumps import Stumps
 from littlestone.experts.batches import Batches
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.learners import snapshots
-from littlestone.learners.agnostic_finite import AgnosticFinite
-from littlestone.learners.core import PrivateLearner, PrivateRun
-from littlestone.learners.private_majority import PrivateMajority
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 
 Setting = Literal["agnostic", "realizable"]

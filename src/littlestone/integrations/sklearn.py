@@ -20,7 +20,7 @@ from littlestone.integrations.shared import (
     learner_for,
     portable,
 )
-from littlestone.learners.core import PrivateLearner, PrivateRun
+from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Register
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger

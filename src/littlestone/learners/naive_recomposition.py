@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from littlestone import require
+from littlestone.concepts.losses.concept_losses import losses_of, require_listable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
-from littlestone.learners.core import PrivateRun
-from littlestone.learners.losses import losses_of, require_listable
+from littlestone.learners.run import PrivateRun
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from littlestone import require
 from littlestone.errors import HaltedError, SnapshotError
-from littlestone.mechanisms.exact import fraction, noise_rate
-from littlestone.mechanisms.geometric import Geometric
-from littlestone.mechanisms.waiting_time import LIMIT, WaitingTime
+from littlestone.mechanisms.noise.exact import fraction, noise_rate
+from littlestone.mechanisms.noise.geometric import Geometric
+from littlestone.mechanisms.noise.waiting_time import LIMIT, WaitingTime
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from littlestone import require
-from littlestone.mechanisms.integer_weights import WeightTable, table_for, whole_scores
+from littlestone.mechanisms.noise.integer_weights import WeightTable, table_for, whole_scores
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.keys import key_from_json, key_order, key_to_json
-from littlestone.mechanisms.exact import exp_bounds, fraction, noise_rate
-from littlestone.mechanisms.truncated_laplace import TruncatedLaplace
+from littlestone.mechanisms.noise.exact import exp_bounds, fraction, noise_rate
+from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.neighbours import Neighbours
 from littlestone.randomness import Randomness

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.integer_weights import whole_scores
+from littlestone.mechanisms.noise.integer_weights import whole_scores
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness

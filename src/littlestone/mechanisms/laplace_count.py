@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.mechanisms.discrete_laplace import DiscreteLaplace
+from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.transcendental import exp_lower_bound, ln_upper_bound

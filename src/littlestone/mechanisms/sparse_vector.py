@@ -10,8 +10,8 @@ from typing import Any
 
 from littlestone import require
 from littlestone.errors import HaltedError
-from littlestone.mechanisms.exact import fraction, noise_rate
-from littlestone.mechanisms.geometric import Geometric
+from littlestone.mechanisms.noise.exact import fraction, noise_rate
+from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 

@@ -18,8 +18,8 @@ from littlestone.online.protocols import OnlineLearner, OnlineState
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
 from littlestone.randomness import Randomness
-from littlestone.theory.experts import hedge_regret_upper_bound
-from littlestone.theory.rounding import upwards
+from littlestone.theory.expert_bounds import hedge_regret_upper_bound
+from littlestone.theory.outwards import upwards
 
 Number = TypeVar("Number", Fraction, float)
 Flips = frozenset[int]
@@ -62,7 +62,7 @@ def imitating_flips(base: OnlineLearner, concept: Hypothesis, xs: Sequence[Point
     The expert with these flips says what the concept says in every round, and there are at most
     ``base.mistake_bound`` of them.
 
-    >>> from littlestone.concepts.thresholds import Thresholds, ThresholdHypothesis
+    >>> from littlestone.concepts.classes.thresholds import Thresholds, ThresholdHypothesis
     >>> base = StandardOptimal(Thresholds(7))
     >>> concept, xs = ThresholdHypothesis(7, 5), [0, 3, 6, 4, 5]
     >>> flips = imitating_flips(base, concept, xs)
@@ -145,7 +145,7 @@ class AgnosticExperts:
     Privacy: none.
     Source:  [BPS09].
 
-    >>> from littlestone.concepts.thresholds import Thresholds
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> recipe = AgnosticExperts(concepts=Thresholds(7), rounds=1000)
     >>> recipe.experts, round(recipe.regret_bound())
     (166667501, 100)

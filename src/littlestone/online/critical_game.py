@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from littlestone import require
-from littlestone.concepts.finite import FiniteClass, FiniteVersionSpace
+from littlestone.concepts.classes.finite import FiniteClass, FiniteVersionSpace
 from littlestone.concepts.protocols import Label
 
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.hypotheses.support import FiniteSupport
+from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point
-from littlestone.concepts.support import FiniteSupport
-from littlestone.concepts.table import TableHypothesis
-from littlestone.concepts.vote import MajorityVote
 
 _LARGEST_TABLE: Final = 1 << 26
 _VOTES_REMEMBERED: Final = 1 << 12
@@ -27,7 +27,7 @@ class Halving:
     Privacy:  none.
     Source:   [L88]; ties go to 0.
 
-    >>> from littlestone.concepts.finite import FiniteClass
+    >>> from littlestone.concepts.classes.finite import FiniteClass
     >>> learner = Halving(FiniteClass([[0, 0], [0, 1], [1, 1]]))
     >>> learner.mistake_bound
     1

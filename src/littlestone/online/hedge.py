@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.intervals import Intervals
-from littlestone.concepts.points import Points
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.online.loss_runs import (
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.losses.loss_runs import (
     LossRuns,
     Tallied,
     concept_at,
@@ -22,9 +21,10 @@ from littlestone.online.loss_runs import (
     require_losses,
     tallied,
 )
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.online.proper import ProperRun
 from littlestone.randomness import Randomness
-from littlestone.theory.experts import hedge_regret_upper_bound
+from littlestone.theory.expert_bounds import hedge_regret_upper_bound
 
 # So far below the best, all concepts together weigh exp(-50): less than a draw can notice.
 _DEEPEST: Final = 50.0

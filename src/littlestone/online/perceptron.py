@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from littlestone import require
-from littlestone.concepts.halfspaces import MarginHalfspaces
-from littlestone.concepts.linear import LinearHypothesis, dot
+from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+from littlestone.concepts.hypotheses.linear import LinearHypothesis, dot
 from littlestone.concepts.protocols import Label
 
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.finite import FiniteClass
+from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.online.critical_game import CriticalGame
 from littlestone.online.proper import ProperRun
 from littlestone.randomness import Randomness
-from littlestone.theory.rounding import upwards
+from littlestone.theory.outwards import upwards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class ProperAgnostic:
     Privacy: none.
     Source:  a reconstruction, in the role of [HLM21]; Hedge is better where ln|H| < d ln T.
 
-    >>> from littlestone.concepts.points import Points
+    >>> from littlestone.concepts.classes.points import Points
     >>> learner = ProperAgnostic(concepts=Points(64), rounds=4000)
     >>> round(learner.regret_bound())
     206

@@ -18,7 +18,7 @@ class StandardOptimal:
     Privacy:  none.
     Source:   [L88]; ties, which the paper leaves open, go to 0.
 
-    >>> from littlestone.concepts.finite import FiniteClass
+    >>> from littlestone.concepts.classes.finite import FiniteClass
     >>> learner = StandardOptimal(FiniteClass([[0, 0], [0, 1], [1, 1]]))
     >>> learner.mistake_bound
     1

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from littlestone import require
-from littlestone.concepts.disjunctions import MonotoneDisjunctions
+from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
+from littlestone.concepts.hypotheses.weighted import WeightedFeatures, total
 from littlestone.concepts.protocols import Label
-from littlestone.concepts.weighted import WeightedFeatures, total
 
 
 @dataclass(frozen=True, slots=True)

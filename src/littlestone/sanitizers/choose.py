@@ -1,14 +1,14 @@
 """Which sanitizer fits a class: the specialised one where there is one."""
 
-from littlestone.concepts.intervals import Intervals
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.sparse_sets import SparseSets
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.sanitizers.histogram_sanitizer import HistogramSanitizer
+from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 from littlestone.sanitizers.protocols import Sanitizer
-from littlestone.sanitizers.sanitizer import FoolingSanitizer
-from littlestone.sanitizers.tree_sanitizer import TreeSanitizer
+from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
+from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 
 def sanitizer_for(

@@ -10,11 +10,12 @@ from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mixed_budget import Receipt, total_guarantee
+from littlestone.proper.sample_size import smallest_size
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.budget import Receipt, total_guarantee
-from littlestone.sanitizers.protocols import Examples, Progress, Sanitized, Sanitizer, smallest_size
+from littlestone.sanitizers.protocols import Examples, Progress, Sanitized, Sanitizer
 from littlestone.sanitizers.queries import split_labels
-from littlestone.theory.rounding import upwards
+from littlestone.theory.outwards import upwards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

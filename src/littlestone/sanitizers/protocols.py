@@ -5,15 +5,12 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
-from littlestone.errors import LittlestoneError
+from littlestone.errors import TooFewExamplesError
 from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
-
-_LARGEST_SIZE = 1 << 62
 
 Examples = Sequence[Any] | NDArray[Any]
 """Points, or pairs of point and label."""
@@ -81,20 +78,6 @@ class Sanitizer(Protocol):
         ...
 
 
-class TooFewExamplesError(LittlestoneError):
-    """The wanted accuracy needs more examples; nothing was spent."""
-
-    def __init__(self, *, size: int, needed: int, error: float, failure_probability: float) -> None:
-        super().__init__(
-            f"{size} examples are too few: an error of at most {error:g} with probability "
-            f"{1 - failure_probability:g} needs {needed}; nothing was spent"
-        )
-        self.size = size
-        self.needed = needed
-        self.error = error
-        self.failure_probability = failure_probability
-
-
 def refuse_small(
     sanitizer: Sanitizer, *, size: int, error: float, failure_probability: float
 ) -> None:
@@ -105,23 +88,3 @@ def refuse_small(
     raise TooFewExamplesError(
         size=size, needed=needed, error=error, failure_probability=failure_probability
     )
-
-
-def smallest_size(error_at: Callable[[int], float], error: float) -> int:
-    """The smallest number of examples whose error bound is at most ``error``.
-
-    ``error_at`` should fall; where it jumps a little, some number that is large enough is found.
-
-    >>> smallest_size(lambda size: 10 / size, 0.1)
-    100
-    """
-    require.positive(error=error)
-    low, high = 0, 1
-    while error_at(high) > error:
-        low, high = high, 2 * high
-        if high > _LARGEST_SIZE:
-            raise ValueError(f"no number of examples reaches error={error!r}")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if error_at(middle) <= error else (middle, high)
-    return high

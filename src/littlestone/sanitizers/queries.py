@@ -24,7 +24,7 @@ class FiniteQueries:
     those with label 0 first. A sum of whole numbers below 2**53 is exact in floating point,
     whatever the order, so counts are taken with the same matrix product as weights.
 
-    >>> from littlestone.concepts.thresholds import Thresholds
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> queries = queries_of(Thresholds(3))
     >>> queries.counts(queries.tally([0, 2, 2])).tolist()
     [3, 2, 2, 0]

@@ -9,11 +9,11 @@ import numpy as np
 from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mixed_budget import Receipt
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.budget import Receipt
-from littlestone.sanitizers.discriminator import Discriminator
+from littlestone.sanitizers.fooling.discriminator import Discriminator
 from littlestone.sanitizers.queries import FiniteQueries, Floats
-from littlestone.sanitizers.rounding import best_rounding
+from littlestone.sanitizers.whole_counts import best_rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -15,7 +15,7 @@ import numpy as np
 from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import HorizonExceededError
-from littlestone.learners.core import PrivateLearner, PrivateRun, name_of
+from littlestone.learners.run import PrivateLearner, PrivateRun, name_of
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed
 from littlestone.service.store import Checkpoint, Release, Store, StoreError, Taken, chained

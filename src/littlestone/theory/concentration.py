@@ -3,7 +3,7 @@
 import math
 
 from littlestone import require
-from littlestone.theory.rounding import upwards
+from littlestone.theory.outwards import upwards
 
 
 def hoeffding_upper_bound(*, deviation: float, variables: int, width: float = 1.0) -> float:

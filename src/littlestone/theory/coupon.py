@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 from littlestone import require
-from littlestone.theory.rounding import upwards
+from littlestone.theory.outwards import upwards
 
 
 def half_uncovered_upper_bound(*, cells: int, bins: int, draws: int) -> float:

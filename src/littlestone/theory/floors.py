@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from littlestone import require
-from littlestone.theory.rounding import downwards, upwards
+from littlestone.theory.outwards import downwards, upwards
 
 
 def points_floor(*, rounds: int, epsilon: float, delta: float) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from littlestone import require
-from littlestone.theory.rounding import upwards
+from littlestone.theory.outwards import upwards
 
 # The largest λ(1 − λ)/(1 + λ), at λ = √2 − 1: what a factor of 2 leaves for the exponent.
 _BEST_RELATIVE: Final = 3 - 2 * math.sqrt(2)

@@ -3,7 +3,7 @@
 import math
 
 from littlestone import require
-from littlestone.theory.rounding import upwards
+from littlestone.theory.outwards import upwards
 
 
 def self_logarithm_upper_bound(*, factor: float, offset: float) -> float:

@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 
 from littlestone import require
-from littlestone.theory.above_threshold import one_sided_overshoot_upper_bound
-from littlestone.theory.rounding import downwards, upwards
+from littlestone.theory.above_threshold_bounds import one_sided_overshoot_upper_bound
+from littlestone.theory.outwards import downwards, upwards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import math
 
 from littlestone import require
 from littlestone.theory.generalization import relative_failure_upper_bound
-from littlestone.theory.rounding import downwards, upwards
+from littlestone.theory.outwards import downwards, upwards
 
 
 def selection_samples_upper_bound(

@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from littlestone.adversaries.corrected import flipped
-from littlestone.concepts.conjunction_rule import ConjunctionHypothesis
+from littlestone.concepts.classes.thresholds import ThresholdHypothesis
 from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
-from littlestone.concepts.support import FiniteSupport
-from littlestone.concepts.table import TableHypothesis
-from littlestone.concepts.thresholds import ThresholdHypothesis
+from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
+from littlestone.concepts.hypotheses.support import FiniteSupport
+from littlestone.concepts.hypotheses.table import TableHypothesis
 
 N = 12
 points = st.sets(st.integers(0, N - 1))

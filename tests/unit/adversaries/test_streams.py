@@ -13,9 +13,9 @@ from littlestone.adversaries.fitting import fits
 from littlestone.adversaries.random_concept import random_concept
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.adversaries.replay import Examples, Replay
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.game.play import play
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness, seeded

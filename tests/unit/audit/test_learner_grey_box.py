@@ -23,22 +23,23 @@ from littlestone.audit.grey_box import (
     check_sensitivity,
     differences,
 )
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.learners import eager_forest, lazy_forest_engine
-from littlestone.learners.eager_forest import EagerForest
-from littlestone.learners.forest_array import ForestArray
-from littlestone.learners.frequent_release import FrequentRelease
-from littlestone.learners.fresh_copies import FreshCopies
-from littlestone.learners.lazy_forest import LazyForest
-from littlestone.learners.lazy_forest_plan import ForestBudgets
-from littlestone.learners.private_majority import PrivateMajority
-from littlestone.learners.private_majority_plan import EpochPlan, FreshPlan, SampledPlan
-from littlestone.learners.restarting import Restarting
-from littlestone.learners.unknown_horizon import UnknownHorizon
+from littlestone.learners.golowich_livni import eager_forest
+from littlestone.learners.golowich_livni.eager_forest import EagerForest
+from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
+from littlestone.learners.lazy_forest import algorithm as lazy_forest_engine
+from littlestone.learners.lazy_forest.array_layer import ForestArray
+from littlestone.learners.lazy_forest.plan import ForestBudgets
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.wrappers.restarting import Restarting
+from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.mechanisms.frequent_release import FrequentRelease
 from littlestone.online.protocols import OnlineState
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from littlestone.cli import sanitize
-from littlestone.sanitizers.protocols import TooFewExamplesError
+from littlestone.errors import TooFewExamplesError
 
 
 def write_csv(path: Path, header: list[str], rows: list[list[Any]]) -> Path:

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from littlestone.concepts.conjunctions import Conjunctions
-from littlestone.concepts.disjunctions import MonotoneDisjunctions
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.halfspaces import MarginHalfspaces
-from littlestone.concepts.intervals import Intervals
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.stumps import Stumps
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.hypotheses.support import FiniteSupport
+from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.json_form import READERS, hypothesis_from_json
-from littlestone.concepts.points import Points
 from littlestone.concepts.schema import Schema
-from littlestone.concepts.stumps import Stumps
-from littlestone.concepts.support import FiniteSupport
-from littlestone.concepts.thresholds import Thresholds
-from littlestone.concepts.vote import MajorityVote
 
 STUMPS = Stumps.over(Schema.from_mapping({"delay": {"grid": [0, 15]}}), depth=2)
 HYPOTHESES: list[Any] = [

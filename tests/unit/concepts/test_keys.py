@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.keys import KeySet, key_from_json, key_order, key_set, key_to_json
-from littlestone.concepts.support import FiniteSupport
 
 KEYS: st.SearchStrategy[Any] = st.recursive(
     st.none()
@@ -102,7 +102,7 @@ def test_equal_numbers_are_one_key_in_json() -> None:
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
 def test_json_and_disagreements_do_not_depend_on_the_hash_seed(seed: str) -> None:
     program = (
-        "from littlestone.concepts.support import FiniteSupport as F;"
+        "from littlestone.concepts.hypotheses.support import FiniteSupport as F;"
         "h = F.on('b', 'a', ('x', 1), frozenset({'p'}), 7);"
         "print(h.to_json(), h.disagreement(F.on('c')), h.describe())"
     )

@@ -10,7 +10,7 @@ from littlestone.experts.lazy_switching import LazySwitching
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
-from littlestone.theory.experts import (
+from littlestone.theory.expert_bounds import (
     dartboard_regret_upper_bound,
     dartboard_switches_upper_bound,
     dartboard_zcdp_upper_bound,

@@ -10,7 +10,10 @@ from littlestone.experts.play import play_experts
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import seeded
-from littlestone.theory.experts import realizable_loss_upper_bound, realizable_phases_upper_bound
+from littlestone.theory.expert_bounds import (
+    realizable_loss_upper_bound,
+    realizable_phases_upper_bound,
+)
 
 SIZES: dict[str, Any] = {"experts": 100, "rounds": 10**5, "epsilon": 1.0, "delta": 1e-6}
 

@@ -12,9 +12,9 @@ from littlestone.adversaries.drifting import Drifting
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.adversaries.replay import Examples, Replay
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.points import Points
-from littlestone.concepts.thresholds import ThresholdHypothesis, Thresholds
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import ThresholdHypothesis, Thresholds
 from littlestone.errors import NotRealizableError
 from littlestone.game.play import play
 from littlestone.online.standard_optimal import StandardOptimal

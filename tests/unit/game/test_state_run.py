@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.points import Points
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.game.state_run import StateRun
 from littlestone.online.standard_optimal import StandardOptimal
 

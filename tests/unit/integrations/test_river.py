@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from littlestone.concepts.classes.stumps import Stumps
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Schema
-from littlestone.concepts.stumps import Stumps
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, SnapshotError
-from littlestone.learners.agnostic_finite import AgnosticFinite
-from littlestone.learners.private_majority import PrivateMajority
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.private_majority.recipe import PrivateMajority
 
 pytest.importorskip("river", reason="the extra 'integrations' is not installed")
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Schema
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.errors import SnapshotError
-from littlestone.learners.agnostic_finite import AgnosticFinite
-from littlestone.learners.private_majority import PrivateMajority
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.private_majority.recipe import PrivateMajority
 
 pytest.importorskip("sklearn", reason="the extra 'integrations' is not installed")
 

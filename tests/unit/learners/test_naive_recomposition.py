@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.concepts.conjunctions import Conjunctions
-from littlestone.concepts.points import Points
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError
 from littlestone.game.play import play
 from littlestone.learners.naive_recomposition import NaiveRecomposition

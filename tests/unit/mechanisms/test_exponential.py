@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.integer_weights import WeightTable
+from littlestone.mechanisms.noise.integer_weights import WeightTable
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness, seeded
 

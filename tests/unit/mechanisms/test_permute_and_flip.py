@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from littlestone.mechanisms.integer_weights import weight_table
+from littlestone.mechanisms.noise.integer_weights import weight_table
 from littlestone.mechanisms.permute_and_flip import PermuteAndFlip
 from littlestone.randomness import Randomness, seeded
 

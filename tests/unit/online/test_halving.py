@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts.conjunctions import Conjunctions
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.points import Points
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.online.halving import Halving
 
 matrices = st.integers(1, 5).flatmap(

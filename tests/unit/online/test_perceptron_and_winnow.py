@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from littlestone.concepts.disjunctions import MonotoneDisjunctions
-from littlestone.concepts.halfspaces import MarginHalfspaces
-from littlestone.concepts.linear import LinearHypothesis
+from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
+from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+from littlestone.concepts.hypotheses.linear import LinearHypothesis
 from littlestone.online.perceptron import Perceptron
 from littlestone.online.winnow import Winnow
 

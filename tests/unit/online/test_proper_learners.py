@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from littlestone.adversaries.drifting import Drifting
-from littlestone.concepts.conjunctions import Conjunctions
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.intervals import Intervals
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.losses.loss_runs import tallied
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.game.play import play
 from littlestone.online.critical_game import CriticalGame, greedy_cover, minimax
 from littlestone.online.hedge import Hedge, ListedHedgeState, TalliedHedgeState
-from littlestone.online.loss_runs import tallied
 from littlestone.online.proper_agnostic import ProperAgnostic
 from littlestone.randomness import Randomness, seeded
 

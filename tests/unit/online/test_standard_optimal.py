@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.online.standard_optimal import StandardOptimal
 
 matrices = st.lists(st.lists(st.integers(0, 1), min_size=4, max_size=4), min_size=1, max_size=10)

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from littlestone.concepts.points import Points
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.privacy.zcdp import largest_zero_concentrated
-from littlestone.sanitizers.histogram_sanitizer import HistogramSanitizer
-from littlestone.sanitizers.realizable import RealizableSanitizer
-from littlestone.sanitizers.sanitizer import FoolingSanitizer
-from littlestone.sanitizers.tree_sanitizer import TreeSanitizer
+from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
+from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
+from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
+from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 from littlestone.theory.sanitization import sanitizer_samples_upper_bound
 
 PAGE = (Path(__file__).parents[3] / "docs" / "SANITIZERS.md").read_text(encoding="utf-8")

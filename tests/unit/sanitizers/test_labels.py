@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Hypothesis
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness, seeded
 from littlestone.sanitizers.labels import LabelConversion, LabelledEstimate, relabelled
-from littlestone.sanitizers.tree_sanitizer import TreeSanitizer
+from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 CONCEPTS = Thresholds(6)
 examples = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), min_size=1, max_size=30)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from littlestone.concepts.conjunctions import Conjunctions
-from littlestone.concepts.finite import FiniteClass
-from littlestone.concepts.intervals import Intervals
-from littlestone.concepts.points import Points
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.sanitizers.queries import FiniteQueries, queries_of
 
 CLASSES: list[ConceptClass] = [Thresholds(6), Intervals(5), Points(4), Conjunctions(2)]

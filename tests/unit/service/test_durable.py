@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from littlestone.concepts.thresholds import Thresholds
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError
-from littlestone.learners.private_majority import PrivateMajority
+from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.service.durable import DifferentContentError, DurableRun, Event, Receipt
 from littlestone.service.store import RollbackError, StoreError
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from littlestone.theory.above_threshold import (
+from littlestone.theory.above_threshold_bounds import (
     general_early_upper_bound,
     general_late_upper_bound,
     one_sided_early_upper_bound,

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from littlestone.theory.experts import (
+from littlestone.theory.expert_bounds import (
     agnostic_experts_upper_bound,
     constructed_experts_upper_bound,
     dartboard_regret_upper_bound,

@@ -9,9 +9,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from littlestone.concepts.finite import FiniteClass, FiniteVersionSpace
+from littlestone.concepts.classes.finite import FiniteClass, FiniteVersionSpace
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Hypothesis
-from littlestone.concepts.thresholds import Thresholds
 from littlestone.randomness import Randomness
 
 Stream = list[tuple[int, int]]

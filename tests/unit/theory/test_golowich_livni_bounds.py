@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from littlestone.theory.golowich_livni import (
+from littlestone.theory.golowich_livni_bounds import (
     adaptive_mistakes_order,
     dropped_count_upper_bound,
     frequency_lower_bound,

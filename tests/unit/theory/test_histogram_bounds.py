@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from littlestone.theory.histogram import (
+from littlestone.theory.histogram_bounds import (
     certain_inclusion_lower_bound,
     certain_inclusion_upper_bound,
     list_length_upper_bound,

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from littlestone.theory.realizable import (
+from littlestone.theory.realizable_bounds import (
     EXPONENT,
     PRINTED_EXPONENT,
     frequent_pairs_lower_bound,

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from littlestone.randomness import Randomness
-from littlestone.theory.update import surviving_pairs_lower_bound, update_failure_upper_bound
+from littlestone.theory.update_bounds import surviving_pairs_lower_bound, update_failure_upper_bound
 
 
 def test_the_setting_of_the_proof_gives_its_recurrence() -> None:

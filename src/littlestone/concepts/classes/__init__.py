@@ -1,0 +1,1 @@
+"""Concept classes, each with its closed forms."""

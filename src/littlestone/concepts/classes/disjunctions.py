@@ -1,0 +1,268 @@
+"""Monotone disjunctions of at most k features: what Winnow learns."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from littlestone import require
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.domain import BooleanCube
+from littlestone.concepts.hitting import Family, bits, count_hitting, fewest_hitting, minimal
+from littlestone.concepts.hypotheses.weighted import WeightedFeatures
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+
+_LARGEST_TABLE = 1 << 16
+_MOST_FEATURES_SCANNED = 10
+
+Point = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MonotoneDisjunctions:
+    """1 where at least one of at most ``k`` chosen features, out of ``n``, is 1.
+
+    >>> concepts = MonotoneDisjunctions(6, 2)
+    >>> concepts.size, concepts.littlestone_dimension
+    (22, 4)
+    >>> MonotoneDisjunctions(1000, 3).littlestone_dimension
+    Traceback (most recent call last):
+    ...
+    ValueError: the Littlestone dimension of MonotoneDisjunctions(n=1000, k=3) is not known in \
+closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow has a mistake_bound
+    """
+
+    n: int
+    k: int
+    domain: BooleanCube = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "domain", BooleanCube(self.n))
+        require.integer(k=self.k, at_least=1)
+        if self.k > self.n:
+            raise ValueError(f"k must be at most n={self.n}, got k={self.k}")
+
+    @property
+    def spec(self) -> str:
+        return f"disjunctions:{self.n},{self.k}"
+
+    @property
+    def size(self) -> int:
+        return sum(math.comb(self.n, j) for j in range(self.k + 1))
+
+    @property
+    def littlestone_dimension_upper_bound(self) -> int:
+        """Halving errs no more often than this."""
+        return self.size.bit_length() - 1
+
+    @property
+    def littlestone_dimension(self) -> int:
+        """Exact where every set splits evenly (k = 1, k = n), or the class is small."""
+        if self.k in (1, self.n):
+            return self.littlestone_dimension_upper_bound
+        return self._as_finite("Littlestone").littlestone_dimension
+
+    @property
+    def vc_dimension(self) -> int:
+        if self.k in (1, self.n):
+            return self.littlestone_dimension_upper_bound
+        return self._as_finite("VC").vc_dimension
+
+    @property
+    def dual_littlestone_dimension(self) -> int:
+        """The n single features tell all 2**n points apart, in every pattern."""
+        return self.n
+
+    @property
+    def dual_vc_dimension(self) -> int:
+        return self.n
+
+    def version_space(self) -> "DisjunctionVersionSpace":
+        return DisjunctionVersionSpace(self, (1 << self.n) - 1, frozenset())
+
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        """Exact, by branch and bound; exponential in k at worst."""
+        counts = [(mask_of(self.domain.check(x)), *two) for x, two in tally.items()]
+        counts.sort(key=lambda entry: -entry[2])
+        return _Search(counts, self.k).fewest()
+
+    def concepts(self) -> Iterator[WeightedFeatures]:
+        """Few features first."""
+        for size in range(self.k + 1):
+            for chosen in combinations(range(self.n), size):
+                yield disjunction(sum(1 << feature for feature in chosen), self.n)
+
+    def _as_finite(self, name: str) -> FiniteClass:
+        if self.size << self.n > _LARGEST_TABLE:
+            raise ValueError(
+                f"the {name} dimension of {self!r} is not known in closed form; it is at most "
+                f"littlestone_dimension_upper_bound = {self.littlestone_dimension_upper_bound}, "
+                f"and Winnow has a mistake_bound"
+            )
+        return FiniteClass.of(self)
+
+
+class DisjunctionVersionSpace:
+    """The sets of at most k features, all from ``features``, that meet every clause.
+
+    Equal means equal features and clauses; with few features left, different ones may still have
+    the same sets.
+    """
+
+    __slots__ = ("clauses", "concept_class", "features")
+
+    def __init__(self, concept_class: MonotoneDisjunctions, features: int, clauses: Family) -> None:
+        self.concept_class = concept_class
+        # There is one empty version space, so that equal is equal.
+        possible = 0 not in clauses and fewest_hitting(clauses) <= concept_class.k
+        self.features = features if possible else 0
+        self.clauses = clauses if possible else frozenset({0})
+
+    @property
+    def is_empty(self) -> bool:
+        return 0 in self.clauses
+
+    @property
+    def size(self) -> int:
+        return count_hitting(self.clauses, self.features, self.concept_class.k)
+
+    @property
+    def dimension(self) -> int:
+        """Exact for small classes; ValueError beyond."""
+        concepts = self.concept_class
+        if self.is_empty:
+            return -1
+        left = concepts._as_finite("Littlestone").version_space()
+        for x in concepts.domain:
+            for y in (0, 1):
+                if self.restrict(x, y) == self:
+                    left = left.restrict(_number(x), y)
+        return left.dimension
+
+    def restrict(self, x: Any, y: Label, /) -> "DisjunctionVersionSpace":
+        point, label = mask_of(self.concept_class.domain.check(x)), require.label(y)
+        if self.is_empty:
+            return self
+        if label:
+            features = self.features
+            clauses = minimal((*self.clauses, point & features))
+        else:
+            features = self.features & ~point
+            clauses = minimal(clause & features for clause in self.clauses)
+        if (features, clauses) == (self.features, self.clauses):
+            return self
+        return DisjunctionVersionSpace(self.concept_class, features, clauses)
+
+    def standard_optimal(self) -> Hypothesis:
+        raise ValueError(
+            "the standard optimal prediction has no closed form for monotone disjunctions; learn "
+            "with Winnow, or use FiniteClass.of(concepts) when there are few features"
+        )
+
+    def consistent(self) -> WeightedFeatures:
+        """A smallest disjunction left; among those, the first."""
+        if self.is_empty:
+            raise ValueError("the version space is empty: no concept fits the examples")
+        chosen, clauses = 0, self.clauses
+        for bit in bits(self.features):
+            rest = minimal(clause for clause in clauses if not clause & bit)
+            if clauses and fewest_hitting(rest) < fewest_hitting(clauses):
+                chosen, clauses = chosen | bit, rest
+        return disjunction(chosen, self.concept_class.n)
+
+    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
+        """All of them in the order of the points up to 10 features; else at single features."""
+        for x in self._points():
+            y = 1 - hypothesis(x)
+            if not self.restrict(x, y).is_empty:
+                yield x, y
+
+    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
+        """The one of ``mistakes_of`` that leaves most concepts; among equals, the first."""
+        return max(
+            self.mistakes_of(hypothesis),
+            key=lambda example: self.restrict(*example).size,
+            default=None,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, DisjunctionVersionSpace)
+            and self.features == other.features
+            and self.clauses == other.clauses
+            and self.concept_class == other.concept_class
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.concept_class, self.features, self.clauses))
+
+    def __repr__(self) -> str:
+        return f"DisjunctionVersionSpace({self.concept_class!r}, {len(self.clauses)} clauses)"
+
+    def _points(self) -> Iterator[Point]:
+        n = self.concept_class.n
+        if n <= _MOST_FEATURES_SCANNED:
+            yield from self.concept_class.domain
+            return
+        everything = (1 << n) - 1
+        for mask in (0, *bits(everything), *(everything ^ bit for bit in bits(everything))):
+            yield point_of(mask, n)
+        yield (1,) * n
+
+
+class _Search:
+    """The best disjunction of at most k features in hindsight."""
+
+    def __init__(self, counts: list[tuple[int, int, int]], k: int) -> None:
+        self._counts = counts
+        self._k = k
+        self._fewest = sum(ones for _, _, ones in counts)
+
+    def fewest(self) -> int:
+        self._extend(0, 0)
+        return self._fewest
+
+    def _extend(self, chosen: int, barred: int) -> None:
+        """Try all supersets of ``chosen`` without ``barred``; an example without either is open."""
+        lost = sum(
+            zeros if point & chosen else ones if not point & ~barred else 0
+            for point, zeros, ones in self._counts
+        )
+        if lost >= self._fewest:
+            return
+        open_points = (
+            point & ~barred
+            for point, _, ones in self._counts
+            if ones and not point & chosen and point & ~barred
+        )
+        point = next(open_points, None)
+        if point is None:
+            self._fewest = lost
+            return
+        if chosen.bit_count() < self._k:
+            tried = barred
+            for bit in bits(point):
+                self._extend(chosen | bit, tried)
+                tried |= bit
+        self._extend(chosen, barred | point)
+
+
+def disjunction(mask: int, n: int) -> WeightedFeatures:
+    """1 where one of the features in the mask is."""
+    return WeightedFeatures(point_of(mask, n), 1)
+
+
+def mask_of(x: Point) -> int:
+    """The features of a point that are 1, as bits."""
+    return sum(1 << feature for feature, value in enumerate(x) if value)
+
+
+def point_of(mask: int, n: int) -> Point:
+    """The point whose features are the bits of the mask."""
+    return tuple(mask >> feature & 1 for feature in range(n))
+
+
+def _number(x: Point) -> int:
+    """The place of a point in the order of the cube."""
+    return int("".join(map(str, x)), 2)

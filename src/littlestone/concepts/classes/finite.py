@@ -1,0 +1,250 @@
+"""Finite concept classes on finitely many points, with version spaces as bit sets."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from reprlib import repr as shorten
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.dimensions.littlestone import BitSetDimension
+from littlestone.concepts.dimensions.vc import bit_set_vc_dimension
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Point, Tally
+
+_MEMO_ENTRIES = 1 << 16
+_LARGEST_MATRIX = 1 << 28
+
+
+class FiniteClass:
+    """The rows of a 0/1 matrix as concepts over the points 0 .. columns-1.
+
+    Equal rows are one concept. A class is a set: the rows are kept sorted, so that two classes
+    with the same concepts are equal. What is learned about its subclasses (dimensions,
+    predictions) is remembered with the class, up to a fixed number of entries.
+
+    >>> concepts = FiniteClass([[0, 0], [0, 1], [1, 1], [0, 1]])
+    >>> concepts.size, concepts.littlestone_dimension
+    (3, 1)
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix: NDArray[np.uint8] = np.unique(_binary_matrix(matrix), axis=0)
+        self.matrix.flags.writeable = False
+        self.domain = IntegerRange(self.matrix.shape[1])
+        self.size = self.matrix.shape[0]
+        everything = (1 << self.size) - 1
+        ones = [_bit_set(column) for column in self.matrix.T]
+        self.sides = tuple((everything ^ part, part) for part in ones)
+        self._dimensions = BitSetDimension(ones)
+        self._predictions: dict[int, TableHypothesis] = {}
+        self._everything = everything
+        self._hash = hash((self.matrix.shape, self.matrix.tobytes()))
+
+    @classmethod
+    def of(cls, concepts: ConceptClass, points: Iterable[Point] | None = None) -> Self:
+        """A class with finitely many concepts, on the given points (all of them by default).
+
+        Point number i of the result is the i-th of ``points``.
+        """
+        if concepts.size is None:
+            raise ValueError(f"concepts must be finitely many, got concepts={concepts!r}")
+        if points is None:
+            if concepts.domain.size is None:
+                raise ValueError(f"points must be given: the domain of {concepts!r} is unbounded")
+            _refuse_large(concepts.size * concepts.domain.size)
+            points = concepts.domain
+        block = concepts.domain.check_many(list(points))
+        _refuse_large(concepts.size * len(block))
+        return cls([concept.many(block) for concept in concepts.concepts()])
+
+    @cached_property
+    def littlestone_dimension(self) -> int:
+        return self._dimensions.dimension(self._everything)
+
+    @cached_property
+    def vc_dimension(self) -> int:
+        return bit_set_vc_dimension([part for _, part in self.sides], self._everything)
+
+    @cached_property
+    def dual_littlestone_dimension(self) -> int:
+        return self.dual().littlestone_dimension
+
+    @cached_property
+    def dual_vc_dimension(self) -> int:
+        return self.dual().vc_dimension
+
+    def dual(self) -> "FiniteClass":
+        """The points as concepts over the concepts: x(h) = h(x)."""
+        return FiniteClass(self.matrix.T)
+
+    def version_space(self) -> "FiniteVersionSpace":
+        return FiniteVersionSpace(self, self._everything)
+
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        if not tally:
+            return 0
+        points = self.domain.check_many(list(tally))
+        zeros, ones = np.array(list(tally.values()), dtype=np.int64).T
+        mistakes = ones.sum() + self.matrix[:, points].astype(np.int64) @ (zeros - ones)
+        return int(mistakes.min())
+
+    def concepts(self) -> Iterator[TableHypothesis]:
+        return (TableHypothesis(row.tobytes()) for row in self.matrix)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, FiniteClass) and np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[Self], tuple[NDArray[np.uint8]]]:
+        return type(self), (self.matrix,)
+
+    def __repr__(self) -> str:
+        return f"FiniteClass({self.size} concepts, {self.domain.size} points)"
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells classes apart that look alike: saved runs belong to one matrix."""
+        return hashlib.sha256(np.ascontiguousarray(self.matrix).tobytes()).hexdigest()
+
+
+class FiniteVersionSpace:
+    """A subclass of a finite class, as the set of its members' numbers in one integer."""
+
+    __slots__ = ("_optimal", "concept_class", "members")
+
+    def __init__(self, concept_class: FiniteClass, members: int) -> None:
+        self.concept_class = concept_class
+        self.members = members
+        self._optimal: TableHypothesis | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.members == 0
+
+    @property
+    def size(self) -> int:
+        """How many concepts are left."""
+        return self.members.bit_count()
+
+    @property
+    def dimension(self) -> int:
+        return self.concept_class._dimensions.dimension(self.members)
+
+    def restrict(self, x: Any, y: Label, /) -> "FiniteVersionSpace":
+        sides = self.concept_class.sides[self.concept_class.domain.check(x)]
+        members = self.members & sides[require.label(y)]
+        return self if members == self.members else FiniteVersionSpace(self.concept_class, members)
+
+    def standard_optimal(self) -> TableHypothesis:
+        """Label 1 exactly where it keeps the larger Littlestone dimension."""
+        if self._optimal is None:
+            self._optimal = self._predict()
+        return self._optimal
+
+    def consistent(self) -> TableHypothesis:
+        """The first concept left, in the order of ``concepts()``."""
+        self._refuse_empty()
+        first = (self.members & -self.members).bit_length() - 1
+        return TableHypothesis(self.concept_class.matrix[first].tobytes())
+
+    def concepts(self) -> Iterator[TableHypothesis]:
+        """The concepts left, in the order of the class."""
+        members = self.members
+        return (c for i, c in enumerate(self.concept_class.concepts()) if members >> i & 1)
+
+    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
+        """In the order of the points."""
+        return ((x, y) for x, y, _ in self._mistakes(hypothesis))
+
+    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
+        """Among equals, the smallest point."""
+        left = sorted(self._mistakes(hypothesis), key=lambda mistake: -mistake[2].bit_count())
+        at_least = self.concept_class._dimensions.at_least
+        # Largest first, so the first one that reaches the best depth is also the largest there.
+        for depth in range(self.dimension if left else -1, -1, -1):
+            for x, y, members in left:
+                if at_least(members, depth):
+                    return x, y
+        return None
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, FiniteVersionSpace)
+            and self.members == other.members
+            and self.concept_class == other.concept_class
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.concept_class._hash, self.members))
+
+    def __reduce__(self) -> tuple[type["FiniteVersionSpace"], tuple[FiniteClass, int]]:
+        return FiniteVersionSpace, (self.concept_class, self.members)
+
+    def __repr__(self) -> str:
+        return f"FiniteVersionSpace({self.size} of {self.concept_class.size} concepts)"
+
+    def _predict(self) -> TableHypothesis:
+        self._refuse_empty()
+        memo = self.concept_class._predictions
+        known = memo.get(self.members)
+        if known is not None:
+            return known
+        optimal = TableHypothesis(self.concept_class._dimensions.optimal_labels(self.members))
+        if len(memo) >= _MEMO_ENTRIES:
+            memo.clear()
+        memo[self.members] = optimal
+        return optimal
+
+    def _mistakes(self, hypothesis: Hypothesis) -> Iterator[tuple[int, Label, int]]:
+        """Each wrong label that is possible, with the concepts that it leaves."""
+        sides = self.concept_class.sides
+        labels = hypothesis.many(np.arange(len(sides))).tolist()
+        for x, label in enumerate(labels):
+            left = self.members & sides[x][1 - label]
+            if left:
+                yield x, 1 - label, left
+
+    def _refuse_empty(self) -> None:
+        if self.members == 0:
+            raise ValueError("the version space is empty: no concept fits the examples")
+
+
+def _refuse_large(entries: int) -> None:
+    if entries > _LARGEST_MATRIX:
+        raise ValueError(f"a matrix of {entries} labels is too large; at most {_LARGEST_MATRIX}")
+
+
+def _bit_set(column: NDArray[np.uint8]) -> int:
+    return int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little")
+
+
+def _binary_matrix(matrix: Any) -> NDArray[np.uint8]:
+    try:
+        array = np.asarray(matrix)
+    except ValueError:
+        raise ValueError(
+            f"matrix must have rows of one length, got matrix={shorten(matrix)}"
+        ) from None
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(
+            f"matrix must have rows (concepts) and columns (points), got matrix={shorten(matrix)}"
+        )
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"matrix must hold only 0 and 1, got matrix={shorten(matrix)}")
+    bad = np.argwhere((array != 0) & (array != 1))
+    if len(bad):
+        concept, point = bad[0].tolist()
+        value = array[concept, point].item()
+        raise ValueError(f"matrix must hold only 0 and 1, got matrix[{concept}, {point}]={value!r}")
+    return array.astype(np.uint8)

@@ -1,0 +1,268 @@
+"""Halfspaces with a margin: no exact dimension, but a learner that errs at most 1/margin² times."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import count, product
+from typing import Any
+
+from littlestone import require
+from littlestone.concepts.ball import BallPoint, RationalBall
+from littlestone.concepts.hypotheses.linear import LinearHypothesis
+from littlestone.concepts.keys import KeySet
+from littlestone.concepts.nearest import Vector, inner, nearest, nearest_to_origin
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+
+_MOST_POINTS_SEARCHED = 16
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class MarginHalfspaces:
+    """Halfspaces through the origin, over the unit ball, with all examples ``margin`` away.
+
+    A stream is realizable when some unit vector w has w·x >= margin on the points labelled 1 and
+    w·x <= -margin on the others. The concepts are the halfspaces; what the margin restricts is
+    the examples that go with one. A float margin means the decimal number that it prints as.
+
+    >>> concepts = MarginHalfspaces(3, 0.25)
+    >>> concepts.mistake_bound, concepts.vc_dimension
+    (16, 3)
+    >>> concepts.littlestone_dimension
+    Traceback (most recent call last):
+    ...
+    ValueError: the Littlestone dimension of halfspaces with a margin has no known closed form; \
+it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Perceptron errs at most \
+16 times
+    """
+
+    dimension: int
+    margin: Fraction
+    domain: RationalBall = field(repr=False, compare=False)
+
+    def __init__(self, dimension: int, margin: Fraction | float) -> None:
+        domain = RationalBall(dimension)
+        require.positive(margin=margin)  # type: ignore[arg-type]
+        if margin > 1:
+            raise ValueError(f"margin must be at most 1, got margin={margin!r}")
+        exact = Fraction(repr(margin) if isinstance(margin, float) else margin)
+        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "dimension", domain.dimension)
+        object.__setattr__(self, "margin", exact)
+
+    @property
+    def spec(self) -> str:
+        decimal = repr(float(self.margin))
+        shown = decimal if Fraction(decimal) == self.margin else str(self.margin)
+        return f"halfspaces:{self.dimension},{shown}"
+
+    @property
+    def size(self) -> None:
+        return None
+
+    @property
+    def mistake_bound(self) -> int:
+        """What the perceptron promises: floor(1 / margin²)."""
+        return math.floor(1 / self.margin**2)
+
+    @property
+    def littlestone_dimension_upper_bound(self) -> int:
+        """No class has a larger dimension than some learner's mistake bound."""
+        return self.mistake_bound
+
+    @property
+    def littlestone_dimension(self) -> int:
+        raise ValueError(
+            "the Littlestone dimension of halfspaces with a margin has no known closed form; it is "
+            f"at least {self.vc_dimension} and at most littlestone_dimension_upper_bound = "
+            f"{self.mistake_bound}, and Perceptron errs at most {self.mistake_bound} times"
+        )
+
+    @property
+    def vc_dimension(self) -> int:
+        """min(dimension, floor(1 / margin²)).
+
+        That many axes are shattered, at distance 1/sqrt(k). For k shattered points some signs
+        make their sum at most sqrt(k) long, and w times it is at least k·margin.
+        """
+        return min(self.dimension, self.mistake_bound)
+
+    @property
+    def dual_littlestone_dimension(self) -> int:
+        raise ValueError(
+            "the dual Littlestone dimension of halfspaces with a margin has no known closed form; "
+            f"it is at least dual_vc_dimension = {self.dual_vc_dimension}"
+        )
+
+    @property
+    def dual_vc_dimension(self) -> int:
+        """The same: w and x play the same part in w·x, and (±margin, …) are rational points."""
+        return self.vc_dimension
+
+    def version_space(self) -> "MarginVersionSpace":
+        return MarginVersionSpace(self, KeySet(), (), None)
+
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        """Exact, by search: for realizable tallies, or at most 16 different points."""
+        check = self.domain.check
+        examples = [((check(x), y), n) for x, two in tally.items() for y, n in enumerate(two) if n]
+        everything = self.version_space()
+        for (x, y), _ in examples:
+            everything = everything.restrict(x, y)
+        if not everything.is_empty:
+            return 0
+        if len(examples) > _MOST_POINTS_SEARCHED:
+            raise ValueError(
+                "the best halfspace in hindsight is hard to find: tally must be realizable or have "
+                f"at most {_MOST_POINTS_SEARCHED} different examples, got {len(examples)}"
+            )
+        examples.sort(key=lambda example: -example[1])
+        return _fewest_left_out(self.version_space(), examples)
+
+    def concepts(self) -> Iterator[LinearHypothesis]:
+        """By the largest weight, then in the order of the weights; endless."""
+        for largest in count(1):
+            for weights in product(range(-largest, largest + 1), repeat=self.dimension):
+                if max(map(abs, weights)) == largest and math.gcd(*weights) == 1:
+                    yield LinearHypothesis(weights)
+
+
+class MarginVersionSpace:
+    """The halfspaces that have all examples so far at the margin or farther.
+
+    The largest possible margin is the distance from the origin to the convex hull of the points
+    labelled 1 and the negated points labelled 0; ``corners`` are those that span its nearest
+    point. Everything is exact: the distance is a rational number, squared.
+    """
+
+    __slots__ = ("concept_class", "corners", "examples", "normal")
+
+    def __init__(
+        self,
+        concept_class: MarginHalfspaces,
+        examples: KeySet[Vector] | None,
+        corners: tuple[Vector, ...],
+        normal: Vector | None,
+    ) -> None:
+        self.concept_class = concept_class
+        self.examples = examples  # None when no halfspace fits
+        self.corners = corners
+        self.normal = normal  # the nearest point; None before any example
+
+    @property
+    def is_empty(self) -> bool:
+        return self.examples is None
+
+    @property
+    def dimension(self) -> int:
+        if self.examples is None:
+            return -1
+        raise ValueError(
+            "version spaces of halfspaces with a margin have no known dimension; "
+            "learn with Perceptron instead of StandardOptimal"
+        )
+
+    @property
+    def squared_margin(self) -> Fraction:
+        """The square of the largest margin that some halfspace has; 1 before any example."""
+        if self.examples is None:
+            return Fraction(0)
+        return Fraction(1) if self.normal is None else inner(self.normal, self.normal)
+
+    def restrict(self, x: Any, y: Label, /) -> "MarginVersionSpace":
+        point, label = self.concept_class.domain.check(x), require.label(y)
+        *numerators, denominator = point
+        sign = 1 if label else -1
+        vector = tuple(Fraction(sign * part, denominator) for part in numerators)
+        if self.examples is None or vector in self.examples:
+            return self
+        examples, corners, normal = self.examples.adding(vector), self.corners, self.normal
+        if normal is None or inner(normal, vector) < inner(normal, normal):
+            corners = tuple(nearest_to_origin(list(examples), corners))
+            normal = nearest(corners)
+        if inner(normal, normal) < self.concept_class.margin**2:
+            return MarginVersionSpace(self.concept_class, None, (), None)
+        return MarginVersionSpace(self.concept_class, examples, corners, normal)
+
+    def standard_optimal(self) -> LinearHypothesis:
+        raise ValueError(
+            "the standard optimal prediction needs dimensions that are not known for halfspaces "
+            "with a margin; learn with Perceptron instead"
+        )
+
+    def consistent(self) -> LinearHypothesis:
+        """The halfspace of the largest margin; before any example, that of the first axis."""
+        if self.examples is None:
+            raise ValueError("the version space is empty: no concept fits the examples")
+        normal = self.normal
+        if normal is None:
+            return LinearHypothesis((1, *(0 for _ in range(self.concept_class.dimension - 1))))
+        scale = math.lcm(*(part.denominator for part in normal))
+        return LinearHypothesis.towards(int(part * scale) for part in normal)
+
+    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
+        """Those at the axes, and at a point where the halfspace of largest margin differs.
+
+        A finite family: there are always more, unless the margin is used up.
+        """
+        if self.examples is None:
+            return
+        tried: set[BallPoint] = set()
+        for x in self._family(hypothesis):
+            y = 1 - hypothesis(x)
+            if x not in tried and not self.restrict(x, y).is_empty:
+                yield x, y
+            tried.add(x)
+
+    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
+        """The one of ``mistakes_of`` that leaves the largest margin; among equals, the first."""
+        return max(
+            self.mistakes_of(hypothesis),
+            key=lambda example: self.restrict(*example).squared_margin,
+            default=None,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, MarginVersionSpace)
+            and self.examples == other.examples
+            and self.concept_class == other.concept_class
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.concept_class, self.examples))
+
+    def __repr__(self) -> str:
+        known = "empty" if self.examples is None else f"{len(self.examples)} examples"
+        return f"MarginVersionSpace({self.concept_class!r}, {known})"
+
+    def _family(self, hypothesis: Hypothesis) -> Iterator[BallPoint]:
+        dimension = self.concept_class.dimension
+        for axis in range(dimension):
+            for sign in (1, -1):
+                yield (*(sign if i == axis else 0 for i in range(dimension)), 1)
+        if isinstance(hypothesis, LinearHypothesis):
+            apart = self.consistent().disagreement(hypothesis)
+            if apart is not None:
+                yield apart
+
+
+def _fewest_left_out(
+    left: MarginVersionSpace,
+    examples: list[tuple[tuple[BallPoint, Label], int]],
+    enough: int | None = None,
+) -> int:
+    """The fewest examples, with multiplicity, whose removal leaves a halfspace.
+
+    Nobody cares for an answer of ``enough`` or more, which may then be returned instead.
+    """
+    if not examples or enough == 0:
+        return 0
+    ((x, y), times), *rest = examples
+    narrowed = left.restrict(x, y)
+    fewest = enough if narrowed.is_empty else _fewest_left_out(narrowed, rest, enough)
+    if fewest is not None and fewest <= times:
+        return fewest
+    more = None if fewest is None else fewest - times
+    without = times + _fewest_left_out(left, rest, more)
+    return without if fewest is None else min(fewest, without)

@@ -1,0 +1,157 @@
+"""Intervals on a range of integers, in closed form however long the range is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from littlestone import require
+from littlestone.concepts.classes.gaps import gaps_dimension
+from littlestone.concepts.classes.interval_parts import AroundPositives, WithinGaps
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.hypotheses.runs import runs_of
+from littlestone.concepts.hypotheses.steps import StepFunction
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """1[a <= x <= b] on the points 0 .. n-1, and 0 everywhere.
+
+    >>> concepts = Intervals(2**40)
+    >>> concepts.littlestone_dimension
+    78
+    >>> seen = concepts.version_space().restrict(500, 1).restrict(100, 0).restrict(1000, 0)
+    >>> seen.dimension, seen.standard_optimal().describe()
+    (16, '1 on 356-744 out of 0-1099511627775')
+    """
+
+    n: int
+    domain: IntegerRange = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "domain", IntegerRange(self.n))
+        object.__setattr__(self, "n", self.domain.n)
+
+    @property
+    def spec(self) -> str:
+        return f"intervals:{self.n}"
+
+    @property
+    def size(self) -> int:
+        return self.n * (self.n + 1) // 2 + 1
+
+    @property
+    def littlestone_dimension(self) -> int:
+        return gaps_dimension(self.n)
+
+    @property
+    def vc_dimension(self) -> int:
+        return min(2, self.n)
+
+    @property
+    def dual_littlestone_dimension(self) -> int:
+        """Intervals from the left end halve any set of points."""
+        return self.n.bit_length() - 1
+
+    @property
+    def dual_vc_dimension(self) -> int:
+        """Three intervals cut a line into at most 7 parts, and 8 would be needed."""
+        return min(2, self.n.bit_length() - 1)
+
+    def version_space(self) -> "IntervalVersionSpace":
+        return IntervalVersionSpace(self, WithinGaps(self.n, ()))
+
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        """All the ones, less what the best block of neighbouring points saves."""
+        saved = best = 0
+        for x in sorted(tally, key=self.domain.check):
+            zeros, ones = tally[x]
+            saved = max(0, saved + ones - zeros)
+            best = max(best, saved)
+        return sum(ones for _, ones in tally.values()) - best
+
+    def concepts(self) -> Iterator[StepFunction]:
+        """The empty interval, then all others by their ends."""
+        yield StepFunction.from_runs(self.n, ())
+        for a in range(self.n):  # itertools would hold all n points in memory
+            for b in range(a, self.n):
+                yield StepFunction.from_runs(self.n, [(a, b + 1)])
+
+
+class IntervalVersionSpace:
+    """The intervals that fit the examples: within gaps, then around the positives, then none."""
+
+    __slots__ = ("concept_class", "part")
+
+    def __init__(self, concept_class: Intervals, part: WithinGaps | AroundPositives | None) -> None:
+        self.concept_class = concept_class
+        self.part = part
+
+    @property
+    def is_empty(self) -> bool:
+        return self.part is None
+
+    @property
+    def size(self) -> int:
+        return 0 if self.part is None else self.part.size
+
+    @property
+    def dimension(self) -> int:
+        return -1 if self.part is None else self.part.dimension
+
+    def restrict(self, x: Any, y: Label, /) -> "IntervalVersionSpace":
+        point, label = self.concept_class.domain.check(x), require.label(y)
+        if self.part is None:
+            return self
+        part = self.part.restrict(point, label)
+        return self if part is self.part else IntervalVersionSpace(self.concept_class, part)
+
+    def standard_optimal(self) -> StepFunction:
+        """Before the first positive it need not be an interval; after it, it is one."""
+        return StepFunction.from_runs(self.concept_class.n, self._part().optimal_ones())
+
+    def consistent(self) -> StepFunction:
+        """The shortest interval left."""
+        return StepFunction.from_runs(self.concept_class.n, self._part().shortest_ones())
+
+    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
+        """In the order of the points."""
+        if self.part is None:
+            return
+        for start, stop, label in runs_of(hypothesis, self.concept_class.n):
+            for x in self.part.allowing(1 - label, start, stop):
+                yield x, 1 - label
+
+    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
+        """Among equals, the smallest point."""
+        part = self.part
+        if part is None:
+            return None
+        found = [
+            (left.dimension, left.size, -x, 1 - label)
+            for start, stop, label in runs_of(hypothesis, self.concept_class.n)
+            for x in part.corners(1 - label, start, stop)
+            if (left := part.restrict(x, 1 - label)) is not None
+        ]
+        if not found:
+            return None
+        _, _, negated, y = max(found)
+        return -negated, y
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, IntervalVersionSpace)
+            and self.part == other.part
+            and self.concept_class == other.concept_class
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.concept_class.n, self.part))
+
+    def __repr__(self) -> str:
+        return f"IntervalVersionSpace(n={self.concept_class.n}, {self.part!r})"
+
+    def _part(self) -> WithinGaps | AroundPositives:
+        if self.part is None:
+            raise ValueError("the version space is empty: no concept fits the examples")
+        return self.part

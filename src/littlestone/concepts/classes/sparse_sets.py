@@ -1,0 +1,206 @@
+"""Sets of at most k keys, over a range of integers or over any hashable keys at all."""
+
+import heapq
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain, combinations, count
+from typing import Any
+
+from littlestone import require
+from littlestone.concepts.domain import AnyHashable, IntegerRange
+from littlestone.concepts.hypotheses.support import FiniteSupport, support_of
+from littlestone.concepts.keys import KeySet, key_order
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Point, Tally
+
+
+@dataclass(frozen=True, slots=True)
+class SparseSets:
+    """At most ``k`` keys map to 1: keys 0 .. n-1, or any hashable ones when ``n`` is None.
+
+    >>> concepts = SparseSets(3)
+    >>> concepts.littlestone_dimension, concepts.size
+    (3, None)
+    >>> concepts.version_space().restrict("a", 1).standard_optimal().describe()
+    "1 on 'a', 0 elsewhere"
+    """
+
+    k: int
+    n: int | None = None
+    domain: IntegerRange | AnyHashable = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require.integer(k=self.k, at_least=1)
+        domain = AnyHashable() if self.n is None else IntegerRange(self.n)
+        object.__setattr__(self, "domain", domain)
+
+    @property
+    def spec(self) -> str:
+        return f"sparse-sets:{self.k}" + ("" if self.n is None else f",{self.n}")
+
+    @property
+    def size(self) -> int | None:
+        return None if self.n is None else _sets(self.n, self.k)
+
+    @property
+    def littlestone_dimension(self) -> int:
+        return self.version_space().dimension
+
+    @property
+    def vc_dimension(self) -> int:
+        return self.littlestone_dimension  # any k keys are shattered
+
+    @property
+    def dual_littlestone_dimension(self) -> int:
+        """Each 1 leaves at most k keys, which can be halved to the end: 1 + floor(log2 k)."""
+        by_sets = self.k.bit_length()
+        return by_sets if self.n is None else min(by_sets, self.n.bit_length() - 1)
+
+    @property
+    def dual_vc_dimension(self) -> int:
+        """t sets in general position need 2**(t-1) keys each, and 2**t keys in all."""
+        return self.dual_littlestone_dimension
+
+    def version_space(self) -> "SparseVersionSpace":
+        return SparseVersionSpace(self, frozenset(), KeySet[Point]())
+
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        """All the ones, less the k keys where a 1 saves most."""
+        for x in tally:
+            self.domain.check(x)
+        gains = (ones - zeros for zeros, ones in tally.values() if ones > zeros)
+        return sum(ones for _, ones in tally.values()) - sum(heapq.nlargest(self.k, gains))
+
+    def concepts(self) -> Iterator[FiniteSupport]:
+        """The empty set, then those with largest key 0, 1, 2, …, the smaller sets first."""
+        yield FiniteSupport(frozenset())
+        for largest in count() if self.n is None else range(self.n):
+            for others in range(min(self.k, largest + 1)):
+                for rest in combinations(range(largest), others):
+                    yield FiniteSupport(frozenset((*rest, largest)))
+
+
+class SparseVersionSpace:
+    """The sets of at most k keys that hold the known positives and no known negative.
+
+    The standard optimal prediction is 1 on the known positives only: at any other key a 1 uses
+    up one of the k elements and leaves no more dimension than a 0 does.
+    """
+
+    __slots__ = ("concept_class", "negatives", "positives")
+
+    def __init__(
+        self,
+        concept_class: SparseSets,
+        positives: frozenset[Point] | None,
+        negatives: KeySet[Point],
+    ) -> None:
+        self.concept_class = concept_class
+        self.positives = positives
+        self.negatives = negatives
+
+    @property
+    def is_empty(self) -> bool:
+        return self.positives is None
+
+    @property
+    def size(self) -> int | None:
+        """How many concepts are left; None when infinitely many."""
+        if self.positives is None:
+            return 0
+        free = self.concept_class.k - len(self.positives)
+        unknown = self._unknown()
+        return _sets(unknown, free) if unknown is not None else None if free else 1
+
+    @property
+    def dimension(self) -> int:
+        if self.positives is None:
+            return -1
+        free = self.concept_class.k - len(self.positives)
+        unknown = self._unknown()
+        return free if unknown is None else min(free, unknown)
+
+    def restrict(self, x: Any, y: Label, /) -> "SparseVersionSpace":
+        concepts, positives = self.concept_class, self.positives
+        key, label = concepts.domain.check(x), require.label(y)
+        if positives is None:
+            return self
+        known = self.label_of(key)
+        if known == label:
+            return self
+        if known is not None:
+            return SparseVersionSpace(concepts, None, KeySet[Point]())
+        if not label:
+            return SparseVersionSpace(concepts, positives, self.negatives.adding(key))
+        # Once all k are known the negatives say nothing more; without them equal is equal.
+        full = len(positives) + 1 == concepts.k
+        return SparseVersionSpace(
+            concepts, positives | {key}, KeySet[Point]() if full else self.negatives
+        )
+
+    def label_of(self, key: Point) -> Label | None:
+        """The label on which all concepts here agree; None where they do not."""
+        if self.positives is None:
+            return None
+        if key in self.positives:
+            return 1
+        return 0 if len(self.positives) == self.concept_class.k or key in self.negatives else None
+
+    def standard_optimal(self) -> FiniteSupport:
+        return self.consistent()
+
+    def consistent(self) -> FiniteSupport:
+        """The smallest of the sets: the known positives."""
+        if self.positives is None:
+            raise ValueError("the version space is empty: no concept fits the examples")
+        return FiniteSupport(self.positives)
+
+    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
+        """The one that keeps most comes first: what all concepts say, then zeros, then ones."""
+        if self.positives is None:
+            return
+        support = support_of(hypothesis, self.concept_class.domain)
+        ones = sorted(support, key=key_order)
+        for x in sorted(self.positives - support, key=key_order):
+            yield x, 1
+        yield from ((x, 0) for x in ones if self.label_of(x) == 0)
+        yield from ((x, 0) for x in ones if self.label_of(x) is None)
+        if len(self.positives) < self.concept_class.k:
+            yield from ((x, 1) for x in self._fresh() if x not in support)
+
+    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
+        return next(self.mistakes_of(hypothesis), None)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, SparseVersionSpace)
+            and self.positives == other.positives
+            and self.negatives == other.negatives
+            and self.concept_class == other.concept_class
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.positives, self.negatives))
+
+    def __repr__(self) -> str:
+        known = "empty" if self.positives is None else f"{len(self.positives)} positives"
+        return f"SparseVersionSpace({self.concept_class!r}, {known})"
+
+    def _unknown(self) -> int | None:
+        """How many keys are known neither as positive nor as negative."""
+        n, positives = self.concept_class.n, self.positives or ()
+        return None if n is None else n - len(positives) - len(self.negatives)
+
+    def _fresh(self) -> Iterator[int]:
+        """Integer keys of unknown label; starts where, most likely, nothing is known yet."""
+        n = self.concept_class.n
+        seen = len(self.negatives) + len(self.positives or ())
+        keys = count(seen) if n is None else chain(range(seen, n), range(min(seen, n)))
+        return (x for x in keys if self.label_of(x) is None)
+
+
+def _sets(keys: int, most: int) -> int:
+    """How many sets of at most ``most`` of the keys there are."""
+    return sum(math.comb(keys, size) for size in range(min(most, keys) + 1))

@@ -1,0 +1,325 @@
+"""A pool of named rules over records: comparisons, equalities and their conjunctions."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.dimensions.littlestone import BitSetDimension
+from littlestone.concepts.dimensions.vc import bit_set_vc_dimension
+from littlestone.concepts.hypotheses.record_table import RecordTable
+from littlestone.concepts.hypotheses.rules import Rule, rule_pool
+from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.schema import Cells, Schema
+
+_MOST_CELLS = 1 << 17
+_LARGEST_TABLE = 1 << 29  # bits: rules × cells
+_MOST_CELLS_FOR_VC = 64
+_LARGEST_DUAL = 1 << 15  # rules × cells
+_BLOCK = 1 << 12
+_LABELS_REMEMBERED = 1 << 24  # bytes
+
+
+class Stumps:
+    """All rules of one condition on a record or, at depth 2, of two; and always, and never.
+
+    A condition is ``field >= value`` or ``field < value`` for a value of the field's grid, or
+    ``field == value`` for a category. Rules that are the same function are one rule.
+
+    >>> pool = Stumps.over(
+    ...     Schema.from_mapping({"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA"]}})
+    ... )
+    >>> pool.size, pool.littlestone_dimension
+    (8, 3)
+    >>> [rule.describe() for rule in pool.rules[:4]]
+    ['never', 'always', 'delay >= 0', 'delay < 0']
+    """
+
+    def __init__(self, schema: Schema, depth: int) -> None:
+        if depth not in (1, 2):
+            raise ValueError(f"depth must be 1 or 2, got depth={depth!r}")
+        self.schema = schema
+        self.depth = depth
+        self.domain = schema
+        self.rules: tuple[Rule, ...] = tuple(rule_pool(schema, depth))
+        self.size = len(self.rules)
+        self._sides = _sides(self.rules)
+        self._ones = tuple(tuple(_bit_set(side) for side in sides) for sides in self._sides)
+        self._everything = (1 << self.size) - 1
+        self._labels: dict[Cells, NDArray[np.uint8]] = {}
+
+    @classmethod
+    def over(cls, schema: Schema, depth: int = 1) -> Self:
+        """The pool of all rules of this depth over a declared schema."""
+        return cls(schema, depth)
+
+    @property
+    def spec(self) -> str:
+        return f"stumps:<schema>,{self.depth}"
+
+    @property
+    def littlestone_dimension_upper_bound(self) -> int:
+        """Halving errs no more often than this."""
+        return self.size.bit_length() - 1
+
+    @cached_property
+    def littlestone_dimension(self) -> int:
+        return self._dimensions.dimension(self._everything)
+
+    @cached_property
+    def vc_dimension(self) -> int:
+        """Exact for small pools; ValueError beyond.
+
+        Of one field, k points need at most k cells, in their order. So k points are shattered if
+        and only if they are with that many cells for each field.
+        """
+        points = 0
+        while True:
+            coarse = Stumps(self.schema.coarsened(points + 1), self.depth)
+            if coarse.size < 2 << points:
+                return points
+            if coarse.schema.size > _MOST_CELLS_FOR_VC:
+                raise ValueError(
+                    f"the VC dimension of {self!r} is too hard to compute; it is at least {points} "
+                    f"and at most littlestone_dimension_upper_bound = "
+                    f"{self.littlestone_dimension_upper_bound}"
+                )
+            if bit_set_vc_dimension(coarse._columns, coarse._everything) <= points:
+                return points
+            points += 1
+
+    @cached_property
+    def dual_littlestone_dimension(self) -> int:
+        """Exact for small pools; ValueError beyond."""
+        return BitSetDimension(self._dual_columns).dimension((1 << len(set(self._columns))) - 1)
+
+    @cached_property
+    def dual_vc_dimension(self) -> int:
+        """Exact for small pools; ValueError beyond."""
+        return bit_set_vc_dimension(self._dual_columns, (1 << len(set(self._columns))) - 1)
+
+    def labels(self, x: Any) -> NDArray[np.uint8]:
+        """What every rule says about one record, in the order of ``rules``."""
+        cells = self.schema.check(x)
+        known = self._labels.get(cells)
+        if known is None:
+            known = np.ones(self.size, dtype=np.uint8)
+            for sides, cell in zip(self._sides, cells, strict=True):
+                known &= sides[cell]
+            known.flags.writeable = False
+            if len(self._labels) * self.size >= _LABELS_REMEMBERED:
+                self._labels.clear()
+            self._labels[cells] = known
+        return known
+
+    def predictions(self, xs: Any) -> NDArray[np.uint8]:
+        """What every rule (rows) says about every record (columns) of a block."""
+        cells = self.schema.check_many(xs)
+        found = np.ones((len(cells), self.size), dtype=np.uint8)
+        for sides, column in zip(self._sides, cells.T, strict=True):
+            found &= sides[column]
+        return found.T
+
+    def ones_at(self, x: Any) -> int:
+        """The rules that say 1 about a record, as the bits of one integer."""
+        found = self._everything
+        for ones, cell in zip(self._ones, self.schema.check(x), strict=True):
+            found &= ones[cell]
+        return found
+
+    def version_space(self) -> "StumpVersionSpace":
+        return StumpVersionSpace(self, self._everything)
+
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        if not tally:
+            return 0
+        points = self.schema.check_many(list(tally))
+        zeros, ones = np.array(list(tally.values()), dtype=np.int64).T
+        mistakes = np.full(self.size, ones.sum())
+        for start in range(0, len(points), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            mistakes += self.predictions(points[part]).astype(np.int64) @ (zeros - ones)[part]
+        return int(mistakes.min())
+
+    def concepts(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Stumps) and self.schema == other.schema and self.depth == other.depth
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.schema, self.depth))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Schema, int]]:
+        return type(self), (self.schema, self.depth)
+
+    def __repr__(self) -> str:
+        names = ", ".join(part.name for part in self.schema.fields)
+        return f"Stumps({self.size} rules over {names}, depth={self.depth})"
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells pools apart that look alike: saved runs belong to one schema."""
+        return hashlib.sha256(json.dumps(self.schema.to_json()).encode()).hexdigest()
+
+    @property
+    def can_be_tabulated(self) -> bool:
+        """Whether all cells fit into a table: what exact dimensions need."""
+        return self.schema.size <= _MOST_CELLS and self.schema.size * self.size <= _LARGEST_TABLE
+
+    @cached_property
+    def _columns(self) -> list[int]:
+        """For each point, in the schema's order, the rules that say 1 there."""
+        if not self.can_be_tabulated:
+            raise ValueError(
+                f"{self!r} has {self.schema.size} cells, too many for exact dimensions (at most "
+                f"{_MOST_CELLS}, and {_LARGEST_TABLE} with rules counted); use "
+                f"littlestone_dimension_upper_bound = {self.littlestone_dimension_upper_bound}, or "
+                f"a coarser schema"
+            )
+        columns = [self._everything]
+        for ones in self._ones:
+            columns = [column & part for column in columns for part in ones]
+        return columns
+
+    @cached_property
+    def _dual_columns(self) -> list[int]:
+        """For each rule, the points (those that look alike as one) where it says 1."""
+        if self.schema.size * self.size > _LARGEST_DUAL:
+            raise ValueError(
+                f"the dual dimensions of {self!r} are too hard to compute with {self.schema.size} "
+                f"cells; both are at most {self.schema.size.bit_length() - 1}"
+            )
+        points = sorted(set(self._columns))
+        width = -(-self.size // 8)
+        packed = np.frombuffer(b"".join(p.to_bytes(width, "little") for p in points), np.uint8)
+        table = np.unpackbits(packed.reshape(len(points), width), axis=1, bitorder="little")
+        return [_bit_set(row) for row in table.T[: self.size]]
+
+    @cached_property
+    def _dimensions(self) -> BitSetDimension:
+        return BitSetDimension(self._columns)
+
+
+class StumpVersionSpace:
+    """The rules that fit the examples, as the set of their numbers in one integer."""
+
+    __slots__ = ("concept_class", "members")
+
+    def __init__(self, concept_class: Stumps, members: int) -> None:
+        self.concept_class = concept_class
+        self.members = members
+
+    @property
+    def is_empty(self) -> bool:
+        return self.members == 0
+
+    @property
+    def size(self) -> int:
+        return self.members.bit_count()
+
+    @property
+    def dimension(self) -> int:
+        """Exact; ValueError when there are too many cells for a table."""
+        return self.concept_class._dimensions.dimension(self.members)
+
+    def restrict(self, x: Any, y: Label, /) -> "StumpVersionSpace":
+        ones = self.concept_class.ones_at(x)
+        members = self.members & (ones if require.label(y) else ~ones)
+        return self if members == self.members else StumpVersionSpace(self.concept_class, members)
+
+    def standard_optimal(self) -> RecordTable:
+        """A table of all cells; ValueError when there are too many."""
+        self._refuse_empty()
+        labels = self.concept_class._dimensions.optimal_labels(self.members)
+        return RecordTable(self.concept_class.schema, TableHypothesis(labels))
+
+    def consistent(self) -> Rule:
+        """The first rule left, in the order of ``rules``."""
+        self._refuse_empty()
+        return self.concept_class.rules[(self.members & -self.members).bit_length() - 1]
+
+    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
+        """In the schema's order; when that has too many cells, one or two for each rule left."""
+        return ((x, y) for x, y, _ in self._mistakes(hypothesis))
+
+    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
+        """Among equals, the first. With too many cells for dimensions, the size alone counts."""
+        found = sorted(self._mistakes(hypothesis), key=lambda mistake: -mistake[2].bit_count())
+        if not found:
+            return None
+        if self.concept_class.can_be_tabulated:
+            at_least = self.concept_class._dimensions.at_least
+            # Largest first, so the first one that reaches the best depth is also the largest there.
+            for depth in range(self.dimension, 0, -1):
+                for x, y, members in found:
+                    if at_least(members, depth):
+                        return x, y
+        x, y, _ = found[0]
+        return x, y
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, StumpVersionSpace)
+            and self.members == other.members
+            and self.concept_class == other.concept_class
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.concept_class, self.members))
+
+    def __repr__(self) -> str:
+        return f"StumpVersionSpace({self.size} of {self.concept_class.size} rules)"
+
+    def _mistakes(self, hypothesis: Hypothesis) -> Iterator[tuple[Cells, Label, int]]:
+        """Each wrong label that is possible, with the rules that it leaves."""
+        if self.concept_class.can_be_tabulated:
+            cells = list(self.concept_class.schema)
+            labels = hypothesis.many(np.array(cells, dtype=np.int64)).tolist()
+            columns = self.concept_class._columns
+        else:
+            cells = list(self._where_rules_differ(hypothesis))
+            labels = [hypothesis(x) for x in cells]
+            columns = [self.concept_class.ones_at(x) for x in cells]
+        for x, label, column in zip(cells, labels, columns, strict=True):
+            left = self.members & (~column if label else column)
+            if left:
+                yield x, 1 - label, left
+
+    def _where_rules_differ(self, hypothesis: Hypothesis) -> Iterator[Cells]:
+        met: set[Cells] = set()
+        for number, rule in enumerate(self.concept_class.rules):
+            if self.members >> number & 1:
+                point = rule.disagreement(hypothesis)
+                if point is not None and point not in met:
+                    met.add(point)
+                    yield point
+
+    def _refuse_empty(self) -> None:
+        if self.members == 0:
+            raise ValueError("the version space is empty: no concept fits the examples")
+
+
+def _sides(rules: tuple[Rule, ...]) -> list[NDArray[np.uint8]]:
+    """For each field, cells × rules: whether the cell meets the rule's condition on the field."""
+    fields = rules[0].schema.fields
+    tables = [np.ones((part.cells, len(rules)), dtype=np.uint8) for part in fields]
+    for i, rule in enumerate(rules):
+        if rule.conditions is None:
+            tables[0][:, i] = 0
+        for number, low, high in rule.conditions or ():
+            tables[number][:low, i] = 0
+            tables[number][high + 1 :, i] = 0
+    return tables
+
+
+def _bit_set(labels: NDArray[np.uint8]) -> int:
+    return int.from_bytes(np.packbits(labels, bitorder="little").tobytes(), "little")

@@ -1,0 +1,230 @@
+"""Thresholds on a range of integers, in closed form however long the range is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.hypotheses.runs import Run, first_difference, runs_of
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdHypothesis:
+    """1[x >= k] on the points 0 .. n-1; k = n is 0 everywhere.
+
+    >>> rule = ThresholdHypothesis(n=16, k=5)
+    >>> rule(4), rule(5), rule.describe(), rule.disagreement(ThresholdHypothesis(n=16, k=9))
+    (0, 1, 'x >= 5', 5)
+    >>> ThresholdHypothesis.from_json(rule.to_json()) == rule
+    True
+    """
+
+    n: int
+    k: int
+
+    def __post_init__(self) -> None:
+        require.integer(n=self.n, at_least=1)
+        require.integer(k=self.k, at_least=0)
+        if self.k > self.n:
+            raise ValueError(f"k must be at most n={self.n}, got k={self.k}")
+
+    @property
+    def domain(self) -> IntegerRange:
+        return IntegerRange(self.n)
+
+    def __call__(self, x: Any, /) -> Label:
+        if type(x) is int and 0 <= x < self.n:
+            return 1 if x >= self.k else 0
+        return 1 if self.domain.check(x) >= self.k else 0
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        labels: NDArray[np.uint8] = (self.domain.check_many(xs) >= self.k).view(np.uint8)
+        return labels
+
+    def runs(self) -> Iterator[Run]:
+        if self.k > 0:
+            yield 0, self.k, 0
+        if self.k < self.n:
+            yield self.k, self.n, 1
+
+    def disagreement(self, other: Hypothesis, /) -> int | None:
+        """The smallest point on which the two differ."""
+        if isinstance(other, ThresholdHypothesis) and other.n == self.n:
+            return None if other.k == self.k else min(self.k, other.k)
+        return first_difference(self, other, self.n)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "threshold", "n": int(self.n), "k": int(self.k)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        return cls(data.get("n"), data.get("k"))  # type: ignore[arg-type]
+
+    def describe(self) -> str:
+        return f"x >= {self.k}"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """1[x >= k] on the points 0 .. n-1, for k = 0 .. n.
+
+    >>> concepts = Thresholds(2**40)
+    >>> concepts.littlestone_dimension
+    40
+    >>> concepts.version_space().restrict(1000, 1).standard_optimal().describe()
+    'x >= 511'
+    """
+
+    n: int
+    domain: IntegerRange = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "domain", IntegerRange(self.n))
+        object.__setattr__(self, "n", self.domain.n)
+
+    @property
+    def spec(self) -> str:
+        return f"thresholds:{self.n}"
+
+    @property
+    def size(self) -> int:
+        return self.n + 1
+
+    @property
+    def littlestone_dimension(self) -> int:
+        return (self.n + 1).bit_length() - 1
+
+    @property
+    def vc_dimension(self) -> int:
+        return 1
+
+    @property
+    def dual_littlestone_dimension(self) -> int:
+        """The points are thresholds over the thresholds k = 1 .. n-1, which tell them apart."""
+        return self.n.bit_length() - 1
+
+    @property
+    def dual_vc_dimension(self) -> int:
+        return min(1, self.n - 1)
+
+    def version_space(self) -> "ThresholdVersionSpace":
+        return ThresholdVersionSpace(self, 0, self.n)
+
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        """Walk the threshold upwards past each point of the tally."""
+        mistakes = fewest = sum(zeros for zeros, _ in tally.values())
+        for x in sorted(tally, key=self.domain.check):
+            zeros, ones = tally[x]
+            mistakes += ones - zeros
+            fewest = min(fewest, mistakes)
+        return fewest
+
+    def concepts(self) -> Iterator[ThresholdHypothesis]:
+        return (ThresholdHypothesis(self.n, k) for k in range(self.n + 1))
+
+
+class ThresholdVersionSpace:
+    """The thresholds from ``low`` to ``high``, both included."""
+
+    __slots__ = ("concept_class", "high", "low")
+
+    def __init__(self, concept_class: Thresholds, low: int, high: int) -> None:
+        self.concept_class = concept_class
+        # There is one empty version space, so that equal is equal.
+        self.low, self.high = (low, high) if low <= high else (0, -1)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.low > self.high
+
+    @property
+    def size(self) -> int:
+        return self.high - self.low + 1
+
+    @property
+    def dimension(self) -> int:
+        return self.size.bit_length() - 1
+
+    def restrict(self, x: Any, y: Label, /) -> "ThresholdVersionSpace":
+        point = self.concept_class.domain.check(x)
+        if require.label(y):
+            if point >= self.high:
+                return self
+            return ThresholdVersionSpace(self.concept_class, self.low, point)
+        if point < self.low or self.is_empty:
+            return self
+        return ThresholdVersionSpace(self.concept_class, point + 1, self.high)
+
+    def standard_optimal(self) -> ThresholdHypothesis:
+        """1 where floor(log2 of the thresholds at or below x) exceeds that of those above."""
+        self._refuse_empty()
+        return ThresholdHypothesis(self.concept_class.n, self.low + optimal_rank(self.size) - 1)
+
+    def consistent(self) -> ThresholdHypothesis:
+        """The smallest threshold left."""
+        self._refuse_empty()
+        return ThresholdHypothesis(self.concept_class.n, self.low)
+
+    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
+        """In the order of the points: a 0 can be wrong from ``low`` on, a 1 below ``high``."""
+        if self.is_empty:
+            return
+        for start, stop, label in runs_of(hypothesis, self.concept_class.n):
+            wrong = (
+                range(start, min(stop, self.high)) if label else range(max(start, self.low), stop)
+            )
+            for x in wrong:
+                yield x, 1 - label
+
+    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
+        """Among equals, the smallest point.
+
+        A 1 leaves most at its first point. A 0 leaves everything at or above ``high``, and
+        otherwise most at its last point.
+        """
+        kept: list[tuple[int, int, Label]] = []  # how many are left, the point negated, the label
+        for start, stop, label in runs_of(hypothesis, self.concept_class.n):
+            if label:
+                kept.append((self.high - max(start, self.low - 1), -start, 0))
+            else:
+                x = min(stop - 1, max(start, self.high))
+                kept.append((min(x, self.high) - self.low + 1, -x, 1))
+        left, x, y = max(kept)
+        return (-x, y) if left > 0 and not self.is_empty else None
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ThresholdVersionSpace)
+            and self.low == other.low
+            and self.high == other.high
+            and self.concept_class == other.concept_class
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.concept_class.n, self.low, self.high))
+
+    def __repr__(self) -> str:
+        return f"ThresholdVersionSpace(n={self.concept_class.n}, {self.low} to {self.high})"
+
+    def _refuse_empty(self) -> None:
+        if self.is_empty:
+            raise ValueError("the version space is empty: no concept fits the examples")
+
+
+def optimal_rank(size: int) -> int:
+    """The smallest k with floor(log2 k) > floor(log2(size - k)), where floor(log2 0) is -1.
+
+    Of 2**j <= size < 2**(j+1) thresholds, k = 2**j at the bottom have the larger logarithm; so do
+    already size - 2**(j-1) + 1 if that is less: they are more than 2**(j-1), and fewer than
+    2**(j-1) remain above. No smaller k does: the rest has at least the bit length of k.
+
+    >>> [optimal_rank(size) for size in range(1, 9)]
+    [1, 2, 2, 3, 4, 4, 4, 5]
+    """
+    half = 1 << (size.bit_length() - 1)
+    return min(half, size - half // 2 + 1)

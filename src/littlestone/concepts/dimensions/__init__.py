@@ -1,0 +1,1 @@
+"""Littlestone, VC and other dimensions, and the trees behind them."""

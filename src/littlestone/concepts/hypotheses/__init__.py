@@ -1,0 +1,1 @@
+"""Hypotheses: functions from points to labels, as values."""

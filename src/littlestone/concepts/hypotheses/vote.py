@@ -1,0 +1,113 @@
+"""The majority vote of an odd number of hypotheses."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.concepts.domain import AnyHashable, IntegerRange
+from littlestone.concepts.hypotheses.runs import first_difference
+from littlestone.concepts.hypotheses.support import support_of
+from littlestone.concepts.keys import key_order
+from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
+
+_LARGEST_SCAN = 1 << 24
+_BLOCK = 1 << 16
+_MEMBERS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class MajorityVote:
+    """Label 1 where more than half of the members do.
+
+    Equal to another vote with the same members, in any order. Two different juries may still
+    agree everywhere: ``disagreement`` tells.
+
+    >>> from littlestone.concepts.hypotheses.table import TableHypothesis
+    >>> rows = ([0, 0, 1], [0, 1, 1], [1, 1, 0])
+    >>> vote = MajorityVote(TableHypothesis.from_labels(row) for row in rows)
+    >>> vote.many([0, 1, 2]).tolist()
+    [0, 1, 1]
+    >>> MajorityVote.from_json(vote.to_json(), TableHypothesis.from_json) == vote
+    True
+    """
+
+    members: tuple[Hypothesis, ...]
+
+    def __init__(self, members: Iterable[Hypothesis]) -> None:
+        jury = tuple(sorted(members, key=_sort_key))
+        if len(jury) % 2 == 0:
+            raise ValueError(f"members must be odd in number, got {len(jury)} members")
+        object.__setattr__(self, "members", jury)
+
+    def __call__(self, x: Any, /) -> Label:
+        return int(2 * sum(member(x) for member in self.members) > len(self.members))
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        votes = np.array([member.many(xs) for member in self.members], dtype=np.int64)
+        return np.asarray(2 * votes.sum(axis=0) > len(self.members), dtype=np.uint8)
+
+    def disagreement(self, other: Hypothesis, /) -> Point | None:
+        """The first point on which the two differ, in the order of their domain.
+
+        Integers are compared run by run, finite supports by their keys, other domains point by
+        point as long as they are small; ValueError otherwise.
+        """
+        if self == other:
+            return None
+        domain = _domain_of(self, other)
+        if isinstance(domain, IntegerRange):
+            return first_difference(self, other, domain.n)
+        if domain.size is None:
+            differs = support_of(self, domain) ^ support_of(other, domain)
+            return min(differs, key=key_order, default=None)
+        if domain.size > _LARGEST_SCAN:
+            raise ValueError(f"{domain} is too large to scan for a point where two votes differ")
+        return _first_difference_by_scan(self, other, domain)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "majority_vote", "members": [member.to_json() for member in self.members]}
+
+    @classmethod
+    def from_json(
+        cls, data: dict[str, Any], member_from_json: Callable[[dict[str, Any]], Hypothesis]
+    ) -> Self:
+        """Read a vote back; ``member_from_json`` reads one member."""
+        members = data.get("members")
+        if not isinstance(members, list):
+            raise ValueError(f"members must be a list, got members={members!r}")
+        return cls(member_from_json(member) for member in members)
+
+    def describe(self) -> str:
+        shown = [member.describe() for member in self.members[:_MEMBERS_SHOWN]]
+        if len(self.members) > _MEMBERS_SHOWN:
+            shown.append("…")
+        return f"majority of {len(self.members)}: {'; '.join(shown)}"
+
+
+def _domain_of(*hypotheses: Hypothesis) -> Domain:
+    """The first domain that one of them, or one of their members, tells; any keys if none does."""
+    for hypothesis in hypotheses:
+        for part in (hypothesis, *getattr(hypothesis, "members", ())):
+            domain: Domain | None = getattr(part, "domain", None)
+            if domain is not None:
+                return domain
+    return AnyHashable()
+
+
+def _first_difference_by_scan(left: Hypothesis, right: Hypothesis, domain: Domain) -> Point | None:
+    points = iter(domain)
+    while block := list(islice(points, _BLOCK)):
+        differs = np.flatnonzero(left.many(block) != right.many(block))
+        if differs.size:
+            return block[int(differs[0])]
+    return None
+
+
+def _sort_key(member: Hypothesis) -> str:
+    # JSON is the one order that hypotheses of different kinds share.
+    return json.dumps(member.to_json(), sort_keys=True)

@@ -1,0 +1,124 @@
+"""Features that count for something each: 1 where those present reach a threshold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.domain import BooleanCube
+from littlestone.concepts.hypotheses.conjunction_rule import first_disagreement
+from littlestone.concepts.protocols import Hypothesis, Label
+
+_FEATURES_SHOWN = 6
+_LARGEST_THRESHOLD = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedFeatures:
+    """1 where the weights of the features that are 1 sum to at least ``threshold``.
+
+    Weights are whole numbers from 0 to the threshold (more would change nothing). Equal means
+    equal weights; different weights may still be the same function, which ``disagreement`` tells.
+
+    >>> rule = WeightedFeatures(weights=(2, 1, 1), threshold=2)
+    >>> rule((0, 1, 1)), rule((0, 0, 1)), rule.describe()
+    (1, 0, '2·x0 + x1 + x2 >= 2')
+    >>> rule.disagreement(WeightedFeatures(weights=(2, 2, 1), threshold=2))
+    (0, 1, 0)
+    >>> WeightedFeatures.from_json(rule.to_json()) == rule
+    True
+    """
+
+    weights: tuple[int, ...]
+    threshold: int
+
+    def __post_init__(self) -> None:
+        require.integer(threshold=self.threshold, at_least=1)
+        if self.threshold > _LARGEST_THRESHOLD:
+            raise ValueError(
+                f"threshold must be at most {_LARGEST_THRESHOLD}, got threshold={self.threshold}"
+            )
+        if not self.weights:
+            raise ValueError("weights must not be empty")
+        named = {f"weights[{i}]": weight for i, weight in enumerate(self.weights)}
+        require.integer(at_least=0, **named)
+        if max(self.weights) > self.threshold:
+            raise ValueError(
+                f"weights must be at most threshold={self.threshold}, got weights={self.weights}"
+            )
+
+    @property
+    def domain(self) -> BooleanCube:
+        return BooleanCube(len(self.weights))
+
+    def __call__(self, x: Any, /) -> Label:
+        return int(total(self.weights, self.domain.check(x)) >= self.threshold)
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        points = self.domain.check_many(xs)
+        sums = points.astype(np.int64) @ np.array(self.weights, dtype=np.int64)
+        return np.asarray(sums >= self.threshold, dtype=np.uint8)
+
+    def disagreement(self, other: Hypothesis, /) -> tuple[int, ...] | None:
+        """Exact: of all points below one threshold, the heaviest for the other."""
+        if not isinstance(other, WeightedFeatures) or len(other.weights) != len(self.weights):
+            return first_disagreement(self, other, len(self.weights))
+        if self == other:
+            return None
+        point = _heaviest(self, other)
+        return _heaviest(other, self) if point is None else point
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": "weighted_features",
+            "weights": list(self.weights),
+            "threshold": self.threshold,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        weights = data.get("weights")
+        if not isinstance(weights, list):
+            raise ValueError(f"weights must be a list of whole numbers, got weights={weights!r}")
+        return cls(tuple(weights), data.get("threshold"))  # type: ignore[arg-type]
+
+    def describe(self) -> str:
+        words = [
+            f"x{i}" if weight == 1 else f"{weight}·x{i}"
+            for i, weight in enumerate(self.weights)
+            if weight
+        ]
+        if not words:
+            return "0 everywhere"
+        shown = [*words[:_FEATURES_SHOWN], "…"] if len(words) > _FEATURES_SHOWN else words
+        return f"{' + '.join(shown)} >= {self.threshold}"
+
+
+def total(weights: Sequence[int], point: Sequence[int]) -> int:
+    """The weights of the features present."""
+    return sum(weight for weight, present in zip(weights, point, strict=True) if present)
+
+
+def _heaviest(above: WeightedFeatures, below: WeightedFeatures) -> tuple[int, ...] | None:
+    """A point with label 1 for ``above`` and 0 for ``below``: a knapsack, by dynamic programming.
+
+    ``best[c]`` is the largest weight for ``above`` of features that weigh at most c for ``below``.
+    """
+    best = np.zeros(below.threshold, dtype=np.int64)
+    taken = []
+    for value, cost in zip(above.weights, below.weights, strict=True):
+        added = np.full_like(best, -1)
+        added[cost:] = best[: len(best) - cost] + value
+        taken.append(added > best)
+        best = np.maximum(best, added)
+    if best[-1] < above.threshold:
+        return None
+    room, point = below.threshold - 1, [0] * len(taken)
+    for i in reversed(range(len(taken))):
+        if taken[i][room]:
+            point[i] = 1
+            room -= below.weights[i]
+    return tuple(point)

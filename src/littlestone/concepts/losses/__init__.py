@@ -1,0 +1,1 @@
+"""The losses of all concepts of a class on some examples."""

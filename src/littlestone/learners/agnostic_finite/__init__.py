@@ -1,0 +1,1 @@
+"""Prediction from experts, the experts being the concepts of a finite class."""

@@ -1,0 +1,194 @@
+"""Private prediction from experts on a finite class: the experts are its concepts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Literal
+
+from littlestone import require
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.experts.exponential_weights import ExponentialWeights
+from littlestone.experts.protocols import ExpertsRecipe
+from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.learners.agnostic_finite.totals import ConceptTotals
+from littlestone.learners.run import PrivateRun
+from littlestone.privacy.group import user_level
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness
+
+MOST_CONCEPTS: Final = 1 << 22
+_FIRST_WINDOW: Final = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgnosticFinite:
+    """Publish one concept of a finite class, chosen by private prediction from experts.
+
+    No concept needs to fit the stream: what is bounded is the regret, the mistakes beyond those of
+    the best concept. Against ``"adaptive"`` adversaries each round's concept is a fresh draw;
+    against ``"oblivious"`` ones it is kept as long as it does well, which costs far less. Any other
+    recipe for prediction from experts can be given as ``experts``.
+
+    Privacy:
+        Releases:   the hypothesis of every round
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive
+        Guarantee:  (epsilon, delta); per user (``max_contributions`` examples) by group privacy
+        Assumes:    timing (docs/GUARANTEES.md): a round in which a concept is drawn takes longer
+        Proof:      recipe.md
+
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
+    >>> learner = AgnosticFinite(
+    ...     concepts=Thresholds(99), rounds=10**6, epsilon=1.0, delta=1e-6, adversary="oblivious"
+    ... )
+    >>> learner.regret_bound() < 2650, learner.oblivious_only
+    (True, True)
+    """
+
+    concepts: ConceptClass
+    rounds: int
+    epsilon: float
+    delta: float
+    adversary: Literal["adaptive", "oblivious"] = "adaptive"
+    experts: ExpertsRecipe | None = None
+    max_contributions: int = 1
+
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
+        if self.adversary not in ("adaptive", "oblivious"):
+            raise ValueError(
+                f"adversary must be 'adaptive' or 'oblivious', got adversary={self.adversary!r}"
+            )
+        size = self.concepts.size
+        if size is None or size > MOST_CONCEPTS:
+            raise ValueError(
+                f"concepts must be at most {MOST_CONCEPTS} in number, got "
+                f"{'infinitely many' if size is None else size} in concepts={self.concepts!r}"
+            )
+        if self.experts is None:
+            object.__setattr__(self, "experts", self._planned(size))
+        self._refuse_mismatch(self.prediction, size)
+
+    def _planned(self, size: int) -> ExpertsRecipe:
+        recipe = ExponentialWeights if self.adversary == "adaptive" else ShrinkingDartboard
+        return recipe(experts=size, rounds=self.rounds, epsilon=self.epsilon, delta=self.delta)
+
+    def _refuse_mismatch(self, given: ExpertsRecipe, size: int) -> None:
+        if (given.experts, given.rounds, given.loss_scale) != (size, self.rounds, 1):
+            raise ValueError(
+                f"experts must be for {size} experts, {self.rounds} rounds and losses 0 or 1, "
+                f"got experts={given!r}"
+            )
+        if not given.prefix_conditional or not given.guarantee().within(
+            PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
+        ):
+            raise ValueError(
+                f"experts must be private within epsilon={self.epsilon!r}, delta={self.delta!r} "
+                f"conditionally on every prefix, got {given.guarantee()}"
+            )
+        if given.oblivious_only and self.adversary == "adaptive":
+            raise ValueError(
+                f"experts must be good against adaptive adversaries, got experts={given!r}; "
+                f"adversary='oblivious' allows it"
+            )
+
+    @property
+    def prediction(self) -> ExpertsRecipe:
+        """The recipe in use, given or planned."""
+        assert self.experts is not None
+        return self.experts
+
+    @property
+    def oblivious_only(self) -> bool:
+        """Whether regret is promised against oblivious adversaries only."""
+        return self.prediction.oblivious_only
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """Per user who contributes at most ``max_contributions`` examples."""
+        return user_level(self.prediction.guarantee(), max_contributions=self.max_contributions)
+
+    def regret_bound(self) -> float:
+        """On the expected regret against the adversaries that are allowed."""
+        return min(self.prediction.regret_bound(), float(self.rounds))
+
+    def bound(self, *, failure_probability: float) -> float:
+        """On the regret, with the expected mistakes' deviation: may be far above the mean."""
+        deviation = self.prediction.deviation_bound(failure_probability=failure_probability)
+        return min(self.prediction.regret_bound() + deviation, float(self.rounds))
+
+    def for_rounds(self, rounds: int) -> "AgnosticFinite":
+        """Planned anew for another horizon."""
+        return replace(self, rounds=rounds, experts=self.prediction.for_rounds(rounds))
+
+    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
+        return PrivateRun.begin(self, rng)
+
+    def restore(self, snapshot: bytes) -> PrivateRun:
+        return PrivateRun.restore(self, snapshot)
+
+    def engine(self, rng: Randomness, /) -> "AgnosticFiniteEngine":
+        return AgnosticFiniteEngine(self, rng)
+
+    def restored_engine(self, state: dict[str, Any], rng: Randomness, /) -> "AgnosticFiniteEngine":
+        return AgnosticFiniteEngine(self, rng, state)
+
+
+class AgnosticFiniteEngine:
+    """Shows the strategy the losses of its concept, and the class the examples."""
+
+    def __init__(
+        self, recipe: AgnosticFinite, rng: Randomness, state: dict[str, Any] | None = None
+    ) -> None:
+        prediction = recipe.prediction
+        self._totals = ConceptTotals(recipe.concepts, prediction.experts)
+        if state is None:
+            self._strategy = prediction.strategy(self._totals, rng)
+            self.ledger = Ledger(budget=recipe.guarantee(), private=rng.private)
+            self.ledger.charge(type(prediction).__name__, prediction.guarantee(), first=1)
+        else:
+            self._totals.load(state["totals"])
+            self._strategy = prediction.restored_strategy(self._totals, state["strategy"], rng)
+            self.ledger = Ledger.from_json(state["ledger"])
+        self._expert = self._strategy.expert
+        self.hypothesis: Hypothesis = self._totals.concept(self._expert)
+
+    @property
+    def halted(self) -> bool:
+        return self._strategy.status != "learning"
+
+    @property
+    def status(self) -> str:
+        return self._strategy.status
+
+    def step(self, x: Any, y: Label, /) -> None:
+        self._strategy.take((int(self.hypothesis(x) != y),))
+        self._totals.add([x], (y,))
+        self._strategy.settle()
+        self._publish()
+
+    def steps(self, xs: Any, ys: Any, /) -> int:
+        expert, taken, window = self._expert, 0, _FIRST_WINDOW
+        while taken < len(ys) and self._expert == expert:
+            points, labels = xs[taken : taken + window], ys[taken : taken + window]
+            own: Sequence[int] = (self.hypothesis.many(points) != labels).tolist()
+            count = self._strategy.take(own)
+            self._totals.add(points[:count], labels[:count])
+            self._strategy.settle()
+            self._publish()
+            taken += count
+            window *= 2
+        return taken
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "totals": self._totals.state(),
+            "strategy": self._strategy.state(),
+            "ledger": self.ledger.to_json(),
+        }
+
+    def _publish(self) -> None:
+        if self._strategy.expert != self._expert:
+            self._expert = self._strategy.expert
+            self.hypothesis = self._totals.concept(self._expert)

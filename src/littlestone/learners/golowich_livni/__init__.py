@@ -1,0 +1,1 @@
+"""Golowich and Livni's learners, the paper's predecessors."""

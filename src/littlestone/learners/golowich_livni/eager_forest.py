@@ -1,0 +1,245 @@
+"""Golowich and Livni's private learner: every tree updates at once (oblivious adversaries)."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from littlestone import require
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.learners.golowich_livni.tournament_tree import TournamentTree
+from littlestone.learners.run import PrivateRun
+from littlestone.mechanisms.frequent_release import FrequentRelease, FrequentReleaseRun
+from littlestone.online.protocols import OnlineLearner
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.privacy.group import user_level
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EagerForest:
+    """A forest of tournament trees and the private release of a frequent hypothesis [GL21].
+
+    Privacy:
+        Releases:   the hypothesis of every round
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive, as far as privacy goes
+        Guarantee:  (epsilon, delta); per user (``max_contributions`` examples) by group privacy
+        Assumes:    a deterministic base learner; timing (docs/GUARANTEES.md): a mistake of some
+                    sequence takes longer
+        Proof:      eager_forest.md
+
+    Mistakes: O_d(log T) on oblivious streams [GL21], with constants that were not published;
+    the defaults are calibrated for small dimensions. An adaptive adversary learns from the
+    outputs where its examples went, and no bound holds against it: see ``FreshCopies``.
+    """
+
+    concepts: ConceptClass
+    rounds: int
+    epsilon: float
+    delta: float
+    trees: int
+    leaves: int
+    release: FrequentRelease
+    base: OnlineLearner
+    max_contributions: int = 1
+
+    oblivious_only: ClassVar[bool] = True
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require.integer(rounds=self.rounds, trees=self.trees, at_least=1)
+        require.integer(leaves=self.leaves, at_least=2)
+        require.integer(max_contributions=self.max_contributions, at_least=1)
+        if self.leaves & (self.leaves - 1):
+            raise ValueError(f"leaves must be a power of two, got leaves={self.leaves!r}")
+        if not self.release.guarantee().within(
+            PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
+        ):
+            raise ValueError(
+                f"release must stay within the budget, got {self.release.guarantee()!r} for "
+                f"epsilon={self.epsilon!r}, delta={self.delta!r}"
+            )
+
+    @classmethod
+    def calibrated(
+        cls,
+        *,
+        concepts: ConceptClass,
+        rounds: int,
+        epsilon: float,
+        delta: float,
+        base: OnlineLearner | None = None,
+        failure_probability: float = 0.05,
+        max_contributions: int = 1,
+    ) -> "EagerForest":
+        """Sizes for which the watch is accurate and every tree can reach its root.
+
+        The watch over the published hypothesis errs by ``margin`` at most, except with
+        ``failure_probability``; an element is listed when it beats the watch by that margin. There
+        are enough trees for the next element: when the watch fires, all trees but those that still
+        show the old one have moved, a 2^(1 - leaves) share of them to the right place.
+        """
+        require.integer(rounds=rounds, at_least=1)
+        learner = StandardOptimal(concepts) if base is None else base
+        leaves = 1 << max(1, learner.mistake_bound)
+        selections = 2 * (learner.mistake_bound + 1)
+        draft = FrequentRelease(epsilon=epsilon, delta=delta, selections=selections, rare_below=1)
+        margin = math.ceil(
+            draft.watch().error_bound(
+                queries=rounds, failure_probability=failure_probability / selections
+            )
+        )
+        noise_bound = draft.histogram().noise_bound
+        release = FrequentRelease(
+            epsilon=epsilon,
+            delta=delta,
+            selections=selections,
+            rare_below=margin + 1,
+            list_threshold=noise_bound + 2 * margin + 2,
+        )
+        listed = release.histogram().certain_inclusion
+        moved = (listed + 4 * math.isqrt(listed)) << (leaves - 1)  # four standard deviations
+        return cls(
+            concepts=concepts,
+            rounds=rounds,
+            epsilon=epsilon,
+            delta=delta,
+            trees=moved + release.rare_below + margin,
+            leaves=leaves,
+            release=release,
+            base=learner,
+            max_contributions=max_contributions,
+        )
+
+    def for_rounds(self, rounds: int) -> "EagerForest":
+        """Calibrated anew for another horizon."""
+        return EagerForest.calibrated(
+            concepts=self.concepts,
+            rounds=rounds,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            base=self.base,
+            max_contributions=self.max_contributions,
+        )
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """Per user who contributes at most ``max_contributions`` examples."""
+        return user_level(
+            PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta),
+            max_contributions=self.max_contributions,
+        )
+
+    def bound(self, *, failure_probability: float) -> float:
+        """The trivial one: the constants of [GL21] were not published."""
+        require.open_probability(failure_probability=failure_probability)
+        return float(self.rounds)
+
+    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
+        return PrivateRun.begin(self, rng)
+
+    def restore(self, snapshot: bytes) -> PrivateRun:
+        return PrivateRun.restore(self, snapshot)
+
+    def engine(self, rng: Randomness) -> "EagerForestEngine":
+        return EagerForestEngine(self, rng)
+
+    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "EagerForestEngine":
+        return EagerForestEngine(self, rng, state)
+
+
+@dataclass(slots=True)
+class Forest:
+    """Trees that exist only once an example has reached them, and what all of them show."""
+
+    trees: int
+    leaves: int
+    base: OnlineLearner
+    coins: Randomness
+    grown: dict[int, TournamentTree] = field(default_factory=dict)
+    shown: Counter[Hypothesis] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        if not self.shown and not self.grown:
+            self.shown[self.base.start().hypothesis] = self.trees
+
+    def insert(self, x: Any, y: Label) -> None:
+        """Send an example to a random leaf of the forest."""
+        index, leaf = divmod(self.coins.below(self.trees * self.leaves), self.leaves)
+        tree = self.grown.get(index)
+        if tree is None:
+            tree = TournamentTree.fresh(self.leaves, self.base.start(), self.coins)
+            self.grown[index] = tree
+        before = tree.display
+        tree.insert(leaf, x, y)
+        after = tree.display
+        if after is not before and after != before:
+            if before is not None:
+                self.shown[before] -= 1
+            if after is not None:
+                self.shown[after] += 1
+
+
+class EagerForestEngine:
+    """The forest, and the release that watches it."""
+
+    def __init__(
+        self, recipe: EagerForest, rng: Randomness, state: dict[str, Any] | None = None
+    ) -> None:
+        self._fallback = recipe.base.start().hypothesis
+        if state is None:
+            self._forest = Forest(recipe.trees, recipe.leaves, recipe.base, rng)
+            self._release = recipe.release.start(self._forest.shown, rng=rng)
+            budget = PrivacyGuarantee(epsilon=recipe.epsilon, delta=recipe.delta)
+            self.ledger = Ledger(budget=budget, private=rng.private)
+            self.ledger.charge("FrequentRelease", recipe.release.guarantee(), first=1)
+            return
+        grown = {
+            index: TournamentTree(recipe.leaves, dict(pertinent), shown, rng)
+            for index, (pertinent, shown) in state["grown"].items()
+        }
+        self._forest = Forest(
+            recipe.trees, recipe.leaves, recipe.base, rng, grown, Counter(state["shown"])
+        )
+        self._release = FrequentReleaseRun.restored(recipe.release, state["release"], rng)
+        self.ledger = Ledger.from_json(state["ledger"])
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        return self._release.published or self._fallback
+
+    @property
+    def halted(self) -> bool:
+        return self._release.exhausted
+
+    @property
+    def status(self) -> str:
+        return "halted: no selection left; still publishing" if self.halted else "learning"
+
+    def step(self, x: Any, y: Label) -> None:
+        self._forest.insert(x, y)
+        self._release.step(self._forest.shown)
+
+    def steps(self, xs: Any, ys: Any) -> int:
+        published = self.hypothesis
+        for taken, (x, y) in enumerate(zip(_points(xs), ys.tolist(), strict=True), start=1):
+            self.step(x, y)
+            if self.hypothesis is not published:
+                return taken
+        return len(ys)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "grown": {
+                index: (tree.pertinent, tree.shown) for index, tree in self._forest.grown.items()
+            },
+            "shown": dict(self._forest.shown),
+            "release": self._release.state(),
+            "ledger": self.ledger.to_json(),
+        }
+
+
+def _points(xs: Any) -> Any:
+    return xs.tolist() if hasattr(xs, "tolist") else xs

@@ -1,0 +1,1 @@
+"""The paper's realizable learner (Algorithms 1 and 2)."""

@@ -1,0 +1,216 @@
+"""The paper's main loop: publish from a list, count mistakes, climb when the list is used up."""
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from littlestone.concepts.hypotheses.canonical import canonical
+from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.learners.lazy_forest.layer import ForestTable
+from littlestone.mechanisms.above_threshold import AboveThresholdRun
+from littlestone.mechanisms.first_frequent import FirstFrequentRun
+from littlestone.privacy.charge import Charge
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness
+
+if TYPE_CHECKING:
+    from littlestone.learners.lazy_forest.recipe import LazyForest
+
+
+class LazyForestEngine:
+    """[P, Algorithm 2], one copy after the other."""
+
+    def __init__(
+        self, recipe: "LazyForest", rng: Randomness, state: dict[str, Any] | None = None
+    ) -> None:
+        self._recipe, self._rng = recipe, rng
+        self._depth = recipe.depth  # (L1)
+        self._check = recipe.concepts.domain.check
+        self._watch: AboveThresholdRun | None = None
+        self._early: FirstFrequentRun | None = None
+        self._listed: deque[tuple[Hypothesis, int]] = deque()
+        if state is None:
+            self.ledger = Ledger(budget=recipe.per_example, private=rng.private)
+            self._played, self._copies, self.halted = 0, 0, False
+            self._begin_copy()
+        else:
+            self._restore(state)
+
+    def _begin_copy(self) -> None:
+        self._copies += 1
+        self._first_round = self._played + 1
+        self._layer = 0  # (L1)
+        start, pairs = self._recipe.base.start(), self._recipe.slots // 2
+        self._forest = ForestTable.of_empty_sequences(start, pairs=pairs)  # (L2)
+        self._listed.append((start.hypothesis, pairs))  # (L3)
+        self._begin_turn()
+
+    def _begin_turn(self) -> None:
+        """Publish the first hypothesis of the list, under a new watch."""
+        listed, slots = self._listed[0]
+        self.hypothesis = canonical(listed)  # (L6)
+        if self._recipe.early_release and self._layer == 0:
+            early = self._recipe.first_frequent()
+            self._charge = self._charged("FirstFrequent", early.guarantee())
+            self._early = early.start(rng=self._rng)
+            return
+        switch = self._recipe.switch(self._layer, slots)
+        self._charge = self._charged("AboveThreshold", switch.guarantee())
+        self._watch = switch.start(rng=self._rng)  # (L4, L19)
+
+    def _charged(self, mechanism: str, cost: PrivacyGuarantee) -> Charge:
+        return self.ledger.charge(mechanism, cost, first=self._played + 1)
+
+    @property
+    def status(self) -> str:
+        if self.halted:
+            return "halted: the list of the last layer is used up; still publishing"
+        first, rounds = self._recipe.mistakes_per_layer[0], self._recipe.rounds
+        if first > rounds:
+            return f"waiting: the first layer needs {first} mistakes, and there are {rounds} rounds"
+        return f"learning: layer {self._layer} of {self._depth}, copy {self._copies}"
+
+    def step(self, x: Any, y: Label) -> None:
+        """One round (L5)."""
+        self._played += 1
+        wrong = self.hypothesis(x) != y
+        if self._watch is not None:
+            if wrong:
+                self._insert(x, y)
+            if self._watch.observe(wrong):  # (L10, L11)
+                self._end_turn()
+        elif self._early is not None and self._early.observe(self._insert(x, y) if wrong else None):
+            self._release_early()
+
+    def _insert(self, x: Any, y: Label) -> Hypothesis | None:
+        """Route a mistake of the published hypothesis; what the sequence it made longer says."""
+        if self._layer == self._depth:
+            return None
+        # Departs from [P, Algorithm 2]: only pairs that agree on the published hypothesis take
+        # the example; the proof of the theorem uses no others.
+        listed, slots = self._listed[0]
+        grown = self._forest.insert(listed, x, y, slots=slots, rng=self._rng)  # (L7, L8, L9)
+        return None if grown is None or self._early is None else grown.hypothesis
+
+    def _end_turn(self) -> None:
+        self.ledger.close(self._charge, last=self._played)
+        self._watch = None
+        self._listed.popleft()  # (L12)
+        while self._layer < self._depth and not self._listed:  # (L13)
+            self._climb()
+        if self._listed:
+            self._begin_turn()
+        elif self._recipe.restarts:  # departs from (L6), which halts
+            self._begin_copy()
+        else:
+            self.halted = True
+
+    def _climb(self) -> None:
+        """Update the whole layer and list the frequent hypotheses of the next one."""
+        recipe, rng = self._recipe, self._rng
+        living = self._forest.update(rng=rng)  # (L14)
+        self._layer += 1  # (L15)
+        if self._layer == self._depth:
+            # Departs from (L16): single sequences, no pairs, since nothing is inserted any more.
+            votes: dict[Hypothesis, int] = {}
+            for state, count in living.items():
+                votes[state.hypothesis] = votes.get(state.hypothesis, 0) + count
+            self._forest = ForestTable()
+        else:
+            slots = None if recipe.packed else recipe.slots >> self._layer
+            self._forest = ForestTable.placed(living, slots=slots, rng=rng)
+            votes = dict(self._forest.agreeing())  # (L16)
+        histogram = recipe.histogram(self._layer)
+        self.ledger.charge(
+            "PrivateHistogram", histogram.guarantee(), first=self._first_round, last=self._played
+        )
+        # A random order: one by key could not be computed for every kind of key.
+        order = dict(zip(votes, rng.permutation(len(votes)).tolist(), strict=True))
+        released = histogram.release(votes, rng=rng, order=order.__getitem__)  # (L17)
+        frequent = sorted(released, key=released.__getitem__, reverse=True)  # (L18)
+        for hypothesis in frequent:
+            # The noisy count plus the largest error: every agreeing pair has a slot of its own.
+            own = released[hypothesis] + histogram.noise_bound
+            pairs = own if recipe.packed else recipe.slots >> (self._layer + 1)
+            self._listed.append((hypothesis, pairs))
+
+    def _release_early(self) -> None:
+        """Layer 1 at once: the keys of FirstFrequent are its list."""
+        assert self._early is not None
+        self.ledger.close(self._charge, last=self._played)
+        released = self._early.released
+        self._early, self._forest = None, ForestTable()
+        self._layer = 1
+        self._listed = deque((hypothesis, 0) for hypothesis in released)
+        self._begin_turn()
+
+    def steps(self, xs: Any, ys: Any) -> int:
+        if self.halted:
+            return len(ys)
+        wrong = np.flatnonzero(self.hypothesis.many(xs) != ys)
+        if self._watch is None:
+            return self._steps_until_release(xs, ys, wrong.tolist())
+        yes = self._watch.observe_block(wrong, len(ys))  # (L10, L11)
+        taken = len(ys) if yes is None else yes + 1
+        self._played += taken
+        if self._layer < self._depth:
+            for position in wrong[: np.searchsorted(wrong, taken)].tolist():
+                self._insert(self._check(xs[position]), int(ys[position]))
+        if yes is not None:
+            self._end_turn()
+        return taken
+
+    def _steps_until_release(self, xs: Any, ys: Any, wrong: list[int]) -> int:
+        early, taken = self._early, 0
+        assert early is not None
+        for position in wrong:
+            yes = early.observe_zeros(position - taken)
+            if yes is None:
+                grown = self._insert(self._check(xs[position]), int(ys[position]))
+                yes = position - taken if early.observe(grown) else None
+            if yes is not None:
+                return self._released_after(taken + yes + 1)
+            taken = position + 1
+        yes = early.observe_zeros(len(ys) - taken)
+        if yes is not None:
+            return self._released_after(taken + yes + 1)
+        self._played += len(ys)
+        return len(ys)
+
+    def _released_after(self, rounds: int) -> int:
+        self._played += rounds
+        self._release_early()
+        return rounds
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "played": self._played,
+            "copies": self._copies,
+            "halted": self.halted,
+            "first_round": self._first_round,
+            "layer": self._layer,
+            "forest": self._forest.state(),
+            "listed": list(self._listed),
+            "hypothesis": self.hypothesis,
+            "watch": None if self._watch is None else self._watch.state(),
+            "early": None if self._early is None else self._early.state(),
+            "charge": self._charge.identity,
+            "ledger": self.ledger.to_json(),
+        }
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self.ledger = Ledger.from_json(state["ledger"])
+        self._played, self._copies = state["played"], state["copies"]
+        self.halted, self._first_round = state["halted"], state["first_round"]
+        self._layer, self.hypothesis = state["layer"], state["hypothesis"]
+        self._forest = ForestTable.restored(state["forest"])
+        self._listed = deque(state["listed"])
+        self._charge = next(c for c in self.ledger.charges if c.identity == state["charge"])
+        if state["watch"] is not None:
+            switch = self._recipe.switch(self._layer, self._listed[0][1])
+            self._watch = switch.restore(state["watch"], rng=self._rng)
+        if state["early"] is not None:
+            early = self._recipe.first_frequent()
+            self._early = early.restore(state["early"], rng=self._rng)

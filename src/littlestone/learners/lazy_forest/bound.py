@@ -1,0 +1,251 @@
+"""What is proved about the mistakes of a forest with given numbers (algorithm.md, §4)."""
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Final
+
+from littlestone import require
+from littlestone.learners.lazy_forest.plan import paper_plan
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.theory.outwards import downwards, upwards
+from littlestone.theory.realizable_bounds import mistakes_upper_bound as theorem_upper_bound
+
+if TYPE_CHECKING:
+    from littlestone.learners.lazy_forest.recipe import LazyForest
+
+_SPLITS: Final = 64
+_SMALLEST_SHARE: Final = 1e-30
+_PER_SLOT: Final = 0.7  # covers half of the slots, as good as a guess
+_LIST_FACTORS: Final = (1.5, 2.0, 3.0, 4.0, 6.0)
+_LARGEST: Final = 1 << 60
+
+
+def copy_failure_upper_bound(forest: "LazyForest") -> float:
+    """The probability that one copy uses up its lists on a realizable stream; 1 if unknown."""
+    if not isinstance(forest.base, StandardOptimal) or not forest.packed:
+        return 1.0
+    if forest.depth <= 1 and (forest.early_release or forest.depth == 0):
+        # The only list holds the target, which never errs: only an early yes can drop it.
+        return _early_yes_upper_bound(forest, forest.depth)
+    best, share = 1.0, 0.1
+    while share > _SMALLEST_SHARE:
+        if _target_is_listed(forest, share):
+            best = min(best, _events(forest) * share + _early_answers(forest))
+        share /= 4
+    return upwards(best) if best < 1 else 1.0
+
+
+def mistakes_upper_bound(forest: "LazyForest", *, failure_probability: float) -> float:
+    """Mistakes of all copies together, or the number of rounds where nothing better is proved."""
+    require.open_probability(failure_probability=failure_probability)
+    if forest.depth == 0 and isinstance(forest.base, StandardOptimal):
+        return 0.0
+    if not forest.packed and failure_probability >= forest.failure_probability:
+        return _theorem(forest)
+    fails, copies = copy_failure_upper_bound(forest), 1
+    while fails**copies > failure_probability / 2:
+        copies += 1
+        if fails >= 1 or not forest.restarts:
+            return float(forest.rounds)
+    share = failure_probability / (2 * copies)
+    each = _early_mistakes if forest.early_release else _mistakes_of_a_copy
+    # Mistakes are whole, so the bound may be rounded down.
+    most = min(float(forest.rounds), upwards(copies * each(forest, share)))
+    return float(math.floor(most))
+
+
+def _theorem(forest: "LazyForest") -> float:
+    """[P, Theorem realizable2], if these are its numbers; its mistakes exceed most horizons."""
+    basics = {
+        "rounds": forest.rounds,
+        "epsilon": forest.epsilon,
+        "delta": forest.delta,
+        "failure_probability": forest.failure_probability,
+    }
+    plan = paper_plan(forest.depth, **basics)  # type: ignore[arg-type]
+    if any(getattr(forest, entry.name) != getattr(plan, entry.name) for entry in fields(plan)):
+        return float(forest.rounds)
+    theorem = theorem_upper_bound(dimension=forest.depth, slots=forest.slots, **basics)  # type: ignore[arg-type]
+    return float(min(forest.rounds, theorem))
+
+
+def smallest_proved(draft: "LazyForest", *, failure_probability: float) -> "LazyForest":
+    """``draft`` with the first turn and list thresholds that prove the smallest bound.
+
+    A higher list threshold makes lists shorter, and asks for more mistakes in the first turn.
+    """
+    best = draft
+    for factor in _LIST_FACTORS:
+        candidate = _smallest_first_turn(_raised(draft, factor), failure_probability / 2)
+        before, after = (
+            forest.bound(failure_probability=failure_probability) for forest in (best, candidate)
+        )
+        best = candidate if after < before else best
+    return best
+
+
+def _raised(draft: "LazyForest", factor: float) -> "LazyForest":
+    return replace(
+        draft,
+        list_thresholds=tuple(math.ceil(factor * count) for count in draft.list_thresholds),
+        mistakes_per_slot=(draft.mistakes_per_slot[0], *[_PER_SLOT] * (draft.depth - 1)),
+    )
+
+
+def _smallest_first_turn(draft: "LazyForest", failure_probability: float) -> "LazyForest":
+    def sized(mistakes: int) -> "LazyForest":
+        return replace(draft, mistakes_per_layer=(*[mistakes] * draft.depth, 1))
+
+    enough = draft.mistakes_per_layer[0]
+    while copy_failure_upper_bound(sized(enough)) > failure_probability:
+        enough *= 2
+        if enough > _LARGEST:
+            return draft
+    low = enough // 2
+    while enough > low * 1.01 + 1:
+        middle = (low + enough) // 2
+        fails = copy_failure_upper_bound(sized(middle))
+        low, enough = (middle, enough) if fails > failure_probability else (low, middle)
+    return sized(enough)
+
+
+def _early_mistakes(forest: "LazyForest", failure_probability: float) -> float:
+    release, half = forest.first_frequent(), failure_probability / 2
+    mistakes = release.threshold + release.late_error_bound(failure_probability=half)
+    # Two mistakes in one slot count once.
+    return mistakes if mistakes**2 / forest.slots <= half else math.inf
+
+
+def _mistakes_of_a_copy(forest: "LazyForest", failure_probability: float) -> float:
+    """Whether it succeeds or not: list lengths times what a turn can cost."""
+    share = failure_probability / (3 * forest.depth + 1)
+    sequences = _first_turn(forest, share)
+    total = sequences
+    for layer in range(1, forest.depth + 1):
+        last = layer == forest.depth
+        places = sequences if last else sequences / 2
+        histogram = forest.histogram(layer)
+        rate = forest.budgets.listing[layer - 1].epsilon / (2 if last else 1)
+        # Rare hypotheses are listed by lucky noise only: P(noise ≥ g) ≤ e^(−rate·g).
+        lucky = min(float(histogram.noise_bound), math.log(max(places, 1) / share) / rate)
+        length = math.floor(places / max(1.0, forest.list_thresholds[layer - 1] - lucky))
+        if not length:
+            break
+        turn = forest.margins[layer] + _late(forest, layer, share / length) + 1
+        total += length * turn
+        if not last:
+            slots = places + 2 * histogram.noise_bound * length
+            most = forest.mistakes_per_layer[layer] * length
+            total += min(most, forest.mistakes_per_slot[layer] * slots + length)
+        else:
+            total += length * forest.mistakes_per_layer[layer]
+        sequences = places
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """``consistent`` of at most ``sequences`` living ones suit the target, whichever it is."""
+
+    consistent: float
+    sequences: float
+
+
+def _target_is_listed(forest: "LazyForest", share: float) -> bool:
+    """Whether each concept left has enough sequences in the last layer, but for rare events.
+
+    Each event has probability at most ``share`` for each concept.
+    """
+    odds = math.log(1 / share)
+    first = float(min(forest.mistakes_per_layer[0], math.ceil(forest.slots / 2)))
+    layer = _Layer(first, _first_turn(forest, share))
+    for number in range(1, forest.depth):
+        layer = _next(forest, number, layer, odds)
+        if layer.consistent < 1:
+            return False
+    return layer.consistent >= forest.histogram(forest.depth).certain_inclusion
+
+
+def _next(forest: "LazyForest", number: int, layer: _Layer, odds: float) -> _Layer:
+    collisions = _colliding_pairs(layer, odds)
+    guessed = downwards(collisions / 2 - math.sqrt(collisions * odds / 2))
+    agreeing = _agreeing_pairs(layer, odds)
+    histogram = forest.histogram(number)
+    if agreeing < histogram.certain_inclusion:
+        return _Layer(0.0, layer.sequences / 2)
+    most = layer.sequences / 2 + 2 * histogram.noise_bound
+    per_slot = min(forest.mistakes_per_slot[number], forest.mistakes_per_layer[number] / most)
+    covered = _low(-math.expm1(-per_slot) * agreeing, odds)
+    return _Layer(math.floor(max(0.0, min(guessed, covered))), layer.sequences / 2)
+
+
+def _agreeing_pairs(layer: _Layer, odds: float) -> float:
+    """Pairs of the target's that agree on a hypothesis which two thirds of its sequences share."""
+    size = 2 * layer.consistent / 3
+    return _low(size * (size - 1) / (2 * layer.sequences), odds)
+
+
+def _colliding_pairs(layer: _Layer, odds: float) -> float:
+    """Pairs of the target's across a split of its sequences, each side having a third or more.
+
+    The smallest over all splits: the side of ``most`` at most, ``least`` at least.
+    """
+    third, found = layer.consistent / 3, math.inf
+    for step in range(_SPLITS):
+        least, most = third * (1 + step / _SPLITS), third * (1 + (step + 1) / _SPLITS)
+        inside = _high(most * (most - 1) / (2 * (layer.sequences - 1)), odds)
+        open_ends = max(0.0, least - 2 * inside)
+        others = max(1.0, layer.sequences + 1 - least)
+        found = min(found, _low(open_ends * (layer.consistent - most) / others, odds))
+    return found
+
+
+def _low(mean: float, odds: float) -> float:
+    """A negatively associated sum stays above this but for e^(−odds) [Chernoff]."""
+    return max(0.0, downwards(mean - math.sqrt(2 * mean * odds)))
+
+
+def _high(mean: float, odds: float) -> float:
+    """And below this."""
+    return upwards(mean + odds / 3 + math.sqrt(odds * odds / 9 + 2 * mean * odds))
+
+
+def _first_turn(forest: "LazyForest", share: float) -> float:
+    """The most mistakes of layer 0, each of which makes a living sequence at most."""
+    threshold = forest.mistakes_per_layer[0] + forest.margins[0]
+    return threshold + _late(forest, 0, share) + 1
+
+
+def _late(forest: "LazyForest", layer: int, share: float) -> float:
+    return math.log(1 / share) / forest.budgets.switching[layer]
+
+
+def _events(forest: "LazyForest") -> float:
+    """How many events of probability ``share`` the proof excludes."""
+    return 1 + 3 * (forest.depth - 1) * _labelings(forest)
+
+
+def _labelings(forest: "LazyForest") -> float:
+    """Of the points in the forest, by concepts: all concepts, or Sauer's bound."""
+    size = forest.concepts.size
+    if size is not None:
+        return float(size)
+    dimension = forest.depth
+    points = (dimension + 1) * _first_turn(forest, _SMALLEST_SHARE)
+    return (math.e * points / dimension) ** dimension
+
+
+def _early_answers(forest: "LazyForest") -> float:
+    """No turn ends before its mistakes, the target's never, and no slot is hit twice in layer 0."""
+    early = [
+        forest.rounds * math.exp(-share * margin)
+        for share, margin in zip(forest.budgets.switching, forest.margins, strict=True)
+    ]
+    twice = (forest.mistakes_per_layer[0] + forest.margins[0]) ** 2 / forest.slots
+    return math.fsum(early) + twice
+
+
+def _early_yes_upper_bound(forest: "LazyForest", layer: int) -> float:
+    threshold = forest.mistakes_per_layer[layer] + forest.margins[layer]
+    exponent = math.log(forest.rounds) - forest.budgets.switching[layer] * threshold
+    return upwards(math.exp(min(0.0, upwards(exponent))))

@@ -1,0 +1,151 @@
+"""One layer of the forest, as a table of how many pairs of siblings are in which states.
+
+Sequences count only through the state that the base learner is in after them, and siblings are a
+uniformly random matching, so nothing but these counts matters; neither time nor memory depends on
+the number of slots. ``array_layer.py`` is the same layer written out, for comparison.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.learners.lazy_forest.matching import just_enough, random_pairs
+from littlestone.online.protocols import OnlineState
+from littlestone.randomness import Randomness
+
+Siblings = tuple[OnlineState, OnlineState]
+
+
+@dataclass(slots=True)
+class _Agreeing:
+    """The pairs that agree on one hypothesis and are not split."""
+
+    whole: int = 0
+    siblings: list[Siblings] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+
+    def add(self, siblings: Siblings, count: int) -> None:
+        self.siblings.append(siblings)
+        self.counts.append(count)
+        self.whole += count
+
+    def take(self, dart: int) -> Siblings:
+        """Remove the pair under ``dart``, each kind covering as many places as it counts."""
+        kind = 0
+        while dart >= self.counts[kind]:
+            dart -= self.counts[kind]
+            kind += 1
+        self.counts[kind] -= 1
+        self.whole -= 1
+        return self.siblings[kind]
+
+
+class ForestTable:
+    """The pairs of one layer: those that agree on a hypothesis, those that collide, the split ones.
+
+    Privacy:  none; algorithm.md says what may be released of it.
+    """
+
+    __slots__ = ("_agreeing", "_collisions", "_split")
+
+    def __init__(self) -> None:
+        self._agreeing: dict[Hypothesis, _Agreeing] = {}
+        self._collisions: Counter[Siblings] = Counter()
+        self._split: Counter[OnlineState] = Counter()
+
+    @classmethod
+    def of_empty_sequences(cls, start: OnlineState, *, pairs: int) -> "ForestTable":
+        """Layer 0: ``pairs`` pairs, nothing learned."""
+        table = cls()
+        table._agree(start.hypothesis).add((start, start), pairs)
+        return table
+
+    @classmethod
+    def placed(
+        cls, living: Counter[OnlineState], *, slots: int | None, rng: Randomness
+    ) -> "ForestTable":
+        """The next layer: the living sequences on random slots (L3); all others are ⊥.
+
+        Departs from [P, Algorithm 1]: with ``slots=None`` there are just enough of them, so that
+        no living sequence gets ⊥ as its sibling.
+        """
+        states = list(living)
+        hypotheses = [state.hypothesis for state in states]
+        owners = [kind for kind, state in enumerate(states) for _ in range(living[state])]
+        room = just_enough(len(owners)) if slots is None else slots  # (L1, L2)
+        pairs = random_pairs(len(owners), slots=room, rng=rng)  # (L3)
+        table = cls()
+        kinds = Counter((owners[first], owners[second]) for first, second in pairs.tolist())
+        for (first, second), count in kinds.items():
+            siblings = states[first], states[second]
+            if hypotheses[first] == hypotheses[second]:
+                table._agree(hypotheses[first]).add(siblings, count)
+            else:
+                table._collisions[siblings] = count
+        return table
+
+    def _agree(self, hypothesis: Hypothesis) -> _Agreeing:
+        return self._agreeing.setdefault(hypothesis, _Agreeing())
+
+    def agreeing(self) -> Counter[Hypothesis]:
+        """How many pairs, none of them split, agree on which hypothesis."""
+        return Counter({h: pairs.whole for h, pairs in self._agreeing.items() if pairs.whole})
+
+    def insert(
+        self, hypothesis: Hypothesis, x: Any, y: Label, *, slots: int, rng: Randomness
+    ) -> OnlineState | None:
+        """Send a mistake of ``hypothesis`` to a random one of ``slots`` slots.
+
+        If a pair that agrees on it and is not split yet sits there, its first sequence grows by
+        (x, y) and is returned, unless that makes it ⊥.
+        """
+        dart, pairs = rng.below(slots), self._agreeing.get(hypothesis)
+        if pairs is None or dart >= pairs.whole:
+            return None
+        first, _ = pairs.take(dart)
+        grown = first.after(x, y)
+        if grown.failed:
+            return None
+        self._split[grown] += 1
+        return grown
+
+    def update(self, *, rng: Randomness) -> Counter[OnlineState]:
+        """Algorithm 1: the living sequences that this layer hands to the next (L8)."""
+        # Departs from [P, Algorithm 1]: a pair split by a real example needs no guess.
+        living = Counter(self._split)
+        for siblings, count in self._collisions.items():  # (L4, L5)
+            ones = rng.bits(count).bit_count()  # (L6)
+            for label, times in ((0, count - ones), (1, ones)):
+                child = tournament(siblings, label)
+                if times and not child.failed:
+                    living[child] += times
+        return living
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "agreeing": {
+                hypothesis: list(zip(pairs.siblings, pairs.counts, strict=True))
+                for hypothesis, pairs in self._agreeing.items()
+            },
+            "collisions": dict(self._collisions),
+            "split": dict(self._split),
+        }
+
+    @classmethod
+    def restored(cls, state: dict[str, Any]) -> "ForestTable":
+        table = cls()
+        for hypothesis, pairs in state["agreeing"].items():
+            for siblings, count in pairs:
+                table._agree(hypothesis).add(siblings, count)
+        table._collisions = Counter(state["collisions"])
+        table._split = Counter(state["split"])
+        return table
+
+
+def tournament(siblings: Siblings, label: Label) -> OnlineState:
+    """The sibling that errs when a point on which they differ has ``label``, with that example."""
+    first, second = siblings
+    point = first.hypothesis.disagreement(second.hypothesis)  # (L6)
+    loser = first if first.hypothesis(point) != label else second
+    return loser.after(point, label)  # (L7)

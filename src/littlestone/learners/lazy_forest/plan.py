@@ -1,0 +1,244 @@
+"""How large a forest must be: the theorem's constants, and far smaller calibrated ones.
+
+Neither kind touches privacy, which holds for any numbers that ``LazyForest`` accepts.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from littlestone.mechanisms.histogram import smallest_noise_bound
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.rounding import float_at_most
+from littlestone.theory.histogram_bounds import truncation_upper_bound
+from littlestone.theory.realizable_bounds import frequent_pairs_lower_bound, slots_upper_bound
+
+MANY_SLOTS: Final = 1 << 60
+"""So many that no two of a layer-0 hypothesis's mistakes meet in one slot; they cost nothing."""
+
+_DEEPEST: Final = 8  # beyond it the mistakes needed exceed every float
+_BEYOND: Final = 1 << 1000
+_SMALLEST_SHARE: Final = 1e-3
+_COVERED: Final = 0.3
+_NEVER: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class ForestBudgets:
+    """How epsilon and delta are shared out.
+
+    An example of layer s pays switching[s] and the listings of the layers above s, so switching
+    may cost more in later layers.
+    """
+
+    switching: tuple[float, ...]
+    """Epsilon of AboveThreshold in layers 0 .. d."""
+    listing: tuple[PrivacyGuarantee, ...]
+    """Cost of the list of frequent hypotheses of layers 1 .. d."""
+
+    @classmethod
+    def from_listing(cls, epsilon: float, listing: Sequence[PrivacyGuarantee]) -> "ForestBudgets":
+        """The largest switching budgets that ``listing`` leaves of ``epsilon``."""
+        left = [
+            Fraction(epsilon) - sum(Fraction(later.epsilon) for later in listing[layer:])
+            for layer in range(len(listing) + 1)
+        ]
+        return cls(tuple(map(float_at_most, left)), tuple(listing))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForestPlan:
+    """The public numbers of a forest whose base learner errs at most d times."""
+
+    slots: int
+    packed: bool
+    mistakes_per_layer: tuple[int, ...]
+    mistakes_per_slot: tuple[float, ...]
+    margins: tuple[int, ...]
+    list_thresholds: tuple[int, ...]
+    budgets: ForestBudgets
+    early_release: bool
+
+
+def paper_plan(
+    depth: int, *, rounds: int, epsilon: float, delta: float, failure_probability: float
+) -> ForestPlan:
+    """[P, Algorithm 2 and Theorem realizable2], with c = 8 in place of 6 (docs/ERRATA.md, R1).
+
+    The last list counts single sequences instead of pairs, so its threshold is twice 3M_d/4.
+    """
+    slots = slots_upper_bound(
+        dimension=depth, epsilon=epsilon, delta=delta, failure_probability=failure_probability
+    )
+    half = Fraction(epsilon) / 2
+    share = float_at_most(half / max(depth, 1))
+    listing = (
+        PrivacyGuarantee(epsilon=share, delta=float_at_most(Fraction(delta) / max(depth, 1))),
+    ) * depth
+    margin = 8 * (math.log(rounds) + math.log(6 * rounds / failure_probability)) / float(half)
+    frequent = [
+        frequent_pairs_lower_bound(layer=layer, slots=slots) for layer in range(1, depth + 1)
+    ]
+    thresholds = [math.ceil(pairs * 3 / 4) for pairs in frequent[:-1]]
+    return ForestPlan(
+        slots=slots,
+        packed=False,
+        mistakes_per_layer=(*(slots >> layer for layer in range(depth)), 1),
+        mistakes_per_slot=(2.0,) * depth,
+        margins=(math.ceil(margin),) * (depth + 1),
+        list_thresholds=(*thresholds, math.ceil(frequent[-1] * 3 / 2)) if depth else (),
+        budgets=ForestBudgets((float_at_most(half),) * (depth + 1), listing),
+        early_release=False,
+    )
+
+
+@lru_cache(maxsize=1024)
+def calibrated_plan(
+    depth: int, *, rounds: int, epsilon: float, delta: float, failure_probability: float
+) -> ForestPlan:
+    """The smallest forest that should succeed, by mean values (algorithm.md, §5)."""
+    if depth <= 1:
+        return _shallow_plan(depth, rounds, epsilon, delta, failure_probability)
+    draft = _cheapest(_Problem(depth, rounds, epsilon, delta, failure_probability))
+    listing = tuple(
+        PrivacyGuarantee(epsilon=float_at_most(share), delta=float_at_most(Fraction(delta) / depth))
+        for share in draft.listing
+    )
+    budgets = ForestBudgets.from_listing(epsilon, listing)
+    return ForestPlan(
+        slots=MANY_SLOTS,
+        packed=True,
+        mistakes_per_layer=(draft.first_mistakes,) * depth + (1,),
+        mistakes_per_slot=(2.0, *draft.mistakes_per_slot),
+        margins=_margins(budgets.switching, rounds, failure_probability),
+        list_thresholds=_smallest_thresholds(listing),
+        budgets=budgets,
+        early_release=False,
+    )
+
+
+def _shallow_plan(
+    depth: int, rounds: int, epsilon: float, delta: float, failure_probability: float
+) -> ForestPlan:
+    """A base learner that errs once at most is released as soon as it is frequent."""
+    listing = (PrivacyGuarantee(epsilon=epsilon, delta=delta),) * depth
+    switching = (0.0, epsilon) if depth else (epsilon,)
+    # On realizable streams only the target is released, and a wide margin costs it nothing.
+    margins = _margins((epsilon,), rounds, min(_NEVER, failure_probability))
+    return ForestPlan(
+        slots=MANY_SLOTS,
+        packed=True,
+        mistakes_per_layer=(1,) * (depth + 1),
+        mistakes_per_slot=(2.0,) * depth,
+        margins=margins * (depth + 1),
+        list_thresholds=_smallest_thresholds(listing),
+        budgets=ForestBudgets(switching, listing),
+        early_release=depth == 1,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    depth: int
+    rounds: int
+    epsilon: float
+    delta: float
+    failure_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    listing: tuple[float, ...]
+    first_mistakes: int
+    mistakes_per_slot: tuple[float, ...]
+    cost: float
+
+
+def _cheapest(problem: _Problem) -> _Draft:
+    """Coordinate descent on the shares of epsilon: switching, then the lists of layers 1 .. d."""
+    weights = [1.0] * problem.depth + [3.0]
+    best = _draft(problem, weights)
+    step = 2.0 if problem.depth <= _DEEPEST else 1.0
+    while step > 1.02:
+        better = False
+        for position in range(len(weights)):
+            for factor in (step, 1 / step):
+                tried = [*weights]
+                tried[position] *= factor
+                draft = _draft(problem, tried)
+                if draft.cost < best.cost:
+                    best, weights, better = draft, tried, True
+        if not better:
+            step = math.sqrt(step)
+    return best
+
+
+def _draft(problem: _Problem, weights: Sequence[float]) -> _Draft:
+    """From the last list back to the first: how much each layer must have for the next."""
+    depth, odds = problem.depth, math.log(1 / problem.failure_probability)
+    lowest = _SMALLEST_SHARE * sum(weights)
+    raised = [max(weight, lowest) for weight in weights]
+    epsilons = [problem.epsilon * weight / sum(raised) for weight in raised]
+    switching = [math.fsum(epsilons[: layer + 1]) for layer in range(depth + 1)]
+    listing = epsilons[1:]
+    bounds = [
+        truncation_upper_bound(epsilon=epsilon, delta=problem.delta / depth)
+        for epsilon in listing[:-1]
+    ]
+    last = truncation_upper_bound(epsilon=listing[-1] / 2, delta=problem.delta / depth / 2)
+    # Single sequences of the target that the last list wants, noise and guesses allowed for.
+    wanted = _with_slack(last + 1 + 2 * odds / listing[-1], odds, 0.5)
+    consistent, pairs = wanted, [0.0] * depth
+    for layer in range(depth - 1, 0, -1):
+        listed = bounds[layer - 1] + 1 + odds / listing[layer - 1]
+        collisions = _with_slack(2 * consistent, odds, 0.5)  # half of the guesses are right
+        root = (math.sqrt(listed) + math.sqrt(listed + 4 * collisions)) / 2
+        pairs[layer] = root * root  # of which √(pairs · listed) may agree unlisted
+        if layer > 1:
+            # A share 2^(1 − 2^(layer−1)) of the sequences is consistent with the target.
+            exponent = min(2 ** (layer - 1), 900)
+            consistent = _with_slack(pairs[layer] * 2.0**exponent, odds, 1.0)
+    first = 2 * pairs[1]
+    covered = [_COVERED] * (depth - 2) + [min(0.9, 1.25 * wanted / pairs[depth - 1])]
+    per_slot = [-math.log1p(-share) for share in covered]
+    margin = math.log(problem.rounds) + odds
+    cost = first + margin * math.fsum(
+        times / epsilon for times, epsilon in zip([1, *[2] * depth], switching, strict=True)
+    )
+    for layer in range(1, depth):
+        cost += per_slot[layer - 1] * (first / 2**layer + 2 * bounds[layer - 1])
+    return _Draft(
+        listing=tuple(listing),
+        first_mistakes=math.ceil(first) if first < 1e300 else _BEYOND,
+        mistakes_per_slot=tuple(per_slot),
+        cost=cost,
+    )
+
+
+def _with_slack(mean: float, odds: float, variance_share: float) -> float:
+    """A mean large enough that ``mean`` itself is a likely outcome."""
+    return mean + math.sqrt(2 * odds * variance_share * mean)
+
+
+def _smallest_thresholds(listing: Sequence[PrivacyGuarantee]) -> tuple[int, ...]:
+    """One above the noise bound, the least that the histogram allows."""
+    cells = [1] * (len(listing) - 1) + [2]
+    return tuple(
+        smallest_noise_bound(Fraction(cost.epsilon) / parts, Fraction(cost.delta) / parts) + 1
+        for cost, parts in zip(listing, cells, strict=False)
+    )
+
+
+def _margins(
+    switching: Sequence[float], rounds: int, failure_probability: float
+) -> tuple[int, ...]:
+    """How far below its threshold AboveThreshold may fire within ``rounds``.
+
+    In the last layer an early yes throws away the right hypothesis, hence the smaller probability.
+    """
+    odds = math.log(rounds) - math.log(failure_probability)
+    early = [math.ceil(odds / epsilon) for epsilon in switching[:-1]]
+    return (*early, math.ceil((odds + math.log(10)) / switching[-1]))

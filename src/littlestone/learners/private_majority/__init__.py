@@ -1,0 +1,1 @@
+"""Majorities of privately drawn concepts: the practical realizable learner."""

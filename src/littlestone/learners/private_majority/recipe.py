@@ -1,0 +1,204 @@
+"""The practical default for finite classes: majorities that change only when they err often."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+from littlestone import require
+from littlestone.concepts.losses.concept_losses import distinguished_points, require_listable
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.private_majority.bound import (
+    fresh_mistakes_upper_bound,
+    sampled_mistakes_upper_bound,
+)
+from littlestone.learners.private_majority.fresh import FreshEngine
+from littlestone.learners.private_majority.plan import FreshPlan, Plan, SampledPlan
+from littlestone.learners.private_majority.planner import plan_fresh, plan_sampled
+from littlestone.learners.private_majority.sampled import SampledEngine
+from littlestone.learners.private_majority.witnesses import (
+    MOST_KEYS,
+    Witnesses,
+    witnesses_for,
+)
+from littlestone.learners.run import Engine, PrivateRun
+from littlestone.privacy.group import user_level
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import Randomness
+
+Evidence = Literal["fresh", "cumulative"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateMajority:
+    """Publish a majority; when it has erred often enough, learn from its mistakes and go on.
+
+    Privacy:
+        Releases:   the hypothesis of every round
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive
+        Guarantee:  (epsilon, delta), with delta = 0 for fresh evidence; per user
+                    (``max_contributions`` examples) by group privacy
+        Assumes:    timing (docs/GUARANTEES.md): a mistake takes longer than a correct round
+        Proof:      recipe.md, fresh.md, sampled.md
+
+    Mistakes: O(log T / epsilon) for each of at most Littlestone-dimension many phases where one
+    phase's mistakes say by themselves what to give up (``evidence="fresh"``: thresholds, points,
+    sparse sets); O((log |H|)^1.5 sqrt(log |X|) / epsilon + log |H| log T / epsilon) for any finite
+    class (``evidence="cumulative"``). On streams that no concept fits, privacy holds all the same,
+    and nothing is promised about mistakes.
+
+    ``votes`` and ``phases`` replace the planned ones of cumulative evidence, ``plan`` all numbers;
+    privacy is checked for whatever they are.
+
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
+    >>> learner = PrivateMajority(concepts=Thresholds(1024), rounds=10**6, epsilon=1.0)
+    >>> print(learner.guarantee())
+    ε = 1
+    """
+
+    concepts: ConceptClass
+    rounds: int
+    epsilon: float
+    delta: float = 0.0
+    evidence: Evidence | None = None
+    votes: int | None = None
+    phases: int | None = None
+    plan: Plan | None = None
+    max_contributions: int = 1
+    _planned: Plan = field(init=False, repr=False, compare=False)
+    _witnesses: Witnesses | None = field(init=False, repr=False, compare=False)
+    _cost: PrivacyGuarantee = field(init=False, repr=False, compare=False)
+
+    oblivious_only: ClassVar[bool] = False
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
+        require.positive(epsilon=self.epsilon)
+        require.probability(delta=self.delta)
+        witnesses = None if self.evidence == "cumulative" else witnesses_for(self.concepts)
+        object.__setattr__(self, "_witnesses", witnesses)
+        self._refuse_mixtures()
+        planned = self._make_plan() if self.plan is None else self.plan
+        object.__setattr__(self, "_planned", planned)
+        if isinstance(planned, SampledPlan):
+            require_listable(self.concepts)
+        cost = planned.guarantee(delta=self.delta)
+        object.__setattr__(self, "_cost", cost)
+        if not cost.within(self._budget):
+            raise ValueError(
+                f"plan must stay within the budget, got {cost!r} for "
+                f"epsilon={self.epsilon!r}, delta={self.delta!r}"
+            )
+
+    @property
+    def planned(self) -> Plan:
+        """The numbers that are used: ``plan``, or what was chosen in its absence."""
+        return self._planned
+
+    def for_rounds(self, rounds: int) -> "PrivateMajority":
+        """The same learner for another horizon, planned anew unless the plan was given."""
+        return replace(self, rounds=rounds)
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """Per user who contributes at most ``max_contributions`` examples."""
+        return user_level(self._cost, max_contributions=self.max_contributions)
+
+    def bound(self, *, failure_probability: float) -> float:
+        """Mistakes on realizable streams; exceeded with ``failure_probability`` at most."""
+        require.open_probability(failure_probability=failure_probability)
+        if isinstance(self._planned, SampledPlan):
+            return sampled_mistakes_upper_bound(
+                self._planned,
+                concepts=require_listable(self.concepts),
+                columns=distinguished_points(self.concepts),
+                rounds=self.rounds,
+                failure_probability=failure_probability,
+            )
+        assert self._witnesses is not None
+        return fresh_mistakes_upper_bound(
+            self._planned,
+            self._witnesses,
+            levels=self.concepts.littlestone_dimension,
+            rounds=self.rounds,
+            failure_probability=failure_probability,
+        )
+
+    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
+        return PrivateRun.begin(self, rng)
+
+    def restore(self, snapshot: bytes) -> PrivateRun:
+        return PrivateRun.restore(self, snapshot)
+
+    def engine(self, rng: Randomness) -> Engine:
+        return self._engine(rng, None)
+
+    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> Engine:
+        return self._engine(rng, state)
+
+    @property
+    def _budget(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
+
+    def _engine(self, rng: Randomness, state: dict[str, Any] | None) -> Engine:
+        if isinstance(self._planned, SampledPlan):
+            return SampledEngine(
+                concepts=self.concepts,
+                plan=self._planned,
+                budget=self._budget,
+                cost=self._cost,
+                rng=rng,
+                state=state,
+            )
+        assert self._witnesses is not None
+        return FreshEngine(
+            concepts=self.concepts,
+            witnesses=self._witnesses,
+            plan=self._planned,
+            budget=self._budget,
+            cost=self._cost,
+            rng=rng,
+            state=state,
+        )
+
+    def _make_plan(self) -> Plan:
+        if self._witnesses is not None and self.votes is None and self.phases is None:
+            return plan_fresh(
+                self._witnesses,
+                levels=self.concepts.littlestone_dimension,
+                rounds=self.rounds,
+                epsilon=self.epsilon,
+            )
+        if self.delta == 0:
+            raise ValueError(
+                "delta must be above 0 for cumulative evidence, whose draws are composed by zCDP, "
+                "got delta=0.0"
+            )
+        return plan_sampled(
+            concepts=require_listable(self.concepts),
+            columns=distinguished_points(self.concepts),
+            rounds=self.rounds,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            votes=self.votes,
+            phases=self.phases,
+        )
+
+    def _refuse_mixtures(self) -> None:
+        if self.evidence not in (None, "fresh", "cumulative"):
+            raise ValueError(
+                f"evidence must be 'fresh', 'cumulative' or None, got evidence={self.evidence!r}"
+            )
+        given = [name for name in ("evidence", "votes", "phases") if getattr(self, name)]
+        if self.plan is not None and given:
+            raise ValueError(f"plan already decides {given[0]}, got both")
+        fresh = isinstance(self.plan, FreshPlan) or self.evidence == "fresh"
+        if fresh and self._witnesses is None:
+            raise ValueError(
+                "fresh evidence needs thresholds, or points or sparse sets over at most "
+                f"{MOST_KEYS} keys, got concepts={self.concepts!r}"
+            )
+        if fresh and (self.votes or self.phases):
+            raise ValueError("votes and phases belong to cumulative evidence, got evidence='fresh'")
+        for name in ("votes", "phases"):
+            if getattr(self, name) is not None:
+                require.integer(**{name: getattr(self, name)}, at_least=1)

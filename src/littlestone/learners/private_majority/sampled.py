@@ -1,0 +1,134 @@
+"""Majority votes of concepts drawn from exponential weights, phase by phase."""
+
+from typing import Any
+
+import numpy as np
+
+from littlestone.concepts.losses.concept_losses import losses_of
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.learners.private_majority.plan import EpochPlan, SampledPlan
+from littlestone.mechanisms.above_threshold import AboveThresholdRun
+from littlestone.privacy.charge import Charge
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness
+
+
+class SampledEngine:
+    """The losses are secret; the drawn concepts are public.
+
+    Privacy:
+        Releases:   the hypothesis of every round
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive
+        Guarantee:  ``SampledPlan.guarantee``; conditionally on every prefix
+        Assumes:    timing (docs/GUARANTEES.md): a mistake takes longer than a correct round
+        Proof:      sampled.md
+    """
+
+    def __init__(
+        self,
+        *,
+        concepts: ConceptClass,
+        plan: SampledPlan,
+        budget: PrivacyGuarantee,
+        cost: PrivacyGuarantee,
+        rng: Randomness,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        self._plan, self._rng = plan, rng
+        self._check = concepts.domain.check
+        self._losses = losses_of(concepts)
+        self._cost = cost
+        self._charge: Charge
+        self._hypothesis: Hypothesis
+        self._watch: AboveThresholdRun
+        if state is None:
+            self._played, self._epoch_number = 0, 0
+            self.ledger = Ledger(budget=budget, private=rng.private)
+            self._begin_epoch()
+            return
+        self._played, self._epoch_number = state["played"], state["epoch"]
+        self.ledger = Ledger.from_json(state["ledger"])
+        self._charge = self.ledger.charges[-1]
+        self._losses.load(state["losses"])
+        self._phase, self._chosen = state["phase"], state["chosen"]
+        self._hypothesis = self._losses.vote(self._chosen)
+        self._watch = self._watch_recipe().restore(state["watch"], rng=rng)
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        return self._hypothesis
+
+    @property
+    def halted(self) -> bool:
+        """Never: after its last phase an epoch is followed by another one."""
+        return False
+
+    @property
+    def status(self) -> str:
+        again = f" (epoch {self._epoch_number + 1})" if self._epoch_number else ""
+        return f"learning{again}"
+
+    def step(self, x: Any, y: Label) -> None:
+        self._played += 1
+        mistake = self._hypothesis(x) != y
+        if mistake:
+            self._learn(x, y)
+        if self._watch.observe(mistake):  # (L5)
+            self._end_phase()
+
+    def steps(self, xs: Any, ys: Any) -> int:
+        mistakes = np.flatnonzero(self._hypothesis.many(xs) != ys)
+        fired = self._watch.observe_block(mistakes, len(ys))  # (L5)
+        taken = len(ys) if fired is None else fired + 1
+        for i in mistakes[: np.searchsorted(mistakes, taken)].tolist():
+            self._learn(self._check(xs[i]), int(ys[i]))
+        self._played += taken
+        if fired is not None:
+            self._end_phase()
+        return taken
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "played": self._played,
+            "epoch": self._epoch_number,
+            "phase": self._phase,
+            "chosen": self._chosen,
+            "ledger": self.ledger.to_json(),
+            "losses": self._losses.state(),
+            "watch": self._watch.state(),
+        }
+
+    @property
+    def _epoch(self) -> EpochPlan:
+        return self._plan.epoch(self._epoch_number)
+
+    def _learn(self, x: Any, y: Label) -> None:
+        if self._phase <= len(self._epoch.weights):
+            self._losses.add(x, y, self._epoch.weights[self._phase - 1])  # (L4)
+
+    def _end_phase(self) -> None:
+        if self._phase < self._epoch.phases:
+            self._phase += 1
+            self._begin_phase()
+            return
+        self.ledger.close(self._charge, last=self._played)
+        self._epoch_number += 1
+        self._begin_epoch()
+
+    def _begin_epoch(self) -> None:
+        self._charge = self.ledger.charge("one epoch", self._cost, first=self._played + 1)
+        self._losses.load(np.zeros_like(self._losses.state()))  # (L1)
+        self._phase = 1
+        self._begin_phase()
+
+    def _begin_phase(self) -> None:
+        epoch = self._epoch
+        scores = self._losses.written_out()
+        self._chosen = epoch.draw().draw(scores, rng=self._rng, count=epoch.votes)  # (L2)
+        self._hypothesis = self._losses.vote(self._chosen)  # (L3)
+        self._watch = self._watch_recipe().start(rng=self._rng)  # (L5)
+
+    def _watch_recipe(self) -> Any:
+        return self._plan.watch(self._epoch.thresholds[self._phase - 1])

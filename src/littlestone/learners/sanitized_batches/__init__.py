@@ -1,0 +1,1 @@
+"""The paper's proper agnostic learner (Algorithm 3)."""

@@ -1,0 +1,1 @@
+"""The paper's agnostic learner (Algorithms 5 to 7)."""

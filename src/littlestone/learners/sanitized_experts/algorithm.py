@@ -1,0 +1,145 @@
+"""The constructed experts at work: sanitized points, weights by groups, draws."""
+
+from typing import Any, cast
+
+from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.experts.exponential_weights import BatchedStrategy, ExponentialWeights
+from littlestone.experts.shrinking_dartboard import DartboardStrategy
+from littlestone.learners.sanitized_experts.draw import GroupDraw
+from littlestone.learners.sanitized_experts.expert_losses import PredictorLosses
+from littlestone.learners.sanitized_experts.interval_runs import IntervalPoints
+from littlestone.learners.sanitized_experts.paths import Paths
+from littlestone.learners.sanitized_experts.plan import ExpertsPlan
+from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
+from littlestone.online.protocols import OnlineLearner
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.zcdp import ZeroConcentrated, compose_zero_concentrated
+from littlestone.randomness import Randomness
+
+
+class SanitizedExpertsEngine:
+    """[P, Algorithms 6 and 7] and an experts algorithm on what they construct."""
+
+    def __init__(
+        self,
+        plan: ExpertsPlan,
+        base: OnlineLearner,
+        *,
+        budget: PrivacyGuarantee,
+        most_groups: int,
+        rng: Randomness,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        construction = plan.construction
+        self._plan, self._rng, self._round = plan, rng, 0
+        self._grid = construction.switch_grid
+        saved = None if state is None else state["ledger"]
+        self.ledger = _ledger(plan, budget, rng) if saved is None else Ledger.from_json(saved)
+        self._losses = PredictorLosses(base.concepts.domain)
+        self._paths = Paths(
+            base,
+            self._losses,
+            switch_times=construction.switch_times,
+            most_switches=construction.most_switches,
+            most_groups=most_groups,
+        )
+        self._intervals = IntervalPoints(
+            construction.intervals, construction.sanitizers, self.ledger, rng
+        )
+        self._draw = GroupDraw(self._paths, self._losses, plan.table, refresh=plan.refresh, rng=rng)
+        if state is not None:
+            self._restore(state)
+        self._strategy = self._start(None if state is None else state["strategy"])
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        return self._paths.hypothesis(self._strategy.expert)
+
+    @property
+    def halted(self) -> bool:
+        return False
+
+    @property
+    def status(self) -> str:
+        if self._paths.full:
+            return "learning, but no new experts: the released points make too many"
+        return self._strategy.status
+
+    def step(self, x: Any, y: Label) -> None:
+        wrong = int(self.hypothesis(x) != y)
+        self._losses.add(x, y)  # (L1)
+        self._strategy.take((wrong,))
+        self._intervals.observe(x)  # (L2)
+        self._round += 1
+        if self._round % self._grid == 0:
+            self._switch_time()
+        self._strategy.settle()  # (L5)
+
+    def steps(self, xs: Any, ys: Any) -> int:
+        published = self.hypothesis
+        points = xs.tolist() if hasattr(xs, "tolist") else xs
+        for taken, (x, y) in enumerate(zip(points, ys.tolist(), strict=True), start=1):
+            self.step(x, y)
+            if self.hypothesis is not published:
+                return taken
+        return len(ys)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "round": self._round,
+            "losses": self._losses.state(),
+            "paths": self._paths.state(),
+            "intervals": self._intervals.state(),
+            "strategy": self._strategy.state(),
+            "ledger": self.ledger.to_json(),
+        }
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self._round = state["round"]
+        self._losses.restore(state["losses"])
+        self._paths.restore(state["paths"])
+        self._intervals.restore(state["intervals"])
+        self._draw.restore(state["strategy"]["selection"])
+
+    def _switch_time(self) -> None:
+        """Experts switch if they are to; the one that is played draws what it is."""
+        if self._paths.finished:
+            return
+        held = self._strategy.expert
+        used = self._paths.groups[held].place.used
+        moves = self._paths.branch(self._released)  # (L3)
+        choices = self._paths.continuations(moves[held], used)
+        self._strategy.expert = self._draw.pick(choices)  # (L4)
+        self._losses.keep({group.predictor for group in self._paths.groups})
+        self._draw.changed()
+
+    def _released(self, first: int, last: int) -> Any:
+        """The points of whole steps of the grid."""
+        return self._intervals.points((first - 1) * self._grid + 1, last * self._grid)
+
+    def _start(self, state: dict[str, Any] | None) -> BatchedStrategy | DartboardStrategy:
+        prediction = self._plan.prediction
+        # Strategies ask a drawing for nothing but ``draw``, ``passed`` and ``state``.
+        drawing = cast(IncrementalSelectionRun, self._draw)
+        if isinstance(prediction, ExponentialWeights):
+            lengths = prediction.batches.lengths(prediction.rounds)
+            return BatchedStrategy(lengths, drawing, state)
+        return DartboardStrategy(prediction, drawing, self._rng, state)
+
+
+def _ledger(plan: ExpertsPlan, budget: PrivacyGuarantee, rng: Randomness) -> Ledger:
+    """Room for every release; the experts algorithm is charged at once, for all rounds."""
+    intervals = plan.construction.intervals
+    rho = compose_zero_concentrated(
+        [cost for cost in intervals.costs() if isinstance(cost, ZeroConcentrated)]
+    )
+    ledger = Ledger(
+        budget=budget,
+        private=rng.private,
+        concentrated=rho,
+        concentrated_delta=intervals.delta if rho.rho else 0.0,
+    )
+    name = type(plan.prediction).__name__
+    ledger.charge(name, plan.prediction.guarantee(), first=1)
+    return ledger

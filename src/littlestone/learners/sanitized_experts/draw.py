@@ -1,0 +1,102 @@
+"""An expert drawn by prior mass times exponential weight, exactly, without listing the experts."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any
+
+from littlestone.learners.sanitized_experts.expert_losses import PredictorLosses
+from littlestone.learners.sanitized_experts.paths import Paths
+from littlestone.mechanisms.noise.integer_weights import WeightTable
+from littlestone.randomness import Randomness
+
+
+class GroupDraw:
+    """Draws the group of an expert; what the strategies of ``experts/`` call a drawing.
+
+    Weights are laid out after each branching and every ``refresh`` rounds. In between an element is
+    proposed by its old weight and kept with probability new weight / old weight: what is kept has
+    the law of the new weights, exactly.
+
+    Privacy (of each draw):
+        Releases:   the number of one group
+        Neighbours: streams that differ in one example, given the same released points
+        Adversary:  adaptive; losses may depend on everything released before
+        Guarantee:  (2 * rate, 0); its log-likelihood ratio spans at most 2 * rate
+        Assumes:    timing (docs/GUARANTEES.md): the number of proposals depends on the losses
+        Proof:      draw.md
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        losses: PredictorLosses,
+        table: WeightTable,
+        *,
+        refresh: int,
+        rng: Randomness,
+    ) -> None:
+        self._paths, self._losses, self._table, self._rng = paths, losses, table, rng
+        self._refresh = refresh
+        self._age: int | None = None
+        self._then: dict[int, int] = {}
+
+    def passed(self, rounds: int) -> None:
+        """The losses have grown by this many rounds."""
+        if self._age is not None:
+            self._age += rounds
+
+    def changed(self) -> None:
+        """The groups are others now."""
+        self._age = None
+
+    def draw(self) -> int:
+        """The number of one group."""
+        if self._age is None or self._age >= self._refresh:
+            self._losses.settle()
+            self._lay_out(self._paths.losses_now())
+            self._age = 0
+        weights, level, rng = self._table.weights, self._table.level, self._rng
+        while True:
+            element = bisect_right(self._ends, rng.below(self._ends[-1]))  # (L3)
+            group, predictor, before = self._laid[element]
+            grown = self._losses.of(predictor) - self._then[predictor]
+            if not grown:
+                return group
+            excess = before - self._least
+            # (L4)
+            if rng.below(weights[level(excess)]) < weights[level(excess + grown)]:
+                return group
+
+    def pick(self, choices: Sequence[tuple[int, int]]) -> int:
+        """One of these groups, by the whole number beside it; reads no losses."""
+        ends = list(accumulate(weight for _, weight in choices))
+        return choices[bisect_right(ends, self._rng.below(ends[-1]))][0]
+
+    def state(self) -> dict[str, Any]:
+        """What ``restore`` needs besides the groups and their losses; secret."""
+        return {"age": self._age, "then": dict(self._then)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on with the weights that were laid out then."""
+        self._age = state["age"]
+        if self._age is not None:
+            self._lay_out(state["then"])
+
+    def _lay_out(self, past: dict[int, int]) -> None:
+        """Every group and loss as a stretch as long as it weighs."""
+        self._then = past
+        laid = list(self._paths.elements(past))
+        self._least = min(loss for _, _, loss, _ in laid)  # (L1)
+        self._laid = [(group, predictor, loss) for group, predictor, loss, _ in laid]
+        self._ends = list(accumulate(weigh(laid, self._table, self._least)))  # (L2)
+
+
+def weigh(
+    elements: Iterable[tuple[int, int, int, int]], table: WeightTable, least: int
+) -> Iterator[int]:
+    """Mass times the table's weight of the loss above the least, for each element."""
+    weights, last = table.weights, len(table.weights) - 1
+    for _, _, loss, mass in elements:
+        level = loss - least
+        yield mass * weights[level if level < last else last]

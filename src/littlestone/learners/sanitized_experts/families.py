@@ -1,0 +1,240 @@
+"""Sanitizers for what a learner's predictors and the concepts can disagree on, for every length."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.protocols import ConceptClass, Point
+from littlestone.online.protocols import OnlineLearner, OnlineState
+from littlestone.online.sparse_majority.recipe import SparseMajority
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.privacy.mixed_budget import MixedBudget
+from littlestone.privacy.rounding import float_at_most
+from littlestone.sanitizers.protocols import Sanitized, Sanitizer
+from littlestone.sanitizers.realizable.realizable_sanitizer import (
+    RealizableRelease,
+    RealizableSanitizer,
+)
+from littlestone.sanitizers.specialised.histogram_sanitizer import (
+    HistogramRelease,
+    HistogramSanitizer,
+)
+from littlestone.sanitizers.specialised.tree_sanitizer import CumulativeRelease, TreeSanitizer
+from littlestone.sanitizers.stream.interval_sanitizer import Family
+
+_MOST_STATES: Final = 1 << 12
+_LARGEST_MATRIX: Final = 1 << 22
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistogramFamily:
+    """Histograms of the keys at equal shares of (epsilon, delta)."""
+
+    concepts: Points | SparseSets
+    epsilon: float
+    delta: float
+
+    def __call__(self, size: int, parts: int) -> HistogramSanitizer:
+        del size
+        return HistogramSanitizer(
+            concepts=self.concepts,
+            epsilon=float_at_most(Fraction(self.epsilon) / parts),
+            delta=float_at_most(Fraction(self.delta) / parts),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeFamily:
+    """Noisy trees over a range of integers at equal shares of epsilon; no delta is needed."""
+
+    concepts: Thresholds | Intervals
+    epsilon: float
+
+    def __call__(self, size: int, parts: int) -> TreeSanitizer:
+        del size
+        return TreeSanitizer(
+            concepts=self.concepts, epsilon=float_at_most(Fraction(self.epsilon) / parts)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RealizableFamily:
+    """The paper's: realizable sanitizers, each planned for its length."""
+
+    concepts: ConceptClass
+    epsilon: float
+    delta: float
+    failure_probability: float
+    """Of each release; a bound that allows less promises nothing."""
+
+    def __call__(self, size: int, parts: int) -> RealizableSanitizer:
+        return _planned(self, size, parts)
+
+
+@lru_cache(maxsize=1024)
+def _planned(family: RealizableFamily, size: int, parts: int) -> RealizableSanitizer:
+    return RealizableSanitizer.planned(
+        concepts=family.concepts,
+        size=size,
+        budget=_split(family.epsilon, family.delta).divided(parts),
+        failure_probability=family.failure_probability,
+    )
+
+
+@lru_cache(maxsize=64)
+def _split(epsilon: float, delta: float) -> MixedBudget:
+    return MixedBudget.split(epsilon=epsilon, delta=delta)
+
+
+def conversion_delta(family: Family) -> float:
+    """Where the concentrated costs of a family are converted; 0 if it has none."""
+    return family.delta if isinstance(family, RealizableFamily) else 0.0
+
+
+def family_named(
+    name: str,
+    base: OnlineLearner,
+    *,
+    rounds: int,
+    epsilon: float,
+    delta: float,
+    failure_probability: float,
+) -> Family:
+    """The family of this name for the errors of ``base``.
+
+    ``auto`` takes the one that would miss least if it were asked once, about all rounds.
+    """
+    # There are fewer than 2T releases, whichever intervals the plan takes.
+    each = failure_probability / (2 * rounds)
+
+    def named(name: str) -> Family:
+        return _family(name, base, epsilon, delta, each)
+
+    if name != "auto":
+        return named(name)
+    if isinstance(base.concepts, Points | SparseSets):
+        return named("histogram")
+    if isinstance(base.concepts, Thresholds):
+        return named("tree")
+
+    def missed(family: Family) -> float:
+        return detection_bound(family(rounds, 1), size=rounds, failure_probability=each)
+
+    return min(named("histogram"), named("realizable"), key=missed)
+
+
+def _family(
+    name: str, base: OnlineLearner, epsilon: float, delta: float, failure_probability: float
+) -> Family:
+    errors = error_class(base, histogram=name == "histogram")
+    if name == "histogram" and isinstance(errors, SparseSets):
+        return HistogramFamily(concepts=errors, epsilon=epsilon, delta=delta)
+    if name == "tree" and isinstance(errors, Intervals):
+        return TreeFamily(concepts=errors, epsilon=epsilon)
+    if name == "realizable":
+        return RealizableFamily(
+            concepts=errors, epsilon=epsilon, delta=delta, failure_probability=failure_probability
+        )
+    raise ValueError(
+        f"sanitizer must be 'auto', 'histogram', 'realizable', 'tree' (for thresholds) or a "
+        f"function of (size, parts), got sanitizer={name!r} for {base!r}"
+    )
+
+
+def error_class(base: OnlineLearner, *, histogram: bool = False) -> ConceptClass:
+    """A class that holds A(S) ⊕ h for all predictors A(S) of ``base`` and all concepts h.
+
+    The paper's H_{m,1/2} ⊕ H, or less. With ``histogram`` any set of points will do.
+
+    >>> error_class(SparseMajority(Thresholds(100)))
+    Intervals(n=100)
+    >>> error_class(SparseMajority(SparseSets(3)))
+    SparseSets(k=6, n=None)
+    """
+    concepts = base.concepts
+    if isinstance(base, SparseMajority | StandardOptimal):
+        if isinstance(concepts, Thresholds) and not histogram:
+            return Intervals(concepts.n)  # two thresholds differ on an interval
+        if isinstance(concepts, Points):
+            return SparseSets(2, concepts.n)
+        if isinstance(concepts, SparseSets):
+            return SparseSets(2 * concepts.k, concepts.n)
+    points = concepts.domain.size
+    if points is None or not isinstance(concepts.domain, IntegerRange):
+        raise ValueError(
+            f"sanitizer must be given for {base!r}: what its predictors and the concepts differ "
+            f"on is not known in closed form, and the points are not a short range of integers"
+        )
+    if histogram:
+        return SparseSets(points, points)
+    recipe: Any = base  # hashable, which the protocol does not say
+    return _listed_errors(recipe, points)
+
+
+@lru_cache(maxsize=64)
+def _listed_errors(base: Any, points: int) -> FiniteClass:
+    """Every predictor that ``base`` can come to, against every concept."""
+    block = np.arange(points)
+    predictors = np.unique([s.hypothesis.many(block) for s in reachable(base, points)], axis=0)
+    concepts = FiniteClass.of(base.concepts).matrix
+    if predictors.shape[0] * concepts.shape[0] * points > _LARGEST_MATRIX:
+        raise ValueError(
+            f"sanitizer must be given: {predictors.shape[0]} predictors and {concepts.shape[0]} "
+            f"concepts on {points} points are too many to be told apart one by one"
+        )
+    return FiniteClass((predictors[:, None, :] != concepts[None]).reshape(-1, points))
+
+
+def reachable(base: OnlineLearner, points: int) -> Iterable[OnlineState]:
+    """The states that ``base`` comes to by mistakes on 0 .. points-1, until it is contradicted."""
+    found: dict[OnlineState, None] = {base.start(): None}
+    newest = list(found)
+    while newest:
+        told = (s.after(x, 1 - s.hypothesis(x)) for s in newest for x in range(points))
+        newest = list(dict.fromkeys(s for s in told if not s.failed and s not in found))
+        found |= dict.fromkeys(newest)
+        if len(found) > _MOST_STATES:
+            raise ValueError(
+                f"sanitizer must be given: {base!r} has more than {_MOST_STATES} states"
+            )
+    return found
+
+
+def detection_bound(sanitizer: Sanitizer, *, size: int, failure_probability: float) -> float:
+    """A set that holds more of the ``size`` examples than this holds a synthetic point."""
+    error = sanitizer.error_bound(size=size, failure_probability=failure_probability)
+    if error >= 1:
+        return float(size)
+    if isinstance(sanitizer, TreeSanitizer):
+        # Quantiles: an interval with more than one part of the released mass holds one.
+        return min(float(size), size * (error + 1 / tree_points(sanitizer, size)))
+    return size * error
+
+
+def tree_points(sanitizer: TreeSanitizer, size: int) -> int:
+    """How many quantiles of a released curve to use: about one for each unresolved stretch."""
+    error = sanitizer.error_bound(size=size, failure_probability=0.05)
+    return max(2, math.ceil(1 / error))
+
+
+def synthetic_points(sanitizer: Sanitizer, released: Sanitized, size: int) -> Sequence[Point]:
+    """Few points that meet every set which the release says may hold often; all of it public."""
+    if isinstance(released, RealizableRelease):
+        return released.hitting_set
+    if isinstance(released, HistogramRelease):
+        return list(released.counts)
+    if isinstance(released, CumulativeRelease) and isinstance(sanitizer, TreeSanitizer):
+        return list(dict.fromkeys(released.dataset(tree_points(sanitizer, size))))
+    support: list[Any] = list(released.distribution())
+    return support

@@ -1,0 +1,197 @@
+"""Private agnostic learning through experts that are built from sanitized points."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, Final
+
+from littlestone import require
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.run import PrivateRun
+from littlestone.learners.sanitized_experts.algorithm import SanitizedExpertsEngine
+from littlestone.learners.sanitized_experts.families import family_named
+from littlestone.learners.sanitized_experts.plan import ALGORITHMS, ExpertsPlan, plan_experts
+from littlestone.online.protocols import OnlineLearner
+from littlestone.online.sparse_majority.recipe import SparseMajority
+from littlestone.privacy.group import user_level
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.rounding import float_at_most
+from littlestone.randomness import Randomness
+from littlestone.sanitizers.stream.interval_sanitizer import Family
+from littlestone.theory.outwards import upwards
+
+_SHARES: Final = (0.0625, 0.125, 0.25, 0.5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SanitizedExperts:
+    """[P, Algorithms 5 to 7]: sanitize, construct experts, predict from them privately.
+
+    An expert is the learner ``base`` (``SparseMajority`` unless given), told at most M times, M
+    its mistake bound, that it errs on a point that was released for the interval since its last
+    switch. For every concept some expert differs from it rarely, if the sanitizer notices sets of
+    points that are frequent. ``sanitizer`` is ``auto``, ``histogram``, ``realizable`` (the
+    paper's), ``tree`` (thresholds), or a function of (size, parts) as ``IntervalSanitizer`` takes;
+    ``experts`` names the algorithm that predicts from the experts: ``exponential-weights``
+    (adaptive adversaries), ``shrinking-dartboard`` or ``lazy-switching`` (oblivious ones).
+    Experts may switch after every ``switch_grid`` rounds; the best length is found if None.
+
+    Privacy:
+        Releases:   the hypothesis of every round (and all sanitized points, which may be shown)
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive, as far as privacy goes
+        Guarantee:  (epsilon, delta); per user (``max_contributions`` examples) by group privacy
+        Assumes:    a deterministic base learner; timing (docs/GUARANTEES.md): how long a round
+                    takes depends on losses
+        Proof:      algorithm.md
+
+    Regret: ``bound``; the experts algorithm's regret against N experts, ln N = O(M ln T), and
+    M times what the sanitizer may miss, O~(T^(1/3) / epsilon^(2/3)) for the paper's. Not more than
+    ``most_groups`` groups of experts are kept apart; the bound does not hold once that many were
+    needed (``status`` tells).
+
+    >>> from littlestone.concepts.classes.points import Points
+    >>> from littlestone.randomness import seeded
+    >>> recipe = SanitizedExperts(concepts=Points(), rounds=20_000, epsilon=8.0, delta=1e-6)
+    >>> recipe.guarantee().within(PrivacyGuarantee(epsilon=8.0, delta=1e-6))
+    True
+    >>> run = recipe.start(rng=seeded(1))
+    >>> for t in range(20_000):
+    ...     run.observe("often", 1)
+    >>> run.hypothesis.describe()
+    "1 on 'often', 0 elsewhere"
+    """
+
+    concepts: ConceptClass
+    rounds: int
+    epsilon: float
+    delta: float
+    base: OnlineLearner | None = None
+    sanitizer: Family | str = "auto"
+    experts: str = "exponential-weights"
+    switch_grid: int | None = None
+    sanitizer_share: float | None = None
+    """Of epsilon and delta, for sanitizers that are named; the best of a few if None."""
+    planned_failure: float = 0.05
+    """How often the sanitizer may fail in what the plan minimises."""
+    most_groups: int = 1 << 16
+    max_contributions: int = 1
+    _learner: OnlineLearner = field(init=False, repr=False, compare=False)
+    _plan: ExpertsPlan = field(init=False, repr=False, compare=False)
+
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require.integer(rounds=self.rounds, at_least=2)
+        require.integer(most_groups=self.most_groups, at_least=1)
+        require.integer(max_contributions=self.max_contributions, at_least=1)
+        require.positive(epsilon=self.epsilon)
+        require.open_probability(delta=self.delta, planned_failure=self.planned_failure)
+        if self.sanitizer_share is not None:
+            require.open_probability(sanitizer_share=self.sanitizer_share)
+        if self.switch_grid is not None:
+            require.integer(switch_grid=self.switch_grid, at_least=1)
+            if self.switch_grid >= self.rounds:
+                raise ValueError(
+                    f"switch_grid must be below rounds={self.rounds}, "
+                    f"got switch_grid={self.switch_grid!r}"
+                )
+        if self.experts not in ALGORITHMS:
+            raise ValueError(
+                f"experts must be one of {sorted(ALGORITHMS)}, got experts={self.experts!r}"
+            )
+        learner = SparseMajority(self.concepts) if self.base is None else self.base
+        object.__setattr__(self, "_learner", learner)
+        object.__setattr__(self, "_plan", self._planned(learner))
+
+    def _planned(self, learner: OnlineLearner) -> ExpertsPlan:
+        """The given share for the sanitizer, or the one with the smallest bound."""
+        shares = _SHARES if self.sanitizer_share is None else (self.sanitizer_share,)
+        if not isinstance(self.sanitizer, str):
+            return self._with_family(learner, self.sanitizer)
+        plans = [self._with_family(learner, self._named(learner, share)) for share in shares]
+        return min(plans, key=lambda plan: plan.regret_upper_bound(self.planned_failure))
+
+    def _named(self, learner: OnlineLearner, share: float) -> Family:
+        assert isinstance(self.sanitizer, str)
+        return family_named(
+            self.sanitizer,
+            learner,
+            rounds=self.rounds,
+            epsilon=float_at_most(Fraction(self.epsilon) * Fraction(share)),
+            delta=float_at_most(Fraction(self.delta) * Fraction(share)),
+            failure_probability=self.planned_failure,
+        )
+
+    def _with_family(self, learner: Any, family: Family) -> ExpertsPlan:
+        return plan_experts(
+            base=learner,
+            family=family,
+            rounds=self.rounds,
+            budget=self._budget,
+            algorithm=self.experts,
+            switch_grid=self.switch_grid,
+            failure_probability=self.planned_failure,
+        )
+
+    @property
+    def _budget(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
+
+    @property
+    def plan(self) -> ExpertsPlan:
+        """The public numbers: intervals, switch times, rate."""
+        return self._plan
+
+    @property
+    def oblivious_only(self) -> bool:
+        return self._plan.prediction.oblivious_only
+
+    def for_rounds(self, rounds: int) -> "SanitizedExperts":
+        """Planned anew for another horizon."""
+        return SanitizedExperts(
+            concepts=self.concepts,
+            rounds=rounds,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            base=self.base,
+            sanitizer=self.sanitizer,
+            experts=self.experts,
+            switch_grid=self.switch_grid,
+            sanitizer_share=self.sanitizer_share,
+            planned_failure=self.planned_failure,
+            most_groups=self.most_groups,
+            max_contributions=self.max_contributions,
+        )
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """Per user who contributes at most ``max_contributions`` examples."""
+        return user_level(self._plan.guarantee(), max_contributions=self.max_contributions)
+
+    def bound(self, *, failure_probability: float) -> float:
+        """Regret, with this probability exceeded; half of it for the sanitizer, half for draws."""
+        require.open_probability(failure_probability=failure_probability)
+        half = failure_probability / 2
+        deviation = self._plan.prediction.deviation_bound(failure_probability=half)
+        return min(float(self.rounds), upwards(self._plan.regret_upper_bound(half) + deviation))
+
+    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
+        return PrivateRun.begin(self, rng)
+
+    def restore(self, snapshot: bytes) -> PrivateRun:
+        return PrivateRun.restore(self, snapshot)
+
+    def engine(self, rng: Randomness) -> SanitizedExpertsEngine:
+        return self._engine(rng, None)
+
+    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> SanitizedExpertsEngine:
+        return self._engine(rng, state)
+
+    def _engine(self, rng: Randomness, state: dict[str, Any] | None) -> SanitizedExpertsEngine:
+        return SanitizedExpertsEngine(
+            self._plan,
+            self._learner,
+            budget=self._budget,
+            most_groups=self.most_groups,
+            rng=rng,
+            state=state,
+        )

@@ -1,0 +1,180 @@
+"""Start again after a halt: free for some learners, charged for the others."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from littlestone import require
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.learners.run import Engine, PrivateLearner, PrivateRun, for_rounds
+from littlestone.privacy.charge import Charge
+from littlestone.privacy.composition import parallel_composition
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restarting:
+    """Run ``learner``; whenever it halts, run a fresh copy on the rest of the stream.
+
+    Privacy:
+        Releases:   the hypotheses of all copies, one stream
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive
+        Guarantee:  the learner's own (epsilon, delta) if it is private conditionally on every
+                    prefix, however often it restarts; else (epsilon, (restarts + 1) delta)
+        Assumes:    a copy halts because of what it published only (``Engine.halted``)
+        Proof:      restarting.md
+
+    ``restarts`` may be left out only for a learner that declares ``prefix_conditional``. After the
+    last restart a halted copy keeps publishing.
+    """
+
+    learner: PrivateLearner
+    restarts: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.restarts is not None:
+            require.integer(restarts=self.restarts, at_least=0)
+        elif not self.learner.prefix_conditional:
+            raise ValueError(
+                "restarts must be given for a learner that is not private conditionally on every "
+                "prefix: each restart costs delta once more, got restarts=None"
+            )
+
+    @property
+    def concepts(self) -> ConceptClass:
+        return self.learner.concepts
+
+    @property
+    def rounds(self) -> int | None:
+        return self.learner.rounds
+
+    @property
+    def max_contributions(self) -> int:
+        return self.learner.max_contributions
+
+    @property
+    def oblivious_only(self) -> bool:
+        return self.learner.oblivious_only
+
+    @property
+    def prefix_conditional(self) -> bool:
+        return self.learner.prefix_conditional
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """The copy's own, or one delta per copy."""
+        copies = 1 if self.restarts is None else self.restarts + 1
+        return parallel_composition(
+            [self.learner.guarantee()] * copies, prefix_conditional=self.prefix_conditional
+        )
+
+    def bound(self, *, failure_probability: float) -> float:
+        """As many copies as are needed at most, each within its own bound.
+
+        A learner that knows its ``halting_probability`` (per copy, whatever came before) needs K
+        copies at most, except with probability halting_probability**K.
+        """
+        require.open_probability(failure_probability=failure_probability)
+        halts = getattr(self.learner, "halting_probability", 1.0)
+        copies = math.inf if self.restarts is None else self.restarts + 1
+        if halts == 0:
+            copies = 1
+        elif halts < 1:
+            likely = math.ceil(math.log(failure_probability / 2) / math.log(halts))
+            copies = min(copies, max(1, likely))
+        if math.isinf(copies):
+            return math.inf
+        return copies * self.learner.bound(failure_probability=failure_probability / 2 / copies)
+
+    def for_rounds(self, rounds: int) -> "Restarting":
+        """The same wrapper around the learner planned for another horizon."""
+        planned = for_rounds(self.learner, rounds)
+        return Restarting(learner=planned, restarts=self.restarts)
+
+    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
+        return PrivateRun.begin(self, rng)
+
+    def restore(self, snapshot: bytes) -> PrivateRun:
+        return PrivateRun.restore(self, snapshot)
+
+    def engine(self, rng: Randomness) -> "RestartingEngine":
+        return RestartingEngine(self, rng)
+
+    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "RestartingEngine":
+        return RestartingEngine(self, rng, state)
+
+
+class RestartingEngine:
+    """One copy at a time; the ledger has a line for each."""
+
+    def __init__(
+        self, recipe: Restarting, rng: Randomness, state: dict[str, Any] | None = None
+    ) -> None:
+        self._recipe, self._rng = recipe, rng
+        self._copy: Engine
+        self._charge: Charge
+        if state is None:
+            self._played, self._restarts = 0, 0
+            self.ledger = Ledger(budget=recipe.guarantee(), private=rng.private)
+            self._start_copy()
+            return
+        self._played, self._restarts = state["played"], state["restarts"]
+        self.ledger = Ledger.from_json(state["ledger"])
+        self._charge = self.ledger.charges[-1]
+        self._copy = recipe.learner.restored_engine(state["copy"], rng)
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        return self._copy.hypothesis
+
+    @property
+    def restarts(self) -> int:
+        """How often it has started again."""
+        return self._restarts
+
+    @property
+    def halted(self) -> bool:
+        return self._copy.halted
+
+    @property
+    def status(self) -> str:
+        again = f" (restarted {self._restarts} times)" if self._restarts else ""
+        return self._copy.status + again
+
+    def step(self, x: Any, y: Label) -> None:
+        self._copy.step(x, y)
+        self._played += 1
+        self._restart_if_halted()
+
+    def steps(self, xs: Any, ys: Any) -> int:
+        taken = self._copy.steps(xs, ys)
+        self._played += taken
+        self._restart_if_halted()
+        return taken
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "played": self._played,
+            "restarts": self._restarts,
+            "ledger": self.ledger.to_json(),
+            "copy": self._copy.state(),
+        }
+
+    def _restart_if_halted(self) -> None:
+        may = self._recipe.restarts is None or self._restarts < self._recipe.restarts
+        if self._copy.halted and may:
+            self.ledger.close(self._charge, last=self._played)
+            self._restarts += 1
+            self._start_copy()
+
+    def _start_copy(self) -> None:
+        learner = self._recipe.learner
+        self._charge = self.ledger.charge(
+            type(learner).__name__,
+            learner.guarantee(),
+            first=self._played + 1,
+            prefix_conditional=learner.prefix_conditional,
+        )
+        self._copy = learner.engine(self._rng)

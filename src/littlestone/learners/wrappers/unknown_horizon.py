@@ -1,0 +1,189 @@
+"""Learn without knowing the number of rounds: epochs of doubling length."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from littlestone import require
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.learners.run import Engine, PrivateLearner, PrivateRun, for_rounds
+from littlestone.privacy.composition import parallel_composition
+from littlestone.privacy.group import user_level
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownHorizon:
+    """Run ``learner`` for n rounds, a fresh one for 2n, then 4n, and so on without end.
+
+    Privacy:
+        Releases:   the hypotheses of all epochs, one stream
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive
+        Guarantee:  the learner's own (epsilon, delta) if it is private conditionally on every
+                    prefix, without end; else (epsilon, epochs * delta)
+        Assumes:    nothing more than the learner does
+        Proof:      unknown_horizon.md
+
+    ``epochs`` may be left out only for a learner that declares ``prefix_conditional``: an
+    adversary may wait for the epoch that suits it before it places the special round. After the
+    last epoch the run keeps publishing its hypothesis.
+    """
+
+    learner: PrivateLearner
+    first_rounds: int = 1024
+    epochs: int | None = None
+
+    def __post_init__(self) -> None:
+        require.integer(first_rounds=self.first_rounds, at_least=1)
+        if self.epochs is not None:
+            require.integer(epochs=self.epochs, at_least=1)
+        elif not self.learner.prefix_conditional:
+            raise ValueError(
+                "epochs must be given for a learner that is not private conditionally on every "
+                "prefix: each epoch costs delta once more, got epochs=None"
+            )
+
+    @property
+    def concepts(self) -> ConceptClass:
+        return self.learner.concepts
+
+    @property
+    def rounds(self) -> None:
+        return None
+
+    @property
+    def max_contributions(self) -> int:
+        return self.learner.max_contributions
+
+    @property
+    def oblivious_only(self) -> bool:
+        return self.learner.oblivious_only
+
+    @property
+    def prefix_conditional(self) -> bool:
+        return self.learner.prefix_conditional
+
+    def epoch(self, number: int) -> PrivateLearner:
+        """The learner of epoch ``number`` (from 0)."""
+        return for_rounds(self.learner, self.first_rounds << number)
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """Of the whole endless stream."""
+        copies = 1 if self.epochs is None else self.epochs
+        return parallel_composition(
+            [self._promise()] * copies, prefix_conditional=self.prefix_conditional
+        )
+
+    def _promise(self) -> PrivacyGuarantee:
+        """Of any one epoch: the budget, since the part of it that is used depends on the rounds."""
+        epsilon, delta = (getattr(self.learner, name, None) for name in ("epsilon", "delta"))
+        if epsilon is None or delta is None:
+            return self.learner.guarantee()
+        budget = PrivacyGuarantee(epsilon=epsilon, delta=delta)
+        return user_level(budget, max_contributions=self.max_contributions)
+
+    def bound(self, *, failure_probability: float, rounds: int | None = None) -> float:
+        """The sum of the epochs' bounds up to ``rounds``; epoch k may fail with 1/((k+1)(k+2))."""
+        require.open_probability(failure_probability=failure_probability)
+        if rounds is None:
+            return math.inf
+        epochs = max(1, math.ceil(math.log2(rounds / self.first_rounds + 1)))
+        if self.epochs is not None and epochs > self.epochs:
+            return math.inf
+        return sum(
+            self.epoch(k).bound(failure_probability=failure_probability / (k + 1) / (k + 2))
+            for k in range(epochs)
+        )
+
+    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
+        return PrivateRun.begin(self, rng)
+
+    def restore(self, snapshot: bytes) -> PrivateRun:
+        return PrivateRun.restore(self, snapshot)
+
+    def engine(self, rng: Randomness) -> "UnknownHorizonEngine":
+        return UnknownHorizonEngine(self, rng)
+
+    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "UnknownHorizonEngine":
+        return UnknownHorizonEngine(self, rng, state)
+
+
+class UnknownHorizonEngine:
+    """The engine of the current epoch, and the rounds that it has left."""
+
+    def __init__(
+        self, recipe: UnknownHorizon, rng: Randomness, state: dict[str, Any] | None = None
+    ) -> None:
+        self._recipe, self._rng = recipe, rng
+        self._inner: Engine
+        if state is None:
+            self._played, self._epoch = 0, 0
+            self.ledger = Ledger(budget=recipe.guarantee(), private=rng.private)
+            self._start_epoch()
+            return
+        self._played, self._epoch = state["played"], state["epoch"]
+        self.ledger = Ledger.from_json(state["ledger"])
+        epoch = min(self._epoch, (recipe.epochs or self._epoch + 1) - 1)
+        self._inner = recipe.epoch(epoch).restored_engine(state["inner"], rng)
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        return self._inner.hypothesis
+
+    @property
+    def halted(self) -> bool:
+        return self._epoch == self._recipe.epochs
+
+    @property
+    def status(self) -> str:
+        if self.halted:
+            return f"all {self._epoch} epochs are over; still publishing"
+        return f"epoch {self._epoch}: {self._inner.status}"
+
+    def step(self, x: Any, y: Label) -> None:
+        if self.halted:
+            return
+        self._inner.step(x, y)
+        self._played += 1
+        self._next_epoch_if_due()
+
+    def steps(self, xs: Any, ys: Any) -> int:
+        if self.halted:
+            return len(ys)
+        left = self._last_round - self._played
+        taken = self._inner.steps(xs[:left], ys[:left])
+        self._played += taken
+        self._next_epoch_if_due()
+        return taken
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "played": self._played,
+            "epoch": self._epoch,
+            "ledger": self.ledger.to_json(),
+            "inner": self._inner.state(),
+        }
+
+    @property
+    def _last_round(self) -> int:
+        return self._recipe.first_rounds * ((2 << self._epoch) - 1)
+
+    def _next_epoch_if_due(self) -> None:
+        if self._played == self._last_round:
+            self._epoch += 1
+            if not self.halted:
+                self._start_epoch()
+
+    def _start_epoch(self) -> None:
+        learner = self._recipe.epoch(self._epoch)
+        self.ledger.charge(
+            type(learner).__name__,
+            learner.guarantee(),
+            first=self._played + 1,
+            last=self._last_round,
+            prefix_conditional=learner.prefix_conditional,
+        )
+        self._inner = learner.engine(self._rng)

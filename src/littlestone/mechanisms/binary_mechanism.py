@@ -1,0 +1,99 @@
+"""Split any interval of rounds into few intervals from a fixed family: the dyadic ones."""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from littlestone import require
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.zcdp import ZeroConcentrated
+
+Interval = tuple[int, int]
+Cost = TypeVar("Cost", PrivacyGuarantee, ZeroConcentrated)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DyadicIntervals:
+    """The intervals [k * 2**j + 1, (k + 1) * 2**j] within rounds 1 .. ``rounds``.
+
+    If each is released once, when it is over, at the cost ``share(total)``, all of them together
+    cost ``total``: a round lies in at most one interval of each length.
+
+    Privacy:
+        Releases:   nothing by itself; it says which intervals to release
+        Neighbours: streams that differ in one round
+        Adversary:  adaptive; an interval is over before anything of it is released
+        Guarantee:  that of ``levels`` releases from the same data
+        Assumes:    nothing
+        Proof:      binary_mechanism.md
+
+    >>> intervals = DyadicIntervals(rounds=16)
+    >>> intervals.decompose(2, 15)
+    [(2, 2), (3, 4), (5, 8), (9, 12), (13, 14), (15, 15)]
+    >>> intervals.closing_at(12)
+    [(12, 12), (11, 12), (9, 12)]
+    >>> intervals.levels, intervals.pieces_upper_bound(14)
+    (5, 6)
+    """
+
+    rounds: int
+
+    def __post_init__(self) -> None:
+        require.integer(rounds=self.rounds, at_least=1)
+
+    @property
+    def levels(self) -> int:
+        """How many lengths there are, and so the most intervals that one round lies in."""
+        return int(self.rounds).bit_length()
+
+    def decompose(self, left: int, right: int) -> list[Interval]:
+        """Disjoint dyadic intervals, in order, that make up rounds ``left`` to ``right``."""
+        self._require_round(left=left)
+        self._require_round(right=right)
+        if left > right:
+            raise ValueError(f"left must be at most right={right}, got left={left!r}")
+        pieces = []
+        while left <= right:
+            room = 1 << (right - left + 1).bit_length() - 1
+            aligned = (left - 1) & -(left - 1) or room
+            size = min(aligned, room)
+            pieces.append((left, left + size - 1))
+            left += size
+        return pieces
+
+    def closing_at(self, round_number: int) -> list[Interval]:
+        """The intervals whose last round this is, shortest first."""
+        self._require_round(round_number=round_number)
+        longest = round_number & -round_number
+        return [
+            (round_number - (1 << level) + 1, round_number) for level in range(longest.bit_length())
+        ]
+
+    def containing(self, round_number: int) -> list[Interval]:
+        """The intervals that this round lies in, shortest first."""
+        self._require_round(round_number=round_number)
+        starts = ((round_number - 1 >> level << level, 1 << level) for level in range(self.levels))
+        return [(start + 1, start + size) for start, size in starts if start + size <= self.rounds]
+
+    def pieces_upper_bound(self, length: int) -> int:
+        """The most pieces that an interval of at most this length can need, in a long stream.
+
+        >>> [DyadicIntervals(rounds=64).pieces_upper_bound(n) for n in (1, 2, 4, 6, 10, 14)]
+        [1, 2, 3, 4, 5, 6]
+        """
+        self._require_round(length=length)
+        halves = (length + 2).bit_length() - 2
+        return 2 * halves + (length + 2 >= 3 << halves)
+
+    def prefix_pieces_upper_bound(self) -> int:
+        """The most pieces that an interval beginning at round 1 can need."""
+        return self.levels
+
+    def share(self, total: Cost) -> Cost:
+        """What each interval may cost, so that all of them together cost ``total``."""
+        return total.divided(self.levels)
+
+    def _require_round(self, **named: int) -> None:
+        require.integer(at_least=1, **named)
+        for name, value in named.items():
+            if value > self.rounds:
+                raise ValueError(f"{name} must be at most {self.rounds}, got {name}={value!r}")

@@ -1,0 +1,222 @@
+"""Say in which round some key has first become frequent, and which key it is."""
+
+import heapq
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+from littlestone import require
+from littlestone.errors import HaltedError
+from littlestone.mechanisms.noise.exact import exp_bounds
+from littlestone.mechanisms.noise.geometric import Geometric
+from littlestone.mechanisms.noise.waiting_time import LIMIT, WaitingTime
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.rounding import float_at_most
+from littlestone.privacy.transcendental import exp_upper_bound
+from littlestone.randomness import Randomness
+
+_GUARD_BITS: Final = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstFrequent:
+    """Count keys, at most one a round, and release a key as soon as its noisy count is large.
+
+    Each key has its own AboveThreshold, whose threshold noise and query noise get different
+    shares of epsilon: a changed example lowers one count and raises another, so the two shares
+    are paid once each. Keys may come from an unbounded set; one that never occurred is never
+    released, which is what delta pays for.
+
+    Privacy:
+        Releases:   the round in which the first key is released, and the keys released in it
+        Neighbours: key streams of which one has one key more from some round on, the other
+                    another one (or none) from some round on, and which are else the same
+        Adversary:  adaptive
+        Guarantee:  (epsilon, delta) within ``rounds`` rounds, conditionally on every prefix
+        Assumes:    timing (docs/GUARANTEES.md): a round with a key takes longer
+        Proof:      first_frequent.md
+
+    >>> from littlestone.randomness import seeded
+    >>> recipe = FirstFrequent(epsilon=1.0, delta=1e-6, rounds=10**6)
+    >>> recipe.guarantee(), recipe.threshold
+    (PrivacyGuarantee(epsilon=1.0, delta=1e-06), 33)
+    >>> run = recipe.start(rng=seeded(1))
+    >>> run.observe("rare"), run.observe_zeros(1000)
+    (False, None)
+    """
+
+    epsilon: float
+    delta: float
+    rounds: int
+    _query_rate: float = field(init=False, repr=False, compare=False)
+    _threshold_rate: float = field(init=False, repr=False, compare=False)
+    _threshold: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require.positive(epsilon=self.epsilon)
+        require.open_probability(delta=self.delta)
+        require.integer(rounds=self.rounds, at_least=1)
+        query_rate = _best_query_rate(self.epsilon, self.delta, self.rounds)
+        rest = Fraction(self.epsilon) - Fraction(query_rate)  # (L1)
+        object.__setattr__(self, "_query_rate", query_rate)
+        object.__setattr__(self, "_threshold_rate", float_at_most(rest))
+        object.__setattr__(
+            self, "_threshold", _smallest_threshold(query_rate, float_at_most(rest), self)
+        )
+
+    @property
+    def query_rate(self) -> float:
+        """The part of epsilon that pays for a count that falls."""
+        return self._query_rate
+
+    @property
+    def threshold_rate(self) -> float:
+        """The part of epsilon that pays for a count that rises."""
+        return self._threshold_rate
+
+    @property
+    def threshold(self) -> int:
+        """A count that reaches this plus its threshold noise is released at once."""
+        return self._threshold
+
+    def guarantee(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee.rounded_up(epsilon=self.epsilon, delta=self.delta)
+
+    def late_error_bound(self, *, failure_probability: float) -> int:
+        """A key is released before its count exceeds the threshold by this.
+
+        >>> FirstFrequent(epsilon=1.0, delta=1e-6, rounds=10**6).late_error_bound(
+        ...     failure_probability=0.05
+        ... )
+        20
+        """
+        require.open_probability(failure_probability=failure_probability)
+        return math.ceil(math.log(1 / failure_probability) / self._threshold_rate * (1 + 1e-12))
+
+    def start(self, *, rng: Randomness) -> "FirstFrequentRun":
+        return FirstFrequentRun(self, rng)
+
+    def restore(self, state: dict[str, Any], *, rng: Randomness) -> "FirstFrequentRun":
+        """Continue from ``state()``; each state may be continued once."""
+        run = FirstFrequentRun(self, rng)
+        run._round, run._numbers = state["round"], state["numbers"]
+        run._gaps, run._newest = dict(state["gaps"]), dict(state["newest"])
+        run._turns = list(state["turns"])
+        run.released = tuple(state["released"])
+        return run
+
+
+class FirstFrequentRun:
+    """The gap of every key that occurred: its noisy threshold minus its count.
+
+    While a gap stands still, the round of its key's release is drawn at once, as in
+    ``mechanisms/above_threshold.md``; ``_turns`` holds these rounds, the nearest first.
+    """
+
+    __slots__ = ("_gaps", "_newest", "_noise", "_numbers", "_recipe", "_rng", "_round", "_turns",
+                 "_waiting", "released")  # fmt: skip
+
+    def __init__(self, recipe: FirstFrequent, rng: Randomness) -> None:
+        self._recipe, self._rng = recipe, rng
+        self._noise = Geometric(rate=recipe.threshold_rate)
+        self._waiting = WaitingTime(rate=recipe.query_rate)
+        self._gaps: dict[Hashable, int] = {}
+        self._turns: list[tuple[int, int, bool, Hashable]] = []
+        self._newest: dict[Hashable, int] = {}
+        self._round, self._numbers = 0, 0
+        self.released: tuple[Any, ...] = ()
+        """What was released, in a random order; empty until then."""
+
+    def observe(self, key: Hashable | None) -> bool:
+        """Play one round, in which ``key`` is counted; True, once, when keys are released."""
+        self._refuse_if_released()
+        self._round += 1
+        if key is not None:
+            if key not in self._gaps:
+                self._gaps[key] = self._recipe.threshold + self._noise.draw(self._rng)  # (L2)
+            self._gaps[key] -= 1  # (L3)
+            self._draw_turn(key)
+        return self._release_those_due()
+
+    def observe_zeros(self, count: int) -> int | None:
+        """Play ``count`` rounds without a key; the position (from 0) of the release, or None."""
+        self._refuse_if_released()
+        start, end = self._round, self._round + count
+        while self._turns and self._turns[0][0] <= end:
+            self._round = self._turns[0][0]
+            if self._release_those_due():
+                return self._round - start - 1
+        self._round = end
+        return None
+
+    def state(self) -> dict[str, Any]:
+        """What ``FirstFrequent.restore`` needs: secret, and to be continued only once."""
+        return {
+            "round": self._round,
+            "numbers": self._numbers,
+            "gaps": dict(self._gaps),
+            "newest": dict(self._newest),
+            "turns": list(self._turns),
+            "released": self.released,
+        }
+
+    def _draw_turn(self, key: Hashable) -> None:
+        """From this round on: when does query noise first reach the gap of ``key``?"""
+        wait = self._waiting.draw(self._gaps[key], self._rng)  # (L4)
+        self._numbers += 1
+        self._newest[key] = self._numbers
+        heapq.heappush(self._turns, (self._round + wait - 1, self._numbers, wait <= LIMIT, key))
+
+    def _release_those_due(self) -> bool:
+        due = []
+        while self._turns and self._turns[0][0] <= self._round:
+            _, number, releases, key = heapq.heappop(self._turns)
+            if self._newest[key] != number:  # the gap has moved since
+                continue
+            if releases:
+                due.append(key)
+            else:
+                self._draw_turn(key)  # nothing happened for LIMIT rounds; tosses have no memory
+        if due:
+            self.released = tuple(due[i] for i in self._rng.permutation(len(due)))  # (L5)
+            self._gaps, self._newest, self._turns = {}, {}, []  # nothing secret outlives the run
+        return bool(due)
+
+    def _refuse_if_released(self) -> None:
+        if self.released:
+            raise HaltedError("FirstFrequent has released a key; start a new run")
+
+
+def _best_query_rate(epsilon: float, delta: float, rounds: int) -> float:
+    """Minimises ln(rounds·(1 + e^ε)/δ)/ε₁ + 1/(ε − ε₁), about the count at the release."""
+    weight = math.sqrt(math.log(rounds) + math.log1p(math.exp(min(epsilon, 700))) - math.log(delta))
+    return epsilon * weight / (weight + 1)
+
+
+def _smallest_threshold(query_rate: float, threshold_rate: float, recipe: FirstFrequent) -> int:
+    """The smallest τ with rounds·(1 + e^ε)·P(query noise ≥ τ + threshold noise) ≤ delta.
+
+    The probability is a^τ·(1 − b)/(1 − ab) with a = e^(−query_rate), b = e^(−threshold_rate).
+    """
+    allowed = Fraction(recipe.delta) / recipe.rounds
+    factor = 1 + exp_upper_bound(Fraction(recipe.epsilon))
+    return _first_light_threshold(Fraction(query_rate), Fraction(threshold_rate), allowed / factor)
+
+
+@lru_cache(maxsize=256)
+def _first_light_threshold(
+    query_rate: Fraction, threshold_rate: Fraction, allowed: Fraction
+) -> int:
+    bits = _GUARD_BITS + allowed.denominator.bit_length()
+    one = 1 << bits
+    b_low, _ = exp_bounds(threshold_rate, bits)
+    _, ab_high = exp_bounds(threshold_rate + query_rate, bits)
+    share = Fraction(one - b_low, one - ab_high)
+    surprise = math.log(allowed.denominator) - math.log(allowed.numerator)
+    threshold = max(1, int((surprise + math.log(share)) / query_rate) - 2)
+    while share * Fraction(exp_bounds(query_rate * threshold, bits)[1], one) > allowed:  # (L1)
+        threshold += 1
+    return threshold

@@ -1,0 +1,1 @@
+"""Exact samplers of discrete noise, in whole numbers."""

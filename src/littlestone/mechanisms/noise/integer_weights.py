@@ -1,0 +1,107 @@
+"""Whole numbers in place of exp(-eta k): the law that is proved is the law that is sampled."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from littlestone import require
+from littlestone.mechanisms.noise.exact import exp_bounds
+
+_RATIO_BITS: Final = 192
+# Three digits of 40 bits hold the weights of the usual floor of 64 bits: 64 + 55 < 120.
+_GUARD_BITS: Final = 55
+_DIGIT_BITS: Final = 40
+_LONGEST_TABLE: Final = 1 << 22
+# So many digits of 40 bits have a sum below 2**63.
+_LARGEST_ARRAY: Final = 1 << 22
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightTable:
+    """Weights W[0] >= W[1] >= ... with W[k] <= exp(eta) * W[k+1], exactly.
+
+    The last entry stands for all larger k.
+    """
+
+    weights: tuple[int, ...]
+    digits: tuple[NDArray[np.int64], ...]
+    """The same numbers in base 2**40, least digit first, for arrays of them."""
+
+    digit_bits: int = _DIGIT_BITS
+
+    def level(self, excess: int) -> int:
+        """Where the weight of an element stands whose score is ``excess`` above the least."""
+        return min(excess, len(self.weights) - 1)
+
+    def levels(self, scores: NDArray[np.int64], least: np.int64) -> NDArray[np.int64]:
+        """The same for many elements at once, none of whose scores is below ``least``."""
+        # Differences of 64-bit numbers, read without a sign, cannot overflow.
+        excess = (scores - least).view(np.uint64)
+        levels: NDArray[np.int64] = np.minimum(excess, np.uint64(len(self.weights) - 1)).view(
+            np.int64
+        )
+        return levels
+
+
+@lru_cache(maxsize=64)
+def weight_table(eta: Fraction, floor_bits: int) -> WeightTable:
+    """The table for rate ``eta`` in which no weight falls below W[0] / 2**floor_bits.
+
+    Each entry is the previous one times an upper bound of exp(-eta), rounded up: rounding only
+    ever brings neighbours closer together.
+
+    >>> weights = weight_table(Fraction(1, 2), 8).weights
+    >>> [round(weight / weights[0], 4) for weight in weights[:4]], len(weights)
+    ([1.0, 0.6065, 0.3679, 0.2231], 13)
+    >>> weights[-1] * 2**8 == weights[0]
+    True
+    """
+    last = 1 << _GUARD_BITS
+    ratio = exp_bounds(eta, _RATIO_BITS)[1]
+    weights = [last << floor_bits]
+    while weights[-1] > last:
+        weights.append(max(last, -(-weights[-1] * ratio >> _RATIO_BITS)))
+    return WeightTable(tuple(weights), _digits(weights))
+
+
+def _digits(weights: list[int]) -> tuple[NDArray[np.int64], ...]:
+    mask = (1 << _DIGIT_BITS) - 1
+    shifts = range(0, weights[0].bit_length(), _DIGIT_BITS)
+    return tuple(
+        np.array([weight >> shift & mask for weight in weights], dtype=np.int64) for shift in shifts
+    )
+
+
+def table_for(*, epsilon: float, range_width: int, floor_bits: int) -> WeightTable:
+    """The table of a selection mechanism, after all of its parameters were found reasonable."""
+    require.positive(epsilon=epsilon)
+    require.integer(range_width=range_width, at_least=1)
+    require.integer(floor_bits=floor_bits, at_least=1)
+    eta = Fraction(epsilon) / range_width
+    if eta * _LONGEST_TABLE < floor_bits:
+        raise ValueError(
+            f"epsilon must be at least {floor_bits * range_width / _LONGEST_TABLE:.2g} for this "
+            f"range width and floor (the table of weights would be too long), got "
+            f"epsilon={epsilon!r}; count scores in larger units instead"
+        )
+    return weight_table(eta, floor_bits)
+
+
+def whole_scores(scores: ArrayLike) -> NDArray[np.int64]:
+    """The scores as 64-bit whole numbers, or a refusal that depends on their kind alone."""
+    given: NDArray[Any] = np.asarray(scores)
+    if given.ndim != 1 or given.dtype.kind not in "iu" or not np.can_cast(given.dtype, np.int64):
+        raise ValueError(
+            f"scores must be a list of whole numbers of at most 64 bits with sign, "
+            f"got shape {given.shape} of {given.dtype}"
+        )
+    if not 1 <= given.size <= _LARGEST_ARRAY:
+        raise ValueError(
+            f"scores must have between 1 and {_LARGEST_ARRAY} entries, got {given.size}; "
+            f"join equal neighbours and pass their multiplicities"
+        )
+    return given.astype(np.int64, copy=False)

@@ -1,0 +1,1 @@
+"""A mistake-bounded learner whose predictors are majorities of few concepts."""

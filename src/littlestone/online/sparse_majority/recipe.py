@@ -1,0 +1,164 @@
+"""An online learner whose every predictor is the majority of a few concepts."""
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar, Final
+
+from littlestone import require
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.online.sparse_majority.class_game import SLACK
+from littlestone.online.sparse_majority.forms import (
+    LeafPosition,
+    LeafWeights,
+    ProperOptimal,
+    ProperPosition,
+)
+
+_SMALLEST_MARGIN: Final = Fraction(1, 64)
+_LARGEST_MARGIN: Final = Fraction(3, 8)
+_RARE_PARTS: Final = 256
+# Classes whose standard optimal predictors are concepts themselves, whatever was seen.
+_PROPER: Final = (Thresholds, Points, SparseSets)
+
+
+@dataclass(frozen=True, slots=True)
+class SparseMajority:
+    """Predict with the majority of at most ``votes`` concepts, an odd number, after [HLM21].
+
+    Only mistakes change the state. Weights lie on subclasses, each with a distribution on its
+    concepts (``OneClassGame``); the jury agrees with the mixture of these distributions wherever
+    that gives a label more than 1/2 + ``margin``. Thresholds, points and sparse sets need one
+    vote: there the standard optimal predictor is a concept. Other classes must fit in a table.
+
+    On streams that no concept fits the learner goes on: when all subclasses are ruled out it
+    predicts what it began with, for good, so ``failed`` is never True.
+
+    Mistakes: at most c(margin) * d, d the Littlestone dimension; at most d for the three classes.
+              Proof: with z = ``rare`` and z' = z + SLACK, call a leaf right at (x, y) if its
+              distribution gives y at least 1 - z'. On a mistake right leaves have at most the share
+              (1/2 + margin)/(1 - z') of the weight, and every other leaf loses a dimension, hence
+              all but z of its weight; so the total falls by 1 - (1 - z) f or more, where
+              f = 1 - (1/2 + margin)/(1 - z'). But the sum of W(G) z**Ld(G) over the leaves that
+              hold the target never falls below its first value z**d: a mistake keeps it, and in a
+              split the target is in children of weight z or more, of smaller dimension. So the
+              number of mistakes is at most d ln(1/z) / -ln(1 - (1 - z) f).
+    Privacy:  none.
+    Source:   [HLM21], reconstructed; [P, Lemma online_majority].
+
+    >>> from littlestone.concepts.classes.finite import FiniteClass
+    >>> learner = SparseMajority(FiniteClass([[0, 0, 1], [0, 1, 0], [1, 0, 0]]), margin=0.125)
+    >>> learner.mistake_bound, learner.start().hypothesis.many([0, 1, 2]).tolist()
+    (1, [0, 0, 0])
+    >>> round(learner.mistake_factor, 2)
+    7.17
+    >>> SparseMajority(Thresholds(2**40)).mistake_bound
+    40
+    """
+
+    concepts: ConceptClass
+    margin: float = 0.125
+    _form: ProperOptimal | LeafWeights = field(init=False, repr=False, compare=False)
+
+    conservative: ClassVar[bool] = True
+    """Only a mistake changes the state."""
+
+    def __post_init__(self) -> None:
+        require.positive(margin=self.margin)
+        if not _SMALLEST_MARGIN <= self.margin <= _LARGEST_MARGIN:
+            raise ValueError(
+                f"margin must lie between {_SMALLEST_MARGIN} and {_LARGEST_MARGIN}, "
+                f"got margin={self.margin!r}"
+            )
+        if isinstance(self.concepts, _PROPER):
+            object.__setattr__(self, "_form", ProperOptimal(self.concepts))
+            return
+        margin = Fraction(self.margin)
+        rare, _ = best_rate(margin)
+        object.__setattr__(self, "_form", LeafWeights(self.concepts, margin, rare))
+
+    @property
+    def mistake_bound(self) -> int:
+        """At most ``mistake_factor`` times the dimension, less where all states can be visited."""
+        return self._form.mistake_bound(self.mistake_factor)
+
+    @property
+    def mistake_factor(self) -> float:
+        """c(margin): mistakes for each dimension, from above."""
+        return best_rate(Fraction(self.margin))[1]
+
+    @property
+    def votes(self) -> int:
+        """The most concepts that a predictor is the majority of."""
+        return self._form.votes
+
+    def start(self) -> "SparseMajorityState":
+        return SparseMajorityState(self, self._form.start())
+
+    def __reduce__(self) -> tuple[type["SparseMajority"], tuple[ConceptClass, float]]:
+        return SparseMajority, (self.concepts, self.margin)
+
+
+@dataclass(frozen=True, slots=True)
+class SparseMajorityState:
+    """The weights of the subclasses, up to a common factor; nothing else matters."""
+
+    learner: SparseMajority
+    position: ProperPosition | LeafPosition
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        return self.learner._form.hypothesis(self.position)
+
+    @property
+    def failed(self) -> bool:
+        """Never: there is a predictor for every stream."""
+        return False
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every subclass was ruled out; then the predictor is the first one, for good."""
+        return not self.position
+
+    def after(self, x: Any, y: Label, /) -> "SparseMajorityState":
+        point, label = self.learner.concepts.domain.check(x), require.label(y)
+        if self.exhausted or self.hypothesis(point) == label:
+            return self
+        return SparseMajorityState(
+            self.learner, self.learner._form.after_mistake(self.position, point, label)
+        )
+
+
+@lru_cache(maxsize=64)
+def best_rate(margin: Fraction) -> tuple[Fraction, float]:
+    """The ``rare`` in 256ths with the smallest c(margin), and that c, from above.
+
+    >>> rare, factor = best_rate(Fraction(1, 20))
+    >>> float(rare), round(factor, 2)
+    (0.12890625, 5.29)
+    """
+    candidates = (Fraction(part, _RARE_PARTS) for part in range(1, _RARE_PARTS // 4))
+    factors = [
+        (factor, rare)
+        for rare in candidates
+        if (factor := mistakes_per_dimension_upper_bound(margin=margin, rare=rare)) is not None
+    ]
+    factor, rare = min(factors)
+    return rare, factor
+
+
+def mistakes_per_dimension_upper_bound(*, margin: Fraction, rare: Fraction) -> float | None:
+    """c = ln(1/z) / -ln(1 - (1 - z) f), f = 1 - (1/2 + margin)/(1 - z'); None where f <= 0.
+
+    >>> round(mistakes_per_dimension_upper_bound(margin=Fraction(1, 10), rare=Fraction(11, 100)), 2)
+    6.45
+    """
+    share = 1 - (Fraction(1, 2) + margin) / (1 - rare - SLACK)
+    if share <= 0:
+        return None
+    exact = -math.log(rare) / -math.log1p(-float((1 - rare) * share))
+    return exact * (1 + 2.0**-40)

@@ -1,0 +1,1 @@
+"""Private proper learners: a dataset in, one concept of the class out."""

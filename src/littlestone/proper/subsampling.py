@@ -1,0 +1,107 @@
+"""A private PAC learner on draws from the data: an empirical learner."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from littlestone import require
+from littlestone.concepts.protocols import ConceptClass, Hypothesis
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.proper.proper_selection import ProperLearner
+from littlestone.randomness import Randomness
+from littlestone.theory.sanitization import (
+    subsampled_delta_upper_bound,
+    subsampled_epsilon_upper_bound,
+    subsampled_samples_upper_bound,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subsampled:
+    """``draws`` examples drawn from at least ``size``, with replacement, for a PAC learner.
+
+    The learner's accuracy on a distribution becomes accuracy on the data themselves
+    [P, Lemma pac_empirical].
+
+    Privacy:
+        Releases:   one concept
+        Neighbours: datasets of one size that differ in one example
+        Adversary:  adaptive; the dataset may depend on everything released before
+        Guarantee:  (ln r, (r - 1) delta / (e^epsilon - 1)), see ``guarantee``
+        Assumes:    the learner's guarantee, with epsilon at most 1
+        Proof:      subsampling.md
+
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
+    >>> from littlestone.proper.proper_selection import ProperSelection
+    >>> learner = Subsampled.of(ProperSelection(concepts=Thresholds(7), epsilon=0.1), draws=4000)
+    >>> learner.size, round(learner.guarantee().epsilon, 3)
+    (1001, 0.801)
+    """
+
+    learner: ProperLearner
+    draws: int
+    size: int
+
+    def __post_init__(self) -> None:
+        require.integer(draws=self.draws, size=self.size, at_least=1)
+        self.guarantee()  # an epsilon above 1 is refused here, not when learning
+
+    @classmethod
+    def of(cls, learner: ProperLearner, *, draws: int) -> "Subsampled":
+        """With 2.5 * epsilon * draws examples: the guarantee is (1, 1.23 delta / epsilon)."""
+        size = subsampled_samples_upper_bound(samples=draws, epsilon=learner.guarantee().epsilon)
+        return cls(learner=learner, draws=draws, size=size)
+
+    @property
+    def concepts(self) -> ConceptClass:
+        return self.learner.concepts
+
+    @property
+    def agnostic(self) -> bool:
+        return False
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """ln r = n [ln(1 + (e^ε − 1)/m) − ln(1 − (1 − e^−ε)/m)], n draws from m examples."""
+        inner, numbers = self.learner.guarantee(), {"samples": self.draws, "size": self.size}
+        epsilon = subsampled_epsilon_upper_bound(**numbers, epsilon=inner.epsilon)
+        if inner.delta == 0:
+            return PrivacyGuarantee(epsilon=epsilon)
+        delta = subsampled_delta_upper_bound(**numbers, epsilon=inner.epsilon, delta=inner.delta)
+        return PrivacyGuarantee(epsilon=epsilon, delta=min(1.0, delta))
+
+    def error_bound(self, *, size: int, failure_probability: float) -> float:
+        """The PAC learner's bound, on the distribution that the data are; whatever their size."""
+        require.integer(size=size, at_least=self.size)
+        return self.learner.pac_error_bound(
+            size=self.draws, failure_probability=failure_probability
+        )
+
+    def pac_error_bound(self, *, size: int, failure_probability: float) -> float:
+        """None: the data may be too few for their own distribution to say much."""
+        del size, failure_probability
+        return 1.0
+
+    def needed(self, *, error: float, failure_probability: float) -> int:
+        """``size``, if the draws are enough for the learner."""
+        if self.error_bound(size=self.size, failure_probability=failure_probability) > error:
+            raise ValueError(
+                f"no number of examples reaches error={error!r} with {self.draws} draws"
+            )
+        return self.size
+
+    def learn(self, dataset: Sequence[Any], *, rng: Randomness) -> Hypothesis:
+        if len(dataset) < self.size:
+            raise ValueError(f"dataset must have at least {self.size} examples, got {len(dataset)}")
+        for example in dataset:  # all of them, or a refusal would tell which were drawn
+            _check(self.concepts, example)
+        chosen = rng.below_many(len(dataset), self.draws).tolist()  # (L1)
+        return self.learner.learn([dataset[i] for i in chosen], rng=rng)  # (L2)
+
+
+def _check(concepts: ConceptClass, example: Any) -> None:
+    try:
+        x, y = example
+    except (TypeError, ValueError):
+        raise ValueError(f"an example must be a pair (x, y), got {example!r}") from None
+    concepts.domain.check(x)
+    require.label(y)

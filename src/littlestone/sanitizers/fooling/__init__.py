@@ -1,0 +1,1 @@
+"""Sequential fooling: a public generator against a private discriminator."""

@@ -1,0 +1,219 @@
+"""The discriminator of sequential fooling for finite classes: choose a concept, then test it."""
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from littlestone import require
+from littlestone.errors import HaltedError
+from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
+from littlestone.privacy.charge import Cost
+from littlestone.randomness import Randomness
+from littlestone.sanitizers.queries import Counts, FiniteQueries, Floats
+from littlestone.theory.outwards import upwards
+
+
+class Objection(NamedTuple):
+    """The data give concept ``number`` more weight than the guess (sign 1), or less (-1)."""
+
+    number: int
+    sign: int
+
+
+class Accuracy(NamedTuple):
+    """What the answers mean, unless the noise was unusually large."""
+
+    win: float
+    """After "no objection", no concept differs by more than this."""
+    gap: float
+    """Every objection differs by at least this."""
+
+
+class DiscriminatorRun(Protocol):
+    """Holds the data."""
+
+    def ask(self, weights: Floats, /) -> Objection | None:
+        """An objection to a public guess, or None: the generator has won."""
+        ...
+
+
+class Discriminator(Protocol):
+    """A recipe; ``rounds`` is the number of guesses it may judge, fixed before the data."""
+
+    @property
+    def rounds(self) -> int: ...
+
+    def costs(self) -> tuple[Cost, ...]:
+        """What all rounds together cost."""
+        ...
+
+    def accuracy(
+        self, queries: FiniteQueries, /, *, size: int, failure_probability: float
+    ) -> Accuracy: ...
+
+    def start(
+        self, queries: FiniteQueries, tally: Counts, /, *, rng: Randomness
+    ) -> DiscriminatorRun: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiniteDiscriminator:
+    """The exponential mechanism proposes, a sparse vector disposes.
+
+    Each round draws a concept or its complement by its surplus over the guess; one watch over
+    all rounds tells the first time that the surplus of the drawn one is small.
+
+    Privacy:
+        Releases:   the objections, up to ``rounds`` of them, and whether there were no more
+        Neighbours: datasets of one size that differ in one example
+        Adversary:  adaptive; may choose each guess after seeing earlier objections
+        Guarantee:  watch_epsilon, and rounds * choose_epsilon**2 / 8 of rho (``costs``)
+        Assumes:    nothing
+        Proof:      discriminator.md
+
+    >>> recipe = FiniteDiscriminator(
+    ...     rounds=64, threshold=0.1, choose_epsilon=0.125, watch_epsilon=0.5)
+    >>> recipe.costs()
+    (PrivacyGuarantee(epsilon=0.5, delta=0.0), ZeroConcentrated(rho=0.125))
+    """
+
+    rounds: int
+    threshold: float
+    """The share of the examples that counts as a surplus."""
+    choose_epsilon: float
+    watch_epsilon: float
+    _choose: ExponentialMechanism = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require.integer(rounds=self.rounds, at_least=1)
+        require.positive(threshold=self.threshold, watch_epsilon=self.watch_epsilon)
+        # A replaced example moves each count by -1, 0 or 1.
+        choose = ExponentialMechanism(epsilon=self.choose_epsilon, range_width=2)
+        object.__setattr__(self, "_choose", choose)
+
+    def costs(self) -> tuple[Cost, ...]:
+        return (
+            self._watch().guarantee(),
+            self._choose.zero_concentrated().times(self.rounds),
+        )
+
+    def accuracy(
+        self, queries: FiniteQueries, /, *, size: int, failure_probability: float
+    ) -> Accuracy:
+        noise = NoiseBounds.of(
+            elements=2 * queries.concepts,
+            rounds=self.rounds,
+            choose_epsilon=self.choose_epsilon,
+            watch=self._watch(),
+            failure_probability=failure_probability,
+        )
+        surplus = self.surplus(size)
+        half = 0.5 + size * 2.0**-40  # the guess is rounded to whole examples
+        return Accuracy(
+            win=upwards((surplus + noise.choose + noise.watch + half) / size),
+            gap=-upwards(-(surplus - noise.watch - half) / size),
+        )
+
+    def surplus(self, size: int) -> int:
+        """The threshold in examples."""
+        return math.ceil(Fraction(self.threshold) * size)
+
+    def start(
+        self, queries: FiniteQueries, tally: Counts, /, *, rng: Randomness
+    ) -> "FiniteDiscriminatorRun":
+        return FiniteDiscriminatorRun(self, queries, tally, rng)
+
+    def _watch(self) -> AboveThresholdQueries:
+        return watch_over(self.watch_epsilon)
+
+
+class FiniteDiscriminatorRun:
+    """Holds the counts of all concepts, and the watch."""
+
+    __slots__ = ("_choose", "_counts", "_left", "_queries", "_rng", "_size", "_surplus", "_watch")
+
+    def __init__(
+        self, recipe: FiniteDiscriminator, queries: FiniteQueries, tally: Counts, rng: Randomness
+    ) -> None:
+        self._queries, self._rng = queries, rng
+        self._counts = queries.counts(tally)
+        self._size = int(tally.sum())
+        self._surplus = recipe.surplus(self._size)
+        self._choose = recipe._choose
+        self._watch = recipe._watch().start(rng=rng)  # (L1)
+        self._left = recipe.rounds
+
+    def ask(self, weights: Floats, /) -> Objection | None:
+        if self._left == 0 or self._watch.halted:
+            raise HaltedError("this discriminator has judged all the guesses that it was made for")
+        self._left -= 1
+        surplus = self._counts - guessed_counts(self._queries, weights, self._size)  # (L2)
+        scores = np.concatenate([-surplus, surplus])
+        [chosen] = self._choose.draw(scores, rng=self._rng)  # (L3)
+        if self._watch.ask(self._surplus + int(scores[chosen])):  # (L4)
+            return None
+        side, number = divmod(chosen, self._queries.concepts)
+        return Objection(number, -1 if side else 1)  # (L5)
+
+
+@lru_cache(maxsize=64)
+def watch_over(epsilon: float) -> AboveThresholdQueries:
+    """The sparse vector that ends a game."""
+    return AboveThresholdQueries(epsilon=epsilon, threshold=0)
+
+
+def guessed_counts(queries: FiniteQueries, weights: Floats, size: int) -> Counts:
+    """How many of ``size`` examples a public guess gives to each concept, in whole numbers."""
+    return np.rint(queries.answers(weights) * size).astype(np.int64)
+
+
+class NoiseBounds(NamedTuple):
+    """How many examples the choices and the watch are off by, at most, in all rounds."""
+
+    choose: float
+    watch: float
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        elements: int,
+        rounds: int,
+        choose_epsilon: float,
+        watch: AboveThresholdQueries,
+        failure_probability: float,
+    ) -> "NoiseBounds":
+        """Each of the two may fail with half of the probability."""
+        choose = selection_error(
+            choose_epsilon,
+            elements=elements,
+            draws=rounds,
+            failure_probability=failure_probability / 2,
+        )
+        return cls(
+            choose=choose,
+            watch=watch.error_bound(queries=rounds, failure_probability=failure_probability / 2),
+        )
+
+
+def selection_error(
+    epsilon: float, *, elements: int, draws: int, failure_probability: float
+) -> float:
+    """In all draws together, no score exceeds the least by more; infinity if nothing is proved.
+
+    For the exponential mechanism with range width 2 and its usual floor, in one draw
+    P(excess >= k) <= elements * (exp(-epsilon k / 2) (1 + 2**-55)**k + 2**-64).
+
+    >>> round(selection_error(0.1, elements=1024, draws=1, failure_probability=0.05))
+    199
+    """
+    floor = elements * draws * 2.0**-64
+    if failure_probability <= 2 * floor:
+        return math.inf
+    chance = (failure_probability - floor) / (elements * draws)
+    return upwards(-2 * math.log(chance) / epsilon)

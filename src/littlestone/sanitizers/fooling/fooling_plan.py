@@ -1,0 +1,99 @@
+"""How many rounds a sanitizer should play, and what counts as an objection: public planning."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from littlestone import require
+from littlestone.privacy.mixed_budget import MixedBudget
+from littlestone.sanitizers.fooling.discriminator import NoiseBounds, watch_over
+
+Plan = TypeVar("Plan")
+
+_LARGEST_ROUNDS = 1 << 24
+_PATIENCE = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoolingPlan:
+    """The numbers of a sanitizer for one size of dataset, and the error to expect from them."""
+
+    budget: MixedBudget
+    rounds: int
+    gap: float
+    """What every objection exceeds."""
+    threshold: float
+    error: float
+    """What remains when nobody objects any more."""
+
+    @classmethod
+    def best(
+        cls,
+        *,
+        concepts: int,
+        cells: int,
+        size: int,
+        budget: MixedBudget,
+        failure_probability: float,
+        haste: float = 1.0,
+    ) -> "FoolingPlan":
+        """The smallest error when objections stop, which they do if ``haste`` is 1.
+
+        With more haste there are that many times fewer rounds than the worst dataset needs.
+        """
+        require.integer(size=size, at_least=1)
+        require.positive(haste=haste)
+        require.open_probability(failure_probability=failure_probability)
+
+        def plan(rounds: int) -> "FoolingPlan":
+            # A hair above ln|X| / (2 g**2) = haste * rounds, so that fewer objections are possible.
+            gap = math.sqrt(math.log(cells) / (2 * rounds * haste)) * (1 + 1e-6) + 1e-9
+            noise = _noise(budget, concepts, rounds, failure_probability)
+            return cls._around(budget, rounds, gap, noise, size)
+
+        return best_rounds(plan, lambda found: found.error)
+
+    @classmethod
+    def _around(
+        cls, budget: MixedBudget, rounds: int, gap: float, noise: NoiseBounds, size: int
+    ) -> "FoolingPlan":
+        margin = (noise.watch + 1.5) / size + 2.0**-38  # rounding to whole examples included
+        threshold = gap + margin
+        error = threshold + margin + noise.choose / size
+        return cls(
+            budget=budget, rounds=rounds, gap=gap, threshold=threshold, error=min(1.0, error)
+        )
+
+
+def best_rounds(plan: Callable[[int], Plan], error: Callable[[Plan], float]) -> Plan:
+    """The plan with the smallest error, over numbers of rounds that grow by a tenth each time."""
+    rounds, since = 1, 0
+    best = plan(rounds)
+    while rounds < _LARGEST_ROUNDS and since < _PATIENCE:
+        rounds = max(rounds + 1, round(rounds * 1.1))
+        found = plan(rounds)
+        if error(found) < error(best):
+            best, since = found, 0
+        elif error(best) < 1:
+            since += 1
+    return best
+
+
+def split_budget(epsilon: float | None, delta: float | None) -> MixedBudget:
+    """The usual division of epsilon and delta."""
+    if epsilon is None or delta is None:
+        raise ValueError("epsilon and delta must be given, or a budget")
+    return MixedBudget.split(epsilon=epsilon, delta=delta)
+
+
+def _noise(
+    budget: MixedBudget, concepts: int, rounds: int, failure_probability: float
+) -> NoiseBounds:
+    return NoiseBounds.of(
+        elements=2 * concepts,
+        rounds=rounds,
+        choose_epsilon=budget.selection_epsilon(rounds),
+        watch=watch_over(budget.epsilon),
+        failure_probability=failure_probability,
+    )

@@ -1,0 +1,1 @@
+"""Realizable sanitization: which concepts hold on much of the data, which on none."""

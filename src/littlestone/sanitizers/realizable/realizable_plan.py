@@ -1,0 +1,93 @@
+"""Numbers of a realizable sanitizer for a given size: public planning."""
+
+import math
+from dataclasses import dataclass
+
+from littlestone import require
+from littlestone.privacy.mixed_budget import MixedBudget
+from littlestone.sanitizers.fooling.discriminator import NoiseBounds, watch_over
+from littlestone.sanitizers.fooling.fooling_plan import best_rounds
+from littlestone.sanitizers.realizable.winnow_generator import identric_mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RealizablePlan:
+    """Shares to tell apart, rounds to do it in, and the error that follows."""
+
+    budget: MixedBudget
+    rounds: int
+    low: float
+    """Objections to a flag have at most this share."""
+    high: float
+    """Objections to a missing flag have at least this share."""
+    lower: float
+    """Test against this share before objecting to a flag."""
+    upper: float
+    """Test against this share before objecting to a missing flag."""
+    error: float
+
+    @classmethod
+    def best(
+        cls,
+        *,
+        concepts: int,
+        cells: int,
+        size: int,
+        budget: MixedBudget,
+        failure_probability: float,
+        haste: float = 1.0,
+    ) -> "RealizablePlan":
+        """The smallest error for this size, as ``FoolingPlan.best``."""
+        require.integer(size=size, at_least=1)
+        require.open_probability(failure_probability=failure_probability)
+        require.positive(haste=haste)
+
+        def plan(rounds: int) -> "RealizablePlan":
+            noise = NoiseBounds.of(
+                elements=concepts,
+                rounds=rounds,
+                choose_epsilon=budget.selection_epsilon(rounds),
+                watch=watch_over(budget.epsilon),
+                failure_probability=failure_probability,
+            )
+            # A little more than the noise, for shares are rounded to whole examples.
+            lower = (noise.choose + noise.watch + 2) / size
+            low = lower + (noise.watch + 1) / size
+            wanted = math.log(cells) * (1 + 1e-6) / (rounds * haste)
+            high = smallest_high(low, wanted) if low < 1 else 1.0
+            upper = high + (noise.watch + 1) / size
+            return cls(
+                budget=budget,
+                rounds=rounds,
+                low=low,
+                high=high,
+                lower=lower,
+                upper=upper,
+                error=min(1.0, upper + (noise.choose + noise.watch + 2) / size),
+            )
+
+        return best_rounds(plan, lambda found: found.error)
+
+
+def smallest_high(low: float, drop: float) -> float:
+    """The smallest share that can be told from ``low`` at a gain of ``drop`` for each objection.
+
+    >>> round(smallest_high(0.01, 0.005), 3)
+    0.041
+    """
+    below, above = low, max(4 * low, 4 * drop)
+    while _drop(low, above) < drop:
+        above *= 2
+    for _ in range(60):
+        middle = (below + above) / 2
+        if middle > low and _drop(low, middle) >= drop:
+            above = middle
+        else:
+            below = middle
+    return above
+
+
+def _drop(low: float, high: float) -> float:
+    """What ``WinnowGenerator.between`` gains with each objection."""
+    cut = identric_mean(low, high)
+    return high * math.log(high / cut) - high + cut

@@ -1,0 +1,246 @@
+"""Tell which concepts hold on much of the data and which on none of it: realizable sanitization."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import cycle, islice
+from typing import Any, ClassVar
+
+import numpy as np
+
+from littlestone import require
+from littlestone.concepts.protocols import ConceptClass, Hypothesis
+from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.charge import Cost
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mixed_budget import MixedBudget, Receipt, total_guarantee
+from littlestone.proper.sample_size import smallest_size
+from littlestone.randomness import Randomness
+from littlestone.sanitizers.fooling.discriminator import NoiseBounds, watch_over
+from littlestone.sanitizers.fooling.fooling_plan import split_budget
+from littlestone.sanitizers.protocols import Examples, Progress
+from littlestone.sanitizers.queries import FiniteQueries, queries_of
+from littlestone.sanitizers.realizable.hitting_set import hitting_set
+from littlestone.sanitizers.realizable.realizable_plan import RealizablePlan
+from littlestone.sanitizers.realizable.winnow_generator import FlagGenerator, Flags, WinnowGenerator
+from littlestone.theory.outwards import upwards
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RealizableSanitizer:
+    """Flags every concept that holds on a share of the error or more, and none that never holds.
+
+    In the role of [P, Theorem realizable_sanitizer], with one choice and one test a round where
+    [P, Lemma dis] has two of each.
+
+    Privacy:
+        Releases:   the concepts objected to, and all that follows from them
+        Neighbours: datasets of one size that differ in one example
+        Adversary:  adaptive; the dataset may depend on everything released before
+        Guarantee:  watch_epsilon, and rounds * choose_epsilon**2 / 8 of rho converted at ``delta``
+        Assumes:    nothing
+        Proof:      realizable_sanitizer.md
+
+    Use ``planned`` for the parameters that are best for a size.
+
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
+    >>> from littlestone.randomness import seeded
+    >>> recipe = RealizableSanitizer.planned(
+    ...     concepts=Thresholds(7), size=20_000, epsilon=1.0, delta=1e-6)
+    >>> bound = recipe.error_bound(size=20_000, failure_probability=0.05)
+    >>> released = recipe.release([2] * 15_000 + [4] * 5_000, rng=seeded(1))
+    >>> [int(released.estimate(h)) for h in Thresholds(7).concepts()], bound < 0.25
+    ([1, 1, 1, 1, 1, 0, 0, 0], True)
+    >>> released.hitting_set
+    [4]
+    """
+
+    concepts: ConceptClass
+    labelled: bool = False
+    generator: FlagGenerator
+    rounds: int
+    lower: float
+    upper: float
+    choose_epsilon: float
+    watch_epsilon: float
+    delta: float
+    _choose: ExponentialMechanism = field(init=False, repr=False, compare=False)
+
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require.integer(rounds=self.rounds, at_least=1)
+        require.positive(lower=self.lower, upper=self.upper, watch_epsilon=self.watch_epsilon)
+        require.open_probability(delta=self.delta)
+        choose = ExponentialMechanism(epsilon=self.choose_epsilon, range_width=2)
+        object.__setattr__(self, "_choose", choose)
+
+    @classmethod
+    def planned(
+        cls,
+        *,
+        concepts: ConceptClass,
+        size: int,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        labelled: bool = False,
+        failure_probability: float = 0.05,
+        budget: MixedBudget | None = None,
+        haste: float = 1.0,
+    ) -> "RealizableSanitizer":
+        """The recipe with the smallest error bound for ``size`` examples.
+
+        With ``haste`` above 1 it has that many times fewer rounds than the worst dataset needs,
+        and less noise in each; its promise is void, but a release that has ``won`` is right.
+        """
+        queries = queries_of(concepts, labelled)
+        plan = RealizablePlan.best(
+            concepts=queries.concepts,
+            cells=queries.cells,
+            size=size,
+            budget=budget or split_budget(epsilon, delta),
+            failure_probability=failure_probability,
+            haste=haste,
+        )
+        return cls(
+            concepts=concepts,
+            labelled=labelled,
+            generator=WinnowGenerator.between(low=min(plan.low, plan.high / 2), high=plan.high),
+            rounds=plan.rounds,
+            lower=plan.lower,
+            upper=plan.upper,
+            choose_epsilon=plan.budget.selection_epsilon(plan.rounds),
+            watch_epsilon=plan.budget.epsilon,
+            delta=plan.budget.delta,
+        )
+
+    @property
+    def queries(self) -> FiniteQueries:
+        """The concepts as questions."""
+        return queries_of(self.concepts, self.labelled)
+
+    def costs(self) -> tuple[Cost, ...]:
+        return (
+            watch_over(self.watch_epsilon).guarantee(),
+            self._choose.zero_concentrated().times(self.rounds),
+        )
+
+    def guarantee(self) -> PrivacyGuarantee:
+        return total_guarantee(self.costs(), delta=self.delta)
+
+    def error_bound(self, *, size: int, failure_probability: float) -> float:
+        """Concepts with at least this share are flagged, and those with none are not."""
+        noise, lower, upper = self._numbers(size, failure_probability)
+        most = self.generator.most_objections(
+            self.queries, low=(lower + noise.watch) / size, high=(upper - noise.watch) / size
+        )
+        if most >= self.rounds:
+            return 1.0
+        return self.error_if_won(size=size, failure_probability=failure_probability)
+
+    def error_if_won(self, *, size: int, failure_probability: float) -> float:
+        """The same, once nobody objects any more."""
+        noise, lower, upper = self._numbers(size, failure_probability)
+        if lower - noise.choose - noise.watch < 1:
+            return 1.0
+        return min(1.0, upwards((upper + noise.choose + noise.watch + 1) / size))
+
+    def needed(self, *, error: float, failure_probability: float) -> int:
+        """From how many examples on ``planned``, with this budget, reaches the error."""
+        require.open_probability(error=error, failure_probability=failure_probability)
+        rho = self._choose.zero_concentrated().times(self.rounds).rho
+        budget = MixedBudget(epsilon=self.watch_epsilon, rho=rho, delta=self.delta)
+
+        def error_at(size: int) -> float:
+            return RealizablePlan.best(
+                concepts=self.queries.concepts,
+                cells=self.queries.cells,
+                size=size,
+                budget=budget,
+                failure_probability=failure_probability,
+            ).error
+
+        return smallest_size(error_at, error)
+
+    def release(
+        self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
+    ) -> "RealizableRelease":
+        queries, size = self.queries, len(dataset)
+        counts = queries.counts(queries.tally(dataset))
+        receipt = Receipt(
+            mechanism=type(self).__name__,
+            costs=self.costs(),
+            delta=self.delta,
+            size=size,
+            private=rng.private,
+        )
+        lower, upper = self.tests(size)
+        watch = watch_over(self.watch_epsilon).start(rng=rng)  # (L1)
+        guess = self.generator.start(queries)
+        rounds = 0
+        while not watch.halted and rounds < self.rounds:
+            rounds += 1
+            margins = np.where(guess.flags, lower - counts, counts - upper)  # (L2)
+            [chosen] = self._choose.draw(-margins, rng=rng)  # (L3)
+            if not watch.ask(-int(margins[chosen])):  # (L4)
+                guess = guess.after(chosen)  # (L5)
+            if progress is not None:
+                progress(rounds)
+        return RealizableRelease(
+            queries=queries, flags=guess.flags, rounds=rounds, won=watch.halted, receipt=receipt
+        )
+
+    def tests(self, size: int) -> tuple[int, int]:
+        """The two shares in whole examples."""
+        return math.floor(Fraction(self.lower) * size), math.ceil(Fraction(self.upper) * size)
+
+    def _numbers(self, size: int, failure_probability: float) -> tuple[NoiseBounds, int, int]:
+        require.integer(size=size, at_least=1)
+        require.open_probability(failure_probability=failure_probability)
+        noise = NoiseBounds.of(
+            elements=self.queries.concepts,
+            rounds=self.rounds,
+            choose_epsilon=self.choose_epsilon,
+            watch=watch_over(self.watch_epsilon),
+            failure_probability=failure_probability,
+        )
+        return noise, *self.tests(size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RealizableRelease:
+    """Public flags of the concepts, and points on which every flagged one holds."""
+
+    queries: FiniteQueries
+    flags: Flags
+    rounds: int
+    won: bool
+    receipt: Receipt
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.receipt.ledger()
+
+    def estimate(self, hypothesis: Hypothesis, /) -> float:
+        """1 if the concept may hold on much of the data, 0 if surely not."""
+        return float(self.flags[self.queries.number_of(hypothesis)])
+
+    @property
+    def hitting_set(self) -> list[Any]:
+        """A few cells that meet every flagged concept: use them as synthetic points."""
+        return [self.queries.cell(place) for place in hitting_set(self.queries, self.flags)]
+
+    def distribution(self) -> Mapping[Any, float]:
+        """Uniform on the hitting set, or on everything if nothing is flagged."""
+        cells = self.hitting_set or [self.queries.cell(i) for i in range(self.queries.cells)]
+        return dict.fromkeys(cells, 1 / len(cells))
+
+    def dataset(self, size: int, /) -> list[Any]:
+        """The hitting set, repeated to the wanted size."""
+        require.integer(size=size, at_least=1)
+        cells = list(self.distribution())
+        if self.flags.any() and size < len(cells):
+            raise ValueError(f"size must be at least {len(cells)}, to hit all, got size={size!r}")
+        return list(islice(cycle(cells), size))

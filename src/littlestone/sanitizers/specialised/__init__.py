@@ -1,0 +1,1 @@
+"""Sanitizers for points, sparse sets, thresholds and intervals."""

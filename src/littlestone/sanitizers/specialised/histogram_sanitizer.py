@@ -1,0 +1,208 @@
+"""Sanitize points and sparse sets over any keys, by one private histogram."""
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from littlestone import require
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
+from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.mechanisms.laplace_count import LaplaceCount
+from littlestone.privacy.charge import Cost
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mixed_budget import Receipt, total_guarantee
+from littlestone.privacy.rounding import float_at_most
+from littlestone.proper.sample_size import smallest_size
+from littlestone.randomness import Randomness
+from littlestone.sanitizers.protocols import Examples, Progress
+from littlestone.sanitizers.queries import split_labels
+from littlestone.sanitizers.whole_counts import systematic
+from littlestone.theory.outwards import upwards
+
+_SHARE_FOR_LABELS = Fraction(1, 8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistogramSanitizer:
+    """The frequent keys with noisy counts; all others count as absent.
+
+    The keys may come from an unbounded set. With labels the keys are pairs of key and label, and
+    an eighth of epsilon goes to the number of ones.
+
+    Privacy:
+        Releases:   the frequent keys and their noisy counts, and a noisy number of ones
+        Neighbours: datasets of one size that differ in one example
+        Adversary:  adaptive; the dataset may depend on everything released before
+        Guarantee:  (epsilon, delta)
+        Assumes:    timing (docs/GUARANTEES.md): the work grows with the number of distinct keys
+        Proof:      histogram_sanitizer.md
+
+    >>> from littlestone.randomness import seeded
+    >>> recipe = HistogramSanitizer(concepts=Points(), epsilon=1.0, delta=1e-6)
+    >>> recipe.error_bound(size=10_000, failure_probability=0.05)
+    0.0054
+    >>> released = recipe.release(["a"] * 6_000 + list(range(4_000)), rng=seeded(1))
+    >>> from littlestone.concepts.hypotheses.support import FiniteSupport
+    >>> abs(released.estimate(FiniteSupport.on("a")) - 0.6) < 0.0054
+    True
+    """
+
+    concepts: Points | SparseSets
+    epsilon: float
+    delta: float
+    labelled: bool = False
+    _histogram: PrivateHistogram = field(init=False, repr=False, compare=False)
+
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.concepts, Points | SparseSets):
+            raise ValueError(f"concepts must be Points or SparseSets, got {self.concepts!r}")
+        require.positive(epsilon=self.epsilon)
+        epsilon = Fraction(self.epsilon) * (1 - _SHARE_FOR_LABELS if self.labelled else 1)
+        histogram = PrivateHistogram(epsilon=float_at_most(epsilon), delta=self.delta)
+        object.__setattr__(self, "_histogram", histogram)
+
+    @property
+    def largest_set(self) -> int:
+        """How many keys a concept may hold."""
+        return self.concepts.k if isinstance(self.concepts, SparseSets) else 1
+
+    def costs(self) -> tuple[Cost, ...]:
+        ones = (self._ones().guarantee(),) if self.labelled else ()
+        return (self._histogram.guarantee(), *ones)
+
+    def guarantee(self) -> PrivacyGuarantee:
+        return total_guarantee(self.costs(), delta=self.delta)
+
+    def error_bound(self, *, size: int, failure_probability: float) -> float:
+        """Without labels it never fails, whatever the probability."""
+        require.integer(size=size, at_least=1)
+        require.open_probability(failure_probability=failure_probability)
+        wrong = self.largest_set * self._histogram.error_bound
+        if self.labelled:
+            ones = self._ones().error_upper_bound(failure_probability=failure_probability)
+            return min(1.0, upwards((2 * wrong + ones) / size))
+        return min(1.0, wrong / size)
+
+    def needed(self, *, error: float, failure_probability: float) -> int:
+        require.open_probability(error=error, failure_probability=failure_probability)
+        return smallest_size(
+            lambda size: self.error_bound(size=size, failure_probability=failure_probability),
+            error,
+        )
+
+    def release(
+        self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
+    ) -> "HistogramRelease":
+        size = len(dataset)
+        require.integer(size=size, at_least=1)
+        keys, ones = self._keys(dataset)
+        receipt = Receipt(
+            mechanism=type(self).__name__,
+            costs=self.costs(),
+            delta=0.0,
+            size=size,
+            private=rng.private,
+        )
+        counts = self._histogram.release(keys, rng=rng)  # (L1)
+        noisy_ones = self._ones().release(ones, rng=rng) if self.labelled else 0  # (L2)
+        if progress is not None:
+            progress(1)
+        return HistogramRelease(
+            domain=self.concepts.domain,
+            counts=counts,
+            size=size,
+            ones=min(max(noisy_ones, 0), size) if self.labelled else None,
+            largest_error=self._histogram.error_bound,
+            receipt=receipt,
+        )
+
+    def _keys(self, dataset: Examples) -> tuple[Any, int]:
+        check_many = self.concepts.domain.check_many
+        if not self.labelled:
+            return check_many(dataset), 0
+        points, labels = split_labels(dataset)
+        checked = check_many(points)
+        natives = checked.tolist() if isinstance(checked, np.ndarray) else checked
+        return list(zip(natives, labels, strict=True)), sum(labels)
+
+    def _ones(self) -> LaplaceCount:
+        return LaplaceCount(epsilon=float_at_most(Fraction(self.epsilon) * _SHARE_FOR_LABELS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistogramRelease:
+    """Noisy counts of the frequent keys (pairs of key and label, if ``ones`` is a number)."""
+
+    domain: Domain
+    counts: Mapping[Any, int]
+    size: int
+    ones: int | None
+    largest_error: int
+    receipt: Receipt
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.receipt.ledger()
+
+    def estimate(self, hypothesis: Hypothesis, /) -> float:
+        """Only the released keys are looked at: the rest counts as mapped to 0."""
+        if self.ones is None:
+            keys = list(self.counts)
+            wrong = sum(self._share(keys, hypothesis, [1] * len(keys)))
+        else:
+            keys = [key for key, _ in self.counts]
+            signs = [-1 if label else 1 for _, label in self.counts]
+            wrong = self.ones + sum(self._share(keys, hypothesis, signs))  # (L3)
+        return min(max(wrong / self.size, 0.0), 1.0)
+
+    def _share(self, keys: list[Point], hypothesis: Hypothesis, signs: list[int]) -> list[int]:
+        if not keys:
+            return []
+        said = hypothesis.many(keys).tolist()
+        return [
+            y * sign * count
+            for y, sign, count in zip(said, signs, self.counts.values(), strict=True)
+        ]
+
+    def distribution(self) -> Mapping[Any, float]:
+        """The released keys, and for the rest as many others as it takes to be inconspicuous.
+
+        No filler gets more than an unreleased key may have had.
+        """
+        heavy = {key: count / self.size for key, count in self.counts.items()}
+        if self.ones is None:
+            light = self._fillers(self.size - sum(self.counts.values()), None)
+        else:
+            zeros = sum(count for (_, y), count in self.counts.items() if not y)
+            ones = sum(count for (_, y), count in self.counts.items() if y)
+            light = self._fillers(self.size - self.ones - zeros, 0)
+            light |= self._fillers(self.ones - ones, 1)
+        everything = {**heavy, **light}
+        total = sum(everything.values())
+        return {key: share / total for key, share in everything.items()}
+
+    def dataset(self, size: int, /) -> list[Any]:
+        require.integer(size=size, at_least=1)
+        shares = self.distribution()
+        counts = systematic(np.array(list(shares.values())), size).tolist()
+        return [key for key, count in zip(shares, counts, strict=True) for _ in range(count)]
+
+    def _fillers(self, rest: int, label: Label | None) -> dict[Any, float]:
+        if rest <= 0:
+            return {}
+        keys = (x if label is None else (x, label) for x in self.domain)
+        free = itertools.islice(
+            (key for key in keys if key not in self.counts), math.ceil(rest / self.largest_error)
+        )
+        chosen = list(free)
+        return {key: rest / len(chosen) / self.size for key in chosen}

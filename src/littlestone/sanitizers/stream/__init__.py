@@ -1,0 +1,1 @@
+"""Sanitizers of whole streams."""

@@ -1,0 +1,202 @@
+"""Regret of prediction from experts, private and not.
+
+Privacy is an argument where it can be: ``zcdp`` is the ρ that all releases may cost together.
+"""
+
+import math
+
+from scipy.special import bdtr, bdtrc
+
+from littlestone import require
+from littlestone.theory.above_threshold_bounds import one_sided_overshoot_upper_bound
+from littlestone.theory.outwards import downwards, upwards
+
+
+def hedge_regret_upper_bound(*, experts: int, rounds: int, rate: float | None = None) -> float:
+    """ln N/η + ηT/8, at η = √(8·ln N/T): √(T·ln N/2), not private [CL06, Theorem 2.2].
+
+    Holds against adaptive adversaries if each round draws afresh from the weights.
+
+    >>> round(hedge_regret_upper_bound(experts=100, rounds=10**4))
+    152
+    """
+    _check(experts, rounds)
+    if rate is None:
+        return upwards(math.sqrt(rounds * math.log(experts) / 2))
+    require.positive(rate=rate)
+    return upwards(math.log(experts) / rate + rate * rounds / 8)
+
+
+def exponential_weights_rate_lower_bound(*, experts: int, rounds: int, zcdp: float) -> float:
+    """min(√(2ρ/T), √(8·ln N/T)): T draws whose log-ratio spans 2η cost Tη²/2 ≤ ρ."""
+    _check(experts, rounds)
+    require.positive(zcdp=zcdp)
+    wanted = math.sqrt(8 * math.log(max(experts, 2)) / rounds)
+    return downwards(min(math.sqrt(2 * zcdp / rounds), wanted))
+
+
+def exponential_weights_regret_upper_bound(*, experts: int, rounds: int, zcdp: float) -> float:
+    """Regret of fresh draws from private weights, against adaptive adversaries.
+
+    In the role of [P, Theorem jain2014near], whose order is √(T·ln(1/δ))·ln N/ε.
+
+    >>> round(exponential_weights_regret_upper_bound(experts=100, rounds=10**4, zcdp=0.024356))
+    2089
+    """
+    rate = exponential_weights_rate_lower_bound(experts=experts, rounds=rounds, zcdp=zcdp)
+    return hedge_regret_upper_bound(experts=experts, rounds=rounds, rate=rate)
+
+
+def dartboard_zcdp_upper_bound(*, rate: float, fake: float, switches: int) -> float:
+    """(η + ε_sw)²/8 + Kη²/2 with ε_sw = ln(1 + (1 − p)(1 − e^(−η))/p).
+
+    The one keep-or-switch bit that depends on the special round, and K resamples.
+    """
+    require.positive(rate=rate)
+    require.open_probability(fake=fake)
+    require.integer(switches=switches, at_least=0)
+    bit = math.log1p((1 - fake) * -math.expm1(-rate) / fake)
+    return upwards((rate + bit) ** 2 / 8 + switches * rate**2 / 2)
+
+
+def dartboard_switches_upper_bound(*, rounds: int, batch: int, rate: float, fake: float) -> int:
+    """K that a shrinking dartboard exceeds with probability at most 1/T², oblivious losses.
+
+    Each of ⌈T/B⌉ batches ends in a switch with probability at most 1 − (1 − p)e^(−ηB).
+    """
+    require.integer(rounds=rounds, batch=batch, at_least=1)
+    require.positive(rate=rate)
+    require.open_probability(fake=fake)
+    batches = -(-rounds // batch)
+    chance = min(1.0, upwards(-math.expm1(math.log1p(-fake) - rate * batch)))
+    low, high = -1, batches  # more than all batches never switch
+    while high - low > 1:
+        middle = (low + high) // 2
+        rare = upwards(float(bdtrc(middle, batches, chance))) <= 1 / rounds**2
+        low, high = (low, middle) if rare else (middle, high)
+    return high
+
+
+def dartboard_regret_upper_bound(*, experts: int, rounds: int, batch: int, rate: float) -> float:
+    """ln N/η + ηTB/8 + 1/T, against oblivious adversaries only.
+
+    The marginal law of the expert played is that of exponential weights over batches of B rounds,
+    except with probability 1/T² (``dartboard_switches_upper_bound``).
+
+    >>> round(dartboard_regret_upper_bound(experts=100, rounds=10**6, batch=2, rate=0.0022), -1)
+    2640.0
+    """
+    _check(experts, rounds)
+    require.integer(batch=batch, at_least=1)
+    require.positive(rate=rate)
+    # The last batch may be longer than the rounds left; its loss is still at most B.
+    padded = -(-rounds // batch) * batch
+    return upwards(math.log(experts) / rate + rate * padded * batch / 8 + 1 / rounds)
+
+
+def low_switching_regret_lower_bound(
+    *, rounds: int, epsilon: float, switches: float, delta: float = 0.0
+) -> float:
+    """Regret of every (ε, δ)-private algorithm with K expected switches (docs/ERRATA.md, X14).
+
+    Two experts; in each of T/L blocks of L ≤ 1/ε rounds a random one errs always and the other
+    never. Losses of one block change the chance to have left its first expert by a factor of
+    e^((j−1)ε) ≤ 1 + (e − 1)(j − 1)ε only, so the loss is at least T/2 − (e − 1)/2·εL(L−1)K − LTδ,
+    while the better expert is L·E|Bin(T/L, ½) − T/(2L)| ahead of T/2.
+
+    >>> round(low_switching_regret_lower_bound(rounds=10**6, epsilon=0.01, switches=1000))
+    700
+    """
+    require.integer(rounds=rounds, at_least=1)
+    require.positive(epsilon=epsilon)
+    require.non_negative(switches=switches)
+    require.probability(delta=delta)
+
+    def regret(length: int) -> float:
+        blocks = rounds // length
+        # The smallest of E|Bin(n, ½) − n/2|/√n is at n = 2; from n = 12 on it exceeds 0.39.
+        ahead = length * math.sqrt(blocks) * (0.39 if blocks >= 12 else 0.3535)
+        noticed = (math.e - 1) / 2 * epsilon * length * (length - 1) * switches
+        return ahead - noticed - length * rounds * delta
+
+    longest = min(math.floor(1 / epsilon), rounds)
+    if longest < 1:
+        return 0.0
+    weight = max(epsilon * switches, 1e-300)
+    peak = min((0.1135 * math.sqrt(rounds) / weight) ** (2 / 3), longest)
+    near = (min(math.floor(peak) + step, longest) for step in (0, 1) if peak >= 1 - step)
+    return max(0.0, downwards(max(map(regret, near))))
+
+
+def realizable_phases_upper_bound(*, experts: int, failure_probability: float) -> int:
+    """min K with P[Bin(K, 0.474) ≤ log₂N] ≤ β: phases until some expert without loss is played.
+
+    With ηL = 3 each phase halves the weights with probability at least 1 − ½/(1 − e^(−3)), and
+    ⌊log₂N⌋ halvings are all there can be; oblivious losses only.
+    """
+    require.integer(experts=experts, at_least=1)
+    require.open_probability(failure_probability=failure_probability)
+    chance = 1 - 0.5 / -math.expm1(-3)
+    halvings = experts.bit_length() - 1
+    phases = halvings + 1
+    while upwards(float(bdtr(halvings, phases, chance))) > failure_probability:
+        phases += 1
+    return phases
+
+
+def realizable_loss_upper_bound(
+    *,
+    experts: int,
+    rounds: int,
+    zcdp: float,
+    above_threshold_epsilon: float,
+    failure_probability: float,
+) -> float:
+    """K(⌈3/η⌉ + overshoot), η = √(2ρ/K), with probability 1 − β: some expert never errs, oblivious.
+
+    >>> round(realizable_loss_upper_bound(
+    ...     experts=100, rounds=10**5, zcdp=0.0142, above_threshold_epsilon=0.25,
+    ...     failure_probability=0.05), -2)
+    4400.0
+    """
+    _check(experts, rounds)
+    require.positive(zcdp=zcdp, above_threshold_epsilon=above_threshold_epsilon)
+    phases = realizable_phases_upper_bound(
+        experts=experts, failure_probability=failure_probability / 2
+    )
+    rate = downwards(math.sqrt(2 * zcdp / phases))
+    overshoot = one_sided_overshoot_upper_bound(
+        rounds=rounds,
+        instances=phases,
+        epsilon=above_threshold_epsilon,
+        failure_probability=failure_probability / 2,
+    )
+    return upwards(phases * (math.ceil(upwards(3 / rate)) + overshoot))
+
+
+def agnostic_experts_upper_bound(*, rounds: int, littlestone_dimension: int) -> int:
+    """Σ_{j ≤ d} C(T, j): experts that together imitate every concept of the class [BPS09].
+
+    >>> agnostic_experts_upper_bound(rounds=100, littlestone_dimension=2)
+    5051
+    """
+    require.integer(rounds=rounds, at_least=1)
+    require.integer(littlestone_dimension=littlestone_dimension, at_least=0)
+    return sum(math.comb(rounds, j) for j in range(littlestone_dimension + 1))
+
+
+def constructed_experts_upper_bound(*, rounds: int, switches: int) -> int:
+    """Σ_{k ≤ M} C(T + k, 2k): experts of Algorithm 7 with at most M switches.
+
+    The paper's O(T^M) should read O(T^(2M)) (docs/ERRATA.md, X3 and X7) [P, Theorem experts].
+
+    >>> constructed_experts_upper_bound(rounds=3, switches=1)
+    7
+    """
+    require.integer(rounds=rounds, at_least=1)
+    require.integer(switches=switches, at_least=0)
+    return sum(math.comb(rounds + k, 2 * k) for k in range(switches + 1))
+
+
+def _check(experts: int, rounds: int) -> None:
+    require.integer(experts=experts, rounds=rounds, at_least=1)

@@ -1,0 +1,33 @@
+"""Equal hypotheses are published in one form."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from littlestone.concepts.classes.thresholds import ThresholdHypothesis
+from littlestone.concepts.hypotheses.canonical import canonical
+from littlestone.concepts.hypotheses.support import FiniteSupport
+
+
+def grown(*keys: Any) -> FiniteSupport:
+    positives: frozenset[Any] = frozenset()
+    for key in keys:
+        positives |= {key}
+    return FiniteSupport(positives)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(grown(8, 16), grown(16, 8)), (grown(1), grown(True)), (grown(2, 10, 18), grown(18, 10, 2))],
+)
+def test_how_a_set_grew_does_not_show(one: FiniteSupport, other: FiniteSupport) -> None:
+    assert one == other and repr(one) != repr(other)  # else there would be nothing to hide
+    assert repr(canonical(one)) == repr(canonical(other))
+    assert canonical(one) == one
+
+
+def test_what_json_cannot_hold_stays_as_it_is() -> None:
+    strange = FiniteSupport.on(date(2024, 2, 29))
+    assert canonical(strange) is strange
+    assert canonical(ThresholdHypothesis(6, 2)) == ThresholdHypothesis(6, 2)

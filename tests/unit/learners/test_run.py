@@ -1,0 +1,306 @@
+"""The run that guards an engine: validation, horizon, snapshots, wrappers."""
+
+import copy
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.errors import HorizonExceededError, SnapshotError
+from littlestone.learners import snapshots
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.run import PrivateRun
+from littlestone.learners.wrappers.restarting import Restarting
+from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness, secure, seeded
+
+CONCEPTS = Thresholds(8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoinFlipper:
+    """A toy: publishes a random threshold every ``period`` rounds, halts after ``life`` rounds."""
+
+    rounds: int | None = 100
+    period: int = 3
+    life: int = 1000
+    prefix_conditional: bool = True
+    concepts: Thresholds = CONCEPTS
+    max_contributions: int = 1
+    oblivious_only: bool = False
+
+    def guarantee(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee(epsilon=1.0, delta=1e-6)
+
+    def bound(self, *, failure_probability: float) -> float:
+        del failure_probability
+        return float(self.rounds or 0)
+
+    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
+        return PrivateRun.begin(self, rng)
+
+    def engine(self, rng: Randomness) -> "CoinFlipperEngine":
+        return CoinFlipperEngine(self, rng)
+
+    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "CoinFlipperEngine":
+        engine = CoinFlipperEngine(self, rng, threshold=state["threshold"])
+        engine.taken = state["taken"]
+        return engine
+
+
+class CoinFlipperEngine:
+    def __init__(self, recipe: CoinFlipper, rng: Randomness, threshold: int | None = None) -> None:
+        self.recipe, self.rng, self.taken = recipe, rng, 0
+        self.threshold = rng.below(9) if threshold is None else threshold
+        self.hypothesis: Hypothesis = list(CONCEPTS.concepts())[self.threshold]
+        self.ledger = Ledger(budget=recipe.guarantee(), private=rng.private)
+
+    @property
+    def halted(self) -> bool:
+        return self.taken >= self.recipe.life
+
+    @property
+    def status(self) -> str:
+        return "halted" if self.halted else "learning"
+
+    def step(self, x: Any, y: Label) -> None:
+        self.taken += 1
+        if self.taken % self.recipe.period == 0:
+            self.threshold = self.rng.below(9)
+            self.hypothesis = list(CONCEPTS.concepts())[self.threshold]
+
+    def steps(self, xs: Any, ys: Any) -> int:
+        before = self.hypothesis
+        for taken, (x, y) in enumerate(zip(xs, ys, strict=True), start=1):
+            self.step(x, y)
+            if self.hypothesis != before or self.halted:
+                return taken
+        return len(ys)
+
+    def state(self) -> dict[str, Any]:
+        return {"threshold": self.threshold, "taken": self.taken}
+
+
+def published(run: PrivateRun, rounds: int) -> list[Hypothesis]:
+    seen = []
+    for x in range(rounds):
+        run.observe(x % 8, x % 2)
+        seen.append(run.hypothesis)
+    return seen
+
+
+@pytest.mark.parametrize(
+    "example", [(8, 0), (-1, 0), (float("nan"), 1), (2, 2), (2, None), ("a", 0)]
+)
+def test_bad_input_is_refused_and_changes_nothing(example: tuple[Any, Any]) -> None:
+    run, untouched = CoinFlipper().start(rng=seeded(1)), CoinFlipper().start(rng=seeded(1))
+    with pytest.raises(ValueError):
+        run.observe(*example)
+    assert run.rounds_played == 0
+    assert published(run, 50) == published(untouched, 50)
+
+
+def test_a_bad_block_is_refused_whole() -> None:
+    run = CoinFlipper().start(rng=seeded(1))
+    with pytest.raises(ValueError, match="labels"):
+        run.observe_many([1, 2, 3], [0, 1, 2])
+    with pytest.raises(ValueError, match="equally long"):
+        run.observe_many([1, 2, 3], [0, 1])
+    assert run.rounds_played == 0
+
+
+def test_the_horizon_is_refused_by_name_and_publishing_goes_on() -> None:
+    run = CoinFlipper(rounds=5).start(rng=seeded(1))
+    published(run, 5)
+    last = run.hypothesis
+    with pytest.raises(HorizonExceededError, match="all 5 rounds"):
+        run.observe(1, 1)
+    with pytest.raises(HorizonExceededError):
+        run.observe_many([1], [1])
+    assert run.hypothesis is last and run.rounds_played == 5
+    assert "horizon used up" in run.status
+
+
+def test_a_block_is_cut_at_the_horizon() -> None:
+    run = CoinFlipper(rounds=5, period=100).start(rng=seeded(1))
+    assert run.observe_many(np.zeros(9, dtype=int), np.zeros(9, dtype=int)) == 5
+
+
+def test_a_snapshot_continues_identically() -> None:
+    recipe = CoinFlipper()
+    run = recipe.start(rng=seeded(3))
+    published(run, 20)
+    restored = PrivateRun.restore(recipe, run.snapshot())
+    assert restored.rounds_played == 20 and restored.switches == run.switches
+    assert published(restored, 80) == published(run, 80)
+
+
+def test_a_secure_snapshot_is_continued_once_and_retires_its_run() -> None:
+    recipe = CoinFlipper()
+    run = recipe.start()
+    old, new = run.snapshot(), run.snapshot()
+    with pytest.raises(SnapshotError, match="newer"):
+        PrivateRun.restore(recipe, old)
+    restored = PrivateRun.restore(recipe, new)
+    with pytest.raises(SnapshotError, match="continued elsewhere"):
+        run.observe(1, 1)
+    restored.observe(1, 1)
+    with pytest.raises(SnapshotError, match="already continued"):
+        PrivateRun.restore(recipe, new)
+
+
+def test_a_run_that_goes_on_uses_its_snapshot_up() -> None:
+    """Else both futures would be answered with the same noisy threshold."""
+    recipe = CoinFlipper()
+    run = recipe.start()
+    saved = run.snapshot()
+    run.observe(1, 1)
+    with pytest.raises(SnapshotError, match="already continued"):
+        PrivateRun.restore(recipe, saved)
+    run.observe(1, 1)
+    restored = PrivateRun.restore(recipe, run.snapshot())
+    restored.observe_many([1], [1])
+    assert restored.rounds_played == 3
+
+
+def test_processes_that_claim_at_the_same_time_take_turns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever holds the file's lock decides; the others wait, then read what it wrote."""
+    path = tmp_path / "continued"
+    saved = snapshots.unpack(CoinFlipper().start().snapshot())
+    locks = []
+    monkeypatch.setattr(snapshots.fcntl, "flock", lambda file, how: locks.append((file, how)))
+    snapshots.FileRegister(path).claim(saved)
+    [(file, how)] = locks
+    assert how == snapshots.fcntl.LOCK_EX and file.closed and file.name == str(path)
+
+
+def test_a_register_remembers_across_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe, register = CoinFlipper(), snapshots.FileRegister(tmp_path / "continued")
+    saved = recipe.start().snapshot()
+    PrivateRun.restore(recipe, saved, register)
+    monkeypatch.setattr(snapshots, "_newest", {})  # another process remembers nothing
+    with pytest.raises(SnapshotError, match="already continued"):
+        PrivateRun.restore(recipe, saved, register)
+
+
+def test_damaged_snapshots_are_refused() -> None:
+    recipe = CoinFlipper()
+    saved = recipe.start(rng=seeded(1)).snapshot()
+    damaged = bytearray(saved)
+    damaged[-3] ^= 1
+    for bad in (b"", saved[:40], saved[:-1], bytes(damaged), b"x" + saved):
+        with pytest.raises(SnapshotError):
+            PrivateRun.restore(recipe, bad)
+    with pytest.raises(SnapshotError, match="another recipe"):
+        PrivateRun.restore(CoinFlipper(period=4), saved)
+
+
+def test_a_snapshot_that_names_foreign_code_is_refused(tmp_path: Path) -> None:
+    class Evil:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return (Path(tmp_path / "hacked").touch, ())
+
+    body = pickle.dumps({"recipe": Evil()})
+    digest = snapshots.hashlib.sha256(body).digest()
+    with pytest.raises(SnapshotError):
+        snapshots.unpack(snapshots._MAGIC + digest + body)
+    assert not (tmp_path / "hacked").exists()
+
+
+def test_a_run_can_be_neither_copied_nor_pickled() -> None:
+    run = CoinFlipper().start()
+    for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="snapshot"):
+            attempt(run)
+
+
+def test_restarting_runs_a_fresh_copy_after_a_halt() -> None:
+    recipe = Restarting(learner=CoinFlipper(life=10))
+    run = recipe.start(rng=secure())
+    published(run, 35)
+    assert "restarted 3 times" in run.status
+    assert len(run.ledger.charges) == 4
+    assert recipe.guarantee() == CoinFlipper().guarantee()
+    assert run.ledger.spent().within(recipe.guarantee())
+
+
+def test_restarting_charges_learners_without_the_prefix_property() -> None:
+    learner = CoinFlipper(life=10, prefix_conditional=False)
+    with pytest.raises(ValueError, match="restarts must be given"):
+        Restarting(learner=learner)
+    recipe = Restarting(learner=learner, restarts=2)
+    assert recipe.guarantee().delta == pytest.approx(3e-6)
+    run = recipe.start(rng=secure())
+    published(run, 60)
+    assert "restarted 2 times" in run.status
+    assert run.ledger.spent().delta == pytest.approx(3e-6)
+
+
+def test_the_epochs_of_an_unknown_horizon_double() -> None:
+    recipe = UnknownHorizon(learner=CoinFlipper(), first_rounds=4)
+    run = recipe.start(rng=secure())
+    published(run, 4 + 8 + 1)
+    assert [(charge.first, charge.last) for charge in run.ledger.charges] == [
+        (1, 4),
+        (5, 12),
+        (13, 28),
+    ]
+    assert run.ledger.spent() == CoinFlipper().guarantee()
+
+
+def test_an_unknown_horizon_charges_learners_without_the_prefix_property() -> None:
+    learner = CoinFlipper(prefix_conditional=False)
+    with pytest.raises(ValueError, match="epochs must be given"):
+        UnknownHorizon(learner=learner)
+    recipe = UnknownHorizon(learner=learner, first_rounds=4, epochs=2)
+    assert recipe.guarantee().delta == pytest.approx(2e-6)
+    run = recipe.start(rng=seeded(1))
+    published(run, 20)
+    assert "all 2 epochs" in run.status
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        Restarting(learner=CoinFlipper(life=7)),
+        UnknownHorizon(learner=CoinFlipper(), first_rounds=4),
+        UnknownHorizon(learner=CoinFlipper(), first_rounds=4, epochs=2),
+    ],
+    ids=["restarting", "unknown-horizon", "epochs over"],
+)
+@pytest.mark.parametrize("rounds", [0, 6, 7, 12, 13, 30])
+def test_wrapped_runs_continue_from_snapshots(recipe: Any, rounds: int) -> None:
+    run = recipe.start(rng=seeded(2))
+    published(run, rounds)
+    restored = recipe.restore(run.snapshot())
+    assert published(restored, 40) == published(run, 40)
+    assert restored.status == run.status
+
+
+def test_an_unknown_horizon_promises_the_budget_of_every_epoch() -> None:
+    """What an epoch uses of it depends on its length; the promise must not."""
+    learner = AgnosticFinite(concepts=CONCEPTS, rounds=64, epsilon=1.0, delta=1e-6)
+    run = UnknownHorizon(learner=learner, first_rounds=4).start(rng=secure())
+    published(run, 40)
+    assert run.ledger.spent().within(run.recipe.guarantee())
+
+
+def test_snapshots_tell_classes_apart_that_look_alike() -> None:
+    one, other = FiniteClass([[0, 1], [1, 1]]), FiniteClass([[0, 0], [1, 1]])
+    assert repr(one) == repr(other)
+    budget: dict[str, Any] = {"rounds": 50, "epsilon": 1.0, "delta": 1e-6}
+    saved = AgnosticFinite(concepts=one, **budget).start(rng=seeded(1)).snapshot()
+    with pytest.raises(SnapshotError, match="another recipe"):
+        PrivateRun.restore(AgnosticFinite(concepts=other, **budget), saved)

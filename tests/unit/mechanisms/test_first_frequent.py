@@ -1,0 +1,149 @@
+"""FirstFrequent: its delta and epsilon by exact laws on short streams, and its runs."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from littlestone.errors import HaltedError
+from littlestone.mechanisms.first_frequent import FirstFrequent
+from littlestone.randomness import Randomness, seeded
+
+ROUNDS = 7
+RECIPE = FirstFrequent(epsilon=1.0, delta=0.05, rounds=ROUNDS)
+Stream = tuple[str | None, ...]
+NOISES = np.arange(400)
+
+
+def key_law(recipe: FirstFrequent, stream: Stream, key: str, threshold: int) -> np.ndarray:
+    """P(the key is due first in round k), k = 1 .. rounds, and P(never)."""
+    noise = -math.expm1(-recipe.threshold_rate) * np.exp(-recipe.threshold_rate * NOISES)
+    quiet, law = noise.copy(), []
+    for k in range(1, len(stream) + 1):
+        count = stream[:k].count(key)
+        gap = np.maximum(threshold + NOISES - count, 0)
+        yes = np.exp(-recipe.query_rate * gap) if count else np.zeros(len(NOISES))
+        law.append(float((quiet * yes).sum()))
+        quiet = quiet * (1 - yes)
+    return np.array([*law, float(quiet.sum())])
+
+
+def release_law(
+    recipe: FirstFrequent, stream: Stream, keys: tuple[str, ...], threshold: int
+) -> dict[tuple[int, frozenset[str]], float]:
+    """The exact law of (round, released keys); round ROUNDS + 1 stands for none."""
+    laws = {key: key_law(recipe, stream, key, threshold) for key in keys}
+    found = {}
+    for k in range(ROUNDS):
+        for size in range(1, len(keys) + 1):
+            for released in itertools.combinations(keys, size):
+                weight = math.prod(
+                    laws[key][k] if key in released else laws[key][k + 1 :].sum() for key in keys
+                )
+                found[k + 1, frozenset(released)] = weight
+    found[ROUNDS + 1, frozenset()] = math.prod(laws[key][-1] for key in keys)
+    return found
+
+
+def excess(recipe: FirstFrequent, one: Stream, other: Stream, threshold: int) -> float:
+    """The smallest delta for which (epsilon, delta) holds in this direction."""
+    laws = [release_law(recipe, world, ("a", "b"), threshold) for world in (one, other)]
+    assert sum(laws[0].values()) == pytest.approx(1.0)
+    growth = math.exp(recipe.epsilon)
+    return sum(max(0.0, weight - growth * laws[1][outcome]) for outcome, weight in laws[0].items())
+
+
+def neighbours() -> list[tuple[Stream, Stream]]:
+    """One world counts a key once more in round p, the other one in round q, or not at all."""
+    found = []
+    for base in itertools.product(("a", "b", None), repeat=4):
+        common: Stream = (*base, None, "a", None)
+        for p, q in itertools.permutations([i for i, key in enumerate(common) if key is None], 2):
+            for first, second in (("a", "b"), ("a", "a"), ("b", None)):
+                one = (*common[:p], first, *common[p + 1 :])
+                found.append((one, (*common[:q], second, *common[q + 1 :])))
+    return found[::7]
+
+
+def test_the_exact_law_keeps_the_promise_on_short_streams() -> None:
+    worst = max(
+        excess(RECIPE, *worlds, RECIPE.threshold)
+        for pair in neighbours()
+        for worlds in (pair, pair[::-1])
+    )
+    assert worst <= RECIPE.delta
+
+
+def test_a_threshold_that_is_too_low_breaks_the_promise() -> None:
+    worst = max(excess(RECIPE, *pair, RECIPE.threshold - 4) for pair in neighbours())
+    assert worst > RECIPE.delta
+
+
+def test_the_threshold_is_the_smallest_that_delta_allows() -> None:
+    for epsilon, delta, rounds in ((1.0, 1e-6, 10**6), (0.1, 1e-9, 10**4), (8.0, 1e-3, 5)):
+        recipe = FirstFrequent(epsilon=epsilon, delta=delta, rounds=rounds)
+        a, b = math.exp(-recipe.query_rate), math.exp(-recipe.threshold_rate)
+        spent = rounds * (1 + math.exp(epsilon)) * a**recipe.threshold * (1 - b) / (1 - a * b)
+        assert spent <= delta * (1 + 1e-9)
+        assert spent / a > delta or recipe.threshold == 1
+
+
+@pytest.mark.statistical
+def test_the_release_has_the_exact_law(rng: Randomness) -> None:
+    # Chi-squared with a false-failure probability of 1e-9; the control has one key less.
+    stream: Stream = ("a", "a", "a", None, "a", "a", None)
+    recipe, runs = FirstFrequent(epsilon=1.0, delta=0.3, rounds=ROUNDS), 20_000
+
+    def observed(world: Stream) -> np.ndarray:
+        counts = np.zeros(ROUNDS + 1)
+        for _ in range(runs):
+            run, k = recipe.start(rng=rng), 0
+            while k < ROUNDS and not run.observe(world[k]):
+                k += 1
+            counts[k] += 1
+        return counts
+
+    expected = runs * key_law(recipe, stream, "a", recipe.threshold)
+    assert expected.min() > 20
+    limit = stats.chi2.isf(1e-9, ROUNDS)
+    assert ((observed(stream) - expected) ** 2 / expected).sum() < limit
+    broken = observed((*stream[:4], None, *stream[5:]))
+    assert ((broken - expected) ** 2 / expected).sum() > limit
+
+
+def test_rounds_without_a_key_can_be_played_at_once() -> None:
+    for seed in range(40):
+        single = RECIPE.start(rng=seeded(seed))
+        block = RECIPE.start(rng=seeded(seed))
+        for run in (single, block):
+            run.observe("a")
+        if single.released:
+            continue
+        rounds = next((k for k in range(300) if single.observe(None)), None)
+        assert block.observe_zeros(300) == rounds
+        assert block.released == single.released
+
+
+def test_a_run_that_has_released_refuses_to_go_on() -> None:
+    run = RECIPE.start(rng=seeded(1))
+    while not run.observe("a"):
+        pass
+    assert run.released == ("a",)
+    with pytest.raises(HaltedError):
+        run.observe("a")
+    with pytest.raises(HaltedError):
+        run.observe_zeros(1)
+
+
+def test_a_restored_run_continues_identically() -> None:
+    source = seeded(3)
+    run = RECIPE.start(rng=source)
+    for key in ("a", "b", "a"):
+        run.observe(key)
+    copies = [
+        RECIPE.restore(run.state(), rng=Randomness.from_state(source.state())) for _ in range(2)
+    ]
+    futures = [[copy.observe("b") for _ in range(3)] + [copy.observe_zeros(50)] for copy in copies]
+    assert futures[0] == futures[1]
