@@ -8,22 +8,22 @@ import numpy as np
 import opendp.prelude as dp
 from numpy.typing import NDArray
 
-from littlestone.mechanisms.above_threshold import (
-    AboveThreshold,
-    AboveThresholdRun,
+from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.count_above_threshold import (
+    CountAboveThreshold,
+    CountAboveThresholdRun,
     PlainAboveThresholdRun,
 )
 from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
 from littlestone.randomness import secure, seeded
 
 Row = tuple[str, str, str, bool | None]
-Start = Callable[[], AboveThresholdRun | PlainAboveThresholdRun]
+Start = Callable[[], CountAboveThresholdRun | PlainAboveThresholdRun]
 
 ROUNDS = 4_000_000
 BLOCK = 10_000
 BLOCK_TARGET = 5e6  # rounds per second
-RECIPE = AboveThreshold(epsilon=0.5, threshold=100)
+RECIPE = CountAboveThreshold(epsilon=0.5, threshold=100)
 
 
 def measure() -> Iterator[Row]:
@@ -31,7 +31,7 @@ def measure() -> Iterator[Row]:
     fast, plain = partial(RECIPE.start, rng=rng), partial(RECIPE.start_plain, rng=rng)
     by_hand = _by_hand_over_opendp(3000)
     yield "AboveThreshold by hand over OpenDP noise", f"{by_hand:,.0f} rounds/s", "", None
-    for name, start in (("AboveThreshold", fast), ("plain AboveThreshold", plain)):
+    for name, start in (("CountAboveThreshold", fast), ("plain CountAboveThreshold", plain)):
         rate = _one_by_one(start, _bits(300_000, 0.01))
         yield _rate_row(f"{name}, 1 % ones, round by round", rate, by_hand)
     for share in (0.0, 0.001, 0.01, 0.1):
@@ -39,7 +39,7 @@ def measure() -> Iterator[Row]:
         yield _rate_row(f"AboveThreshold, {share:.1%} ones, in blocks", rate, BLOCK_TARGET)
     rate = _in_blocks(plain, _bits(ROUNDS // 4, 0.01))
     yield _rate_row("plain AboveThreshold, 1.0% ones, in blocks", rate, BLOCK_TARGET)
-    yield _rate_row("AboveThresholdQueries", _queries(100_000), by_hand)
+    yield _rate_row("AboveThreshold", _queries(100_000), by_hand)
     yield from _histograms()
 
 
@@ -73,7 +73,7 @@ def _in_blocks(start: Start, bits: NDArray[np.bool_]) -> float:
 
 
 def _queries(count: int) -> float:
-    run = AboveThresholdQueries(epsilon=1.0, threshold=10**6).start(rng=secure())
+    run = AboveThreshold(epsilon=1.0, threshold=10**6).start(rng=secure())
     begun = time.perf_counter()
     for _ in range(count):
         run.ask(0)

@@ -92,8 +92,8 @@ def _specialised(concepts: ConceptClass, data: NDArray[np.int64], name: str) -> 
         started = time.perf_counter()
         released = recipe.release(data, rng=secure())
         seconds = time.perf_counter() - started
-        hasty = seen and isinstance(recipe, FoolingSanitizer)
-        kind = type(recipe).__name__ + (" in haste" if hasty else "")
+        optimistic = seen and isinstance(recipe, FoolingSanitizer)
+        kind = type(recipe).__name__ + (" optimistic" if optimistic else "")
         seen[kind] = _error(concepts, data, released)
         bound = recipe.error_bound(size=SIZE, failure_probability=0.05)
         yield (

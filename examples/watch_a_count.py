@@ -4,8 +4,8 @@ import littlestone as ls
 
 ledger = ls.Ledger(budget=ls.PrivacyGuarantee(epsilon=1.0, delta=1e-6), private=True)
 
-watch = ls.AboveThreshold(epsilon=0.5, threshold=40)
-ledger.charge("AboveThreshold", watch.guarantee(), first=1, last=100_000)
+watch = ls.CountAboveThreshold(epsilon=0.5, threshold=40)
+ledger.charge("CountAboveThreshold", watch.guarantee(), first=1, last=100_000)
 run = watch.start(rng=ls.secure())
 fired = run.observe_block(range(0, 100_000, 1000), 100_000)  # a one in every thousandth round
 print(f"the noisy count passed 40 in round {fired}")

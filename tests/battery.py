@@ -48,7 +48,7 @@ CLASSES: dict[str, ConceptClass] = {
     "small-sparse-sets": SparseSets(2, 6),
     "conjunctions": Conjunctions(3),
     "stumps": Stumps.over(SCHEMA, depth=2),
-    "disjunctions": MonotoneDisjunctions(4, 2),
+    "disjunctions": MonotoneDisjunctions(2, 4),
     "halfspaces": MarginHalfspaces(2, 0.25),
     "scattered": SCATTERED,
     "single": FiniteClass([[0, 1, 1]]),

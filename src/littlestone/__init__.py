@@ -80,6 +80,9 @@ if TYPE_CHECKING:
     from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon as UnknownHorizon
     from littlestone.mechanisms.above_threshold import AboveThreshold as AboveThreshold
     from littlestone.mechanisms.binary_mechanism import DyadicIntervals as DyadicIntervals
+    from littlestone.mechanisms.count_above_threshold import (
+        CountAboveThreshold as CountAboveThreshold,
+    )
     from littlestone.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
     from littlestone.mechanisms.first_frequent import FirstFrequent as FirstFrequent
     from littlestone.mechanisms.histogram import PrivateHistogram as PrivateHistogram
@@ -89,7 +92,6 @@ if TYPE_CHECKING:
     from littlestone.mechanisms.noise.geometric import Geometric as Geometric
     from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace as TruncatedLaplace
     from littlestone.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
-    from littlestone.mechanisms.sparse_vector import AboveThresholdQueries as AboveThresholdQueries
     from littlestone.online.halving import Halving as Halving
     from littlestone.online.perceptron import Perceptron as Perceptron
     from littlestone.online.proper_agnostic import ProperAgnostic as ProperAgnostic
@@ -141,7 +143,6 @@ __version__ = "0.1.0"
 __all__ = [
     "NOT_PRIVATE",
     "AboveThreshold",
-    "AboveThresholdQueries",
     "AgnosticEmpirical",
     "AgnosticFinite",
     "AuditReport",
@@ -149,6 +150,7 @@ __all__ = [
     "Boundary",
     "Conjunctions",
     "ConsistencyTracker",
+    "CountAboveThreshold",
     "DiscreteLaplace",
     "Drifting",
     "DurableRun",
@@ -254,8 +256,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CountAboveThreshold": "littlestone.mechanisms.count_above_threshold",
     "AboveThreshold": "littlestone.mechanisms.above_threshold",
-    "AboveThresholdQueries": "littlestone.mechanisms.sparse_vector",
     "AgnosticEmpirical": "littlestone.proper.agnostic_empirical",
     "AgnosticFinite": "littlestone.learners.agnostic_finite.recipe",
     "AuditReport": "littlestone.audit.auditing",

@@ -137,7 +137,7 @@ CLASSES: Mapping[str, ClassEntry] = {
         build=MonotoneDisjunctions,
         arguments=(int, int),
         required=2,
-        example="disjunctions:20,3",
+        example="disjunctions:3,20",
         summary="x_i or x_j or … of at most k of n Boolean features",
     ),
     "finite": ClassEntry(

@@ -45,6 +45,6 @@ def test_the_name_exists(name: str, module: str, owner: str) -> None:
 
 
 def test_a_name_that_does_not_exist_is_noticed() -> None:
-    module = importlib.import_module("littlestone.mechanisms.above_threshold")
-    names = names_of(module.AboveThreshold, "AboveThreshold")
+    module = importlib.import_module("littlestone.mechanisms.count_above_threshold")
+    names = names_of(module.CountAboveThreshold, "CountAboveThreshold")
     assert "epsilon" in names and "eps" not in names

@@ -53,7 +53,7 @@ CASES = {
     "fooling-cube": Case(
         lambda: fooling(Conjunctions(2)), Conjunctions(2), [(0, 1), (1, 1)] * 100, (0, 1, 1)
     ),
-    "fooling-hasty": Case(
+    "fooling-optimistic": Case(
         lambda: FoolingSanitizer.calibrated(concepts=LINE, size=200, epsilon=1.0, delta=1e-6),
         LINE,
         PLAIN,

@@ -35,7 +35,7 @@ LEARNERS: dict[str, tuple[Callable[[Any], Any], tuple[ConceptClass, ...]]] = {
     "halving": (Halving, FINITE),
     "sparse-majority": (SparseMajority, (Thresholds(12), SMALL)),
     "perceptron": (Perceptron, (MarginHalfspaces(2, 0.5),)),
-    "winnow": (Winnow, (MonotoneDisjunctions(4, 2),)),
+    "winnow": (Winnow, (MonotoneDisjunctions(2, 4),)),
 }
 KNOW_NO_DIMENSION = ("perceptron", "winnow")
 

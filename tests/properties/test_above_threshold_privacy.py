@@ -1,4 +1,4 @@
-"""The exact law of AboveThreshold's answers on all small streams, compared between neighbours.
+"""The exact law of CountAboveThreshold's answers on all small streams, compared between neighbours.
 
 Everything is computed in fractions: e**(-epsilon) is replaced by a rational number, of which the
 proof uses nothing but that it lies between 0 and 1. So the ratios are exact and no sampling is

@@ -34,7 +34,7 @@ SMALL = [
     *(Points(n) for n in range(1, 8)),
     *(SparseSets(k, n) for n in range(1, 6) for k in range(1, 5)),
     *(Conjunctions(n) for n in range(1, 6)),
-    *(MonotoneDisjunctions(n, k) for n in range(1, 5) for k in range(1, n + 1)),
+    *(MonotoneDisjunctions(k, n) for n in range(1, 5) for k in range(1, n + 1)),
     *(Stumps.over(Schema.from_mapping(DELAYS), depth=depth) for depth in (1, 2)),
 ]
 PLAYED = [c for c in SMALL if c.domain.size <= 16]

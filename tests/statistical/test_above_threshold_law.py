@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from littlestone.mechanisms.above_threshold import (
-    AboveThreshold,
-    AboveThresholdRun,
+from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.count_above_threshold import (
+    CountAboveThreshold,
+    CountAboveThresholdRun,
     PlainAboveThresholdRun,
 )
-from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
 from littlestone.randomness import Randomness
 
 pytestmark = pytest.mark.statistical
@@ -27,7 +27,7 @@ LOWEST_P_VALUE = FALSE_FAILURE_PROBABILITY / 10
 RUNS = 20_000
 
 Fit = Callable[[Iterable[int], Mapping[int, float]], float]
-Play = Callable[[AboveThresholdRun, list[int]], int]
+Play = Callable[[CountAboveThresholdRun, list[int]], int]
 
 
 def stopping_law(
@@ -45,12 +45,12 @@ def stopping_law(
     return law
 
 
-def round_by_round(run: AboveThresholdRun | PlainAboveThresholdRun, bits: list[int]) -> int:
+def round_by_round(run: CountAboveThresholdRun | PlainAboveThresholdRun, bits: list[int]) -> int:
     return next((k for k, bit in enumerate(bits) if run.observe(bit)), len(bits))
 
 
 def in_blocks(sizes: list[int]) -> Play:
-    def play(run: AboveThresholdRun, bits: list[int]) -> int:
+    def play(run: CountAboveThresholdRun, bits: list[int]) -> int:
         start = 0
         for size in sizes:
             yes = run.observe_block(np.flatnonzero(bits[start : start + size]), size)
@@ -62,7 +62,7 @@ def in_blocks(sizes: list[int]) -> Play:
     return play
 
 
-def zeros_in_one_go(run: AboveThresholdRun, bits: list[int]) -> int:
+def zeros_in_one_go(run: CountAboveThresholdRun, bits: list[int]) -> int:
     """Each 1 as a round of its own, the zeros after it together."""
     start = 0
     while start < len(bits):
@@ -78,7 +78,7 @@ def zeros_in_one_go(run: AboveThresholdRun, bits: list[int]) -> int:
 
 # Thirty rounds: a stretch without ones, a burst, single ones.
 BITS = [0] * 6 + [1, 1, 0, 1] + [0] * 5 + [1] + [0] * 9 + [1, 0, 1, 0, 0]
-RECIPE = AboveThreshold(epsilon=0.5, threshold=4)
+RECIPE = CountAboveThreshold(epsilon=0.5, threshold=4)
 LAW = stopping_law(list(accumulate(BITS)), 4, 0.5, 0.5)
 
 
@@ -99,7 +99,7 @@ def test_the_fast_run_has_the_computed_law(play: Play, rng: Randomness, fit: Fit
 def test_the_fast_run_has_the_computed_law_where_ones_are_many(rng: Randomness, fit: Fit) -> None:
     # Ninety ones, so that their waiting times are drawn as one block.
     bits = [1, 0, 1, 1] * 30
-    recipe, play = AboveThreshold(epsilon=0.2, threshold=60), in_blocks([120])
+    recipe, play = CountAboveThreshold(epsilon=0.2, threshold=60), in_blocks([120])
     law = stopping_law(list(accumulate(bits)), 60, 0.2, 0.2)
     stops = [play(recipe.start(rng=rng), bits) for _ in range(RUNS)]
     assert fit(stops, law) > LOWEST_P_VALUE
@@ -119,13 +119,13 @@ def test_the_plain_run_has_the_computed_law_in_blocks(rng: Randomness, fit: Fit)
 
 
 def test_one_step_of_the_threshold_is_noticed(rng: Randomness, fit: Fit) -> None:
-    wrong = AboveThreshold(epsilon=0.5, threshold=5)
+    wrong = CountAboveThreshold(epsilon=0.5, threshold=5)
     stops = [round_by_round(wrong.start(rng=rng), BITS) for _ in range(RUNS)]
     assert fit(stops, LAW) < LOWEST_P_VALUE
 
 
 def test_a_wait_that_is_kept_when_the_count_rises_is_noticed(rng: Randomness, fit: Fit) -> None:
-    def play(run: AboveThresholdRun, bits: list[int]) -> int:
+    def play(run: CountAboveThresholdRun, bits: list[int]) -> int:
         for k, bit in enumerate(bits):
             run._gap -= bit  # without drawing the waiting time anew
             if run.observe(0):
@@ -136,7 +136,7 @@ def test_a_wait_that_is_kept_when_the_count_rises_is_noticed(rng: Randomness, fi
 
 
 def test_a_round_with_a_one_that_is_not_tested_itself_is_noticed(rng: Randomness, fit: Fit) -> None:
-    def play(run: AboveThresholdRun, bits: list[int]) -> int:
+    def play(run: CountAboveThresholdRun, bits: list[int]) -> int:
         late = [0, *bits[:-1]]  # each 1 counts from the next round on
         return round_by_round(run, late)
 
@@ -146,7 +146,7 @@ def test_a_round_with_a_one_that_is_not_tested_itself_is_noticed(rng: Randomness
 @pytest.mark.parametrize("monotone", [False, True])
 def test_general_queries_have_the_computed_law(monotone: bool, rng: Randomness, fit: Fit) -> None:
     values = [3, 0, 5, -2, 7, 1, 4, 6]
-    recipe = AboveThresholdQueries(epsilon=1.0, threshold=6, monotone=monotone)
+    recipe = AboveThreshold(epsilon=1.0, threshold=6, monotone=monotone)
     law = stopping_law(values, 6, 0.5, 0.5 if monotone else 0.25)
     other = stopping_law(values, 6, 0.5, 0.25 if monotone else 0.5)
 
@@ -162,7 +162,7 @@ def test_general_queries_have_the_computed_law(monotone: bool, rng: Randomness, 
 def test_the_error_bounds_hold_as_often_as_promised(rng: Randomness) -> None:
     # Each run fails with probability at most 1/5; 2000 runs exceed the binomial quantile with
     # probability at most 1e-9.
-    recipe = AboveThreshold(epsilon=0.5, threshold=40)
+    recipe = CountAboveThreshold(epsilon=0.5, threshold=40)
     early = recipe.early_error_bound(rounds=2000, failure_probability=0.1)
     late = recipe.late_error_bound(instances=1, failure_probability=0.1)
     failures = 0

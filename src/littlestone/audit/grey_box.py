@@ -18,10 +18,10 @@ import numpy as np
 from littlestone.audit.coins import Place, RoundCoins, rekeyed
 from littlestone.errors import LittlestoneError
 from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.first_frequent import FirstFrequent
 from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
 from littlestone.randomness import Randomness, seeded
 
 
@@ -81,12 +81,12 @@ class Record:
                 self._judge(earlier.recipe, earlier.asked, asked)
 
     def _judge(self, recipe: object, before: Any, after: Any) -> None:
-        if isinstance(recipe, AboveThreshold):
-            if len(self._differing(AboveThreshold)) > 1:
+        if isinstance(recipe, CountAboveThreshold):
+            if len(self._differing(CountAboveThreshold)) > 1:
                 raise SensitivityError("more than one bit of AboveThreshold changed")
         elif isinstance(recipe, FirstFrequent):
             _compare_keys(self._differing(FirstFrequent))
-        elif isinstance(recipe, AboveThresholdQueries):
+        elif isinstance(recipe, AboveThreshold):
             if abs(before - after) > 1:
                 raise SensitivityError(f"a query moved from {before} to {after}")
         elif isinstance(recipe, PrivateHistogram):
@@ -138,14 +138,14 @@ def _compare_scores(
 class _Monitor:
     """Stands in for a run of AboveThreshold, one visit a round."""
 
-    def __init__(self, recipe: AboveThreshold, record: Record, rng: Randomness) -> None:
+    def __init__(self, recipe: CountAboveThreshold, record: Record, rng: Randomness) -> None:
         self._recipe, self._record = recipe, record
         self._run = _ORIGINALS["start"](recipe, rng=rng)
         self.halted = False
 
     def observe(self, bit: int) -> bool:
         answer: bool = self._record.visit(
-            "AboveThreshold", self._recipe, bit, lambda: self._run.observe(bit)
+            "CountAboveThreshold", self._recipe, bit, lambda: self._run.observe(bit)
         )
         self.halted = answer
         return answer
@@ -162,16 +162,16 @@ class _Monitor:
 
 
 class _QueryMonitor:
-    """Stands in for a run of AboveThresholdQueries."""
+    """Stands in for a run of AboveThreshold."""
 
-    def __init__(self, recipe: AboveThresholdQueries, record: Record, rng: Randomness) -> None:
+    def __init__(self, recipe: AboveThreshold, record: Record, rng: Randomness) -> None:
         self._recipe, self._record = recipe, record
         self._run = _ORIGINALS["start queries"](recipe, rng=rng)
         self.halted = False
 
     def ask(self, value: int) -> bool:
         answer: bool = self._record.visit(
-            "AboveThresholdQueries", self._recipe, value, lambda: self._run.ask(value)
+            "AboveThreshold", self._recipe, value, lambda: self._run.ask(value)
         )
         self.halted = answer
         return answer
@@ -201,9 +201,9 @@ class _KeyMonitor:
 
 
 _ORIGINALS: Mapping[str, Any] = {
-    "start": AboveThreshold.start,
+    "start": CountAboveThreshold.start,
     "start keys": FirstFrequent.start,
-    "start queries": AboveThresholdQueries.start,
+    "start queries": AboveThreshold.start,
     "release": PrivateHistogram.release,
     "draw": ExponentialMechanism.draw,
 }
@@ -213,7 +213,7 @@ _ORIGINALS: Mapping[str, Any] = {
 def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
     """Send every mechanism's questions through ``record``, with noise of its own."""
 
-    def start(recipe: AboveThreshold, *, rng: Randomness) -> _Monitor:
+    def start(recipe: CountAboveThreshold, *, rng: Randomness) -> _Monitor:
         del rng  # the noise must not shift the routing coins
         return _Monitor(recipe, record, noise)
 
@@ -221,7 +221,7 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
         del rng
         return _KeyMonitor(recipe, record, noise)
 
-    def start_queries(recipe: AboveThresholdQueries, *, rng: Randomness) -> _QueryMonitor:
+    def start_queries(recipe: AboveThreshold, *, rng: Randomness) -> _QueryMonitor:
         del rng
         return _QueryMonitor(recipe, record, noise)
 
@@ -255,9 +255,9 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
         )
 
     with (
-        mock.patch.object(AboveThreshold, "start", start),
+        mock.patch.object(CountAboveThreshold, "start", start),
         mock.patch.object(FirstFrequent, "start", start_keys),
-        mock.patch.object(AboveThresholdQueries, "start", start_queries),
+        mock.patch.object(AboveThreshold, "start", start_queries),
         mock.patch.object(PrivateHistogram, "release", release),
         mock.patch.object(ExponentialMechanism, "draw", draw),
     ):

@@ -14,7 +14,7 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
 from littlestone.mechanisms.sparse_sample import SparseSample
-from littlestone.online.hedge import Hedge
+from littlestone.online.hedge_learner import HedgeLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.proper.agnostic_empirical import AgnosticEmpirical
 from littlestone.proper.irreducible import IrreducibleLearner
@@ -139,7 +139,7 @@ def _batches(epsilon: float, delta: float) -> LearnerSubject:
             epsilon=epsilon,
             delta=delta,
             sanitizer=TreeSanitizer(concepts=concepts, epsilon=epsilon, labelled=True),
-            base=Hedge(concepts=concepts, rounds=2, rate=STEEP),
+            base=HedgeLearner(concepts=concepts, rounds=2, rate=STEEP),
             batch=2,
         )
     )
@@ -233,7 +233,7 @@ def _batch_as_it_is(rng: Randomness) -> Conversation:
     # When the sanitizer seems to have failed, the batch itself is passed on.
     concepts = Thresholds(2)
     sanitizer = TreeSanitizer(concepts=concepts, epsilon=1.0, labelled=True)
-    state = Hedge(concepts=concepts, rounds=2, rate=STEEP).begin()
+    state = HedgeLearner(concepts=concepts, rounds=2, rate=STEEP).begin()
 
     def answer(batch: Sequence[tuple[int, int]]) -> Hypothesis:
         released = sanitizer.release(batch, rng=rng)

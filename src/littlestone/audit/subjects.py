@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from littlestone.audit.two_worlds import Conversation
 from littlestone.concepts.protocols import Hypothesis
-from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.laplace_count import LaplaceCount
@@ -17,7 +17,7 @@ from littlestone.randomness import Randomness
 class MonitorSubject:
     """AboveThreshold: takes bits, answers yes or no, and only no after its yes."""
 
-    recipe: AboveThreshold
+    recipe: CountAboveThreshold
 
     def guarantee(self) -> PrivacyGuarantee:
         return self.recipe.guarantee()

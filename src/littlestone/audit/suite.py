@@ -11,7 +11,7 @@ from littlestone.audit.subjects import (
     SelectionSubject,
 )
 from littlestone.audit.two_worlds import Subject, TwoWorldAdversary
-from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.laplace_count import LaplaceCount
@@ -43,7 +43,9 @@ def _released_count(released: Mapping[str, int]) -> int:
 
 AUDITS: Mapping[str, AuditEntry] = {
     "above-threshold": AuditEntry(
-        subject=lambda epsilon, _: MonitorSubject(AboveThreshold(epsilon=epsilon, threshold=1)),
+        subject=lambda epsilon, _: MonitorSubject(
+            CountAboveThreshold(epsilon=epsilon, threshold=1)
+        ),
         adversary=attacks.FirstRound(),
         summary="one-sided AboveThreshold: one bit changed in the first round",
     ),

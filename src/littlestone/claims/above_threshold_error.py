@@ -4,7 +4,7 @@ from typing import Any
 
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many
-from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.randomness import Randomness
 from littlestone.theory.above_threshold_bounds import paper_error_upper_bound
 
@@ -17,7 +17,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     sizes, runs = (FULL, 2000) if full else (QUICK, 200)
     rows: list[dict[str, Any]] = []
     for number, rounds in enumerate(sizes, start=1):
-        recipe = AboveThreshold(epsilon=EPSILON, threshold=rounds // 200)
+        recipe = CountAboveThreshold(epsilon=EPSILON, threshold=rounds // 200)
         early = recipe.early_error_bound(rounds=rounds, failure_probability=FAILURE / 2)
         late = recipe.late_error_bound(instances=1, failure_probability=FAILURE / 2)
         errors = [_error(recipe, rounds, rng) for _ in range(runs)]
@@ -47,7 +47,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     )
 
 
-def _error(recipe: AboveThreshold, rounds: int, rng: Randomness) -> int:
+def _error(recipe: CountAboveThreshold, rounds: int, rng: Randomness) -> int:
     """The count at the yes minus the threshold; the largest possible when none came."""
     fired = recipe.start(rng=rng).observe_block(range(0, rounds, 100), rounds)
     count = rounds // 100 if fired is None else fired // 100 + 1
@@ -57,7 +57,7 @@ def _error(recipe: AboveThreshold, rounds: int, rng: Randomness) -> int:
 CLAIM = Claim(
     name="above-threshold-error",
     says="AboveThreshold answers within O((ln T + ln 1/beta)/epsilon) of its threshold.",
-    source="Theorem 2.5 (thm:abovethreshold), in the one-sided form of above_threshold.md",
+    source="Theorem 2.5 (thm:abovethreshold), in the one-sided form of count_above_threshold.md",
     setting="epsilon = 0.5, beta = 0.05, T up to 10^7, a one in every hundredth round",
     judged="refuted if as many answers outside our (smaller) error had a chance below 1e-9",
     measure=measure,

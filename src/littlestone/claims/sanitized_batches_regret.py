@@ -9,7 +9,7 @@ from littlestone.claims.measuring import FALSE_REFUTATION, power
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.game.play import play
 from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
-from littlestone.online.hedge import Hedge
+from littlestone.online.hedge_learner import HedgeLearner
 from littlestone.randomness import Randomness
 
 CONCEPTS = Thresholds(1)
@@ -44,7 +44,7 @@ def measured(rounds: int, runs: int, rng: Randomness) -> dict[str, Any]:
         batch=FACTOR * math.isqrt(rounds),
     )
     foe = alternating(rounds, learner.batch or 1)
-    hedge = Hedge(concepts=CONCEPTS, rounds=rounds)
+    hedge = HedgeLearner(concepts=CONCEPTS, rounds=rounds)
     games = [play(learner, foe, rounds=rounds, rng=part) for part in rng.spawn(runs)]
     regrets = [game.regret or 0 for game in games]
     return {

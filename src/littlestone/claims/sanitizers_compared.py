@@ -35,7 +35,7 @@ def _planned(concepts: ConceptClass, size: int) -> Sanitizer:
     )
 
 
-def _hasty(concepts: ConceptClass, size: int) -> Sanitizer:
+def _optimistic(concepts: ConceptClass, size: int) -> Sanitizer:
     return FoolingSanitizer.calibrated(concepts=concepts, size=size, epsilon=EPSILON, delta=DELTA)
 
 
@@ -45,7 +45,7 @@ def _special(concepts: ConceptClass, size: int) -> Sanitizer:
 
 KINDS: dict[str, tuple[ConceptClass, Callable[[ConceptClass, int], Sanitizer]]] = {
     "thresholds, generic": (Thresholds(CELLS), _planned),
-    "thresholds, generic in haste": (Thresholds(CELLS), _hasty),
+    "thresholds, generic optimistic": (Thresholds(CELLS), _optimistic),
     "thresholds, tree": (Thresholds(CELLS), _special),
     "points, generic": (Points(CELLS), _planned),
     "points, histogram": (Points(CELLS), _special),

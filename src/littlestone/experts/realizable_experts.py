@@ -12,7 +12,7 @@ from scipy.special import bdtr
 from littlestone import require
 from littlestone.experts.run import ExpertsRun
 from littlestone.experts.selection import check_sizes, selection, zcdp_budget
-from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.incremental_selection import (
     GrowingScores,
     IncrementalSelection,
@@ -61,7 +61,7 @@ class RealizableExperts:
     failure_probability: float = 0.05
     phases: int = field(init=False)
     rate: float = field(init=False)
-    monitor: AboveThreshold = field(init=False)
+    monitor: CountAboveThreshold = field(init=False)
     _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
     _guarantee: PrivacyGuarantee = field(init=False, repr=False, compare=False)
 
@@ -79,7 +79,7 @@ class RealizableExperts:
         threshold = math.ceil(upwards(_PATIENCE / rate)) + math.ceil(
             _early(self.rounds, watching, self.failure_probability / 4)
         )
-        monitor = AboveThreshold(epsilon=watching, threshold=threshold)
+        monitor = CountAboveThreshold(epsilon=watching, threshold=threshold)
         drawing = selection(rate=rate, experts=self.experts, rounds=self.rounds, loss_scale=1)
         for name, value in (
             ("phases", phases),
@@ -91,7 +91,7 @@ class RealizableExperts:
         object.__setattr__(self, "_guarantee", self._cost())
 
     def _divided(self, share: float) -> tuple[int, float, float]:
-        """Phases, rate and AboveThreshold's epsilon if that gets this share of the budget."""
+        """Phases, rate and CountAboveThreshold's epsilon if that gets this share of the budget."""
         watching = float_at_most(Fraction(share) * Fraction(self.epsilon))
         drawing = float_at_most(Fraction(self.epsilon) - Fraction(watching))
         budget = Fraction(zcdp_budget(drawing, float(self.delta)))

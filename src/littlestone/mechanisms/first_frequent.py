@@ -113,7 +113,7 @@ class FirstFrequentRun:
     """The gap of every key that occurred: its noisy threshold minus its count.
 
     While a gap stands still, the round of its key's release is drawn at once, as in
-    ``mechanisms/above_threshold.md``; ``_turns`` holds these rounds, the nearest first.
+    ``mechanisms/count_above_threshold.md``; ``_turns`` holds these rounds, the nearest first.
     """
 
     __slots__ = ("_gaps", "_newest", "_noise", "_numbers", "_recipe", "_rng", "_round", "_turns",

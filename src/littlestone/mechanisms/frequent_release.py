@@ -9,8 +9,8 @@ from typing import Any
 from littlestone import require
 from littlestone.concepts.hypotheses.canonical import canonical
 from littlestone.concepts.protocols import Hypothesis
+from littlestone.mechanisms.above_threshold import AboveThreshold, AboveThresholdRun
 from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.mechanisms.sparse_vector import AboveThresholdQueries, AboveThresholdQueriesRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
@@ -56,10 +56,10 @@ class FrequentRelease:
             neighbours="replace",
         )
 
-    def watch(self) -> AboveThresholdQueries:
+    def watch(self) -> AboveThreshold:
         """The mechanism that tells when the published element has become rare."""
         share = Fraction(self.epsilon) * self.watching_share / self.selections
-        return AboveThresholdQueries(epsilon=float_at_most(share), threshold=-self.rare_below)
+        return AboveThreshold(epsilon=float_at_most(share), threshold=-self.rare_below)
 
     def guarantee(self) -> PrivacyGuarantee:
         return PrivacyGuarantee.rounded_up(epsilon=self.epsilon, delta=self.delta)
@@ -78,7 +78,7 @@ class FrequentReleaseRun:
         self._recipe, self._rng = recipe, rng
         self.published: Hypothesis | None = None
         self.selections = 0
-        self._watch: AboveThresholdQueriesRun
+        self._watch: AboveThresholdRun
         self._select(counts)
 
     @property

@@ -21,10 +21,10 @@ class Winnow:
     Privacy:  none.
     Source:   [L88, Winnow1].
 
-    >>> learner = Winnow(MonotoneDisjunctions(1000, 2))
+    >>> learner = Winnow(MonotoneDisjunctions(2, 1000))
     >>> learner.threshold, learner.mistake_bound
     (128, 35)
-    >>> small = Winnow(MonotoneDisjunctions(4, 1))
+    >>> small = Winnow(MonotoneDisjunctions(1, 4))
     >>> small.start().after((1, 0, 0, 0), 1).hypothesis.describe()
     '2·x0 + x1 + x2 + x3 >= 2'
     """

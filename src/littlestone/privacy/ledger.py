@@ -30,7 +30,7 @@ class Ledger:
     >>> ledger = Ledger(budget=PrivacyGuarantee(epsilon=1.0), private=True)
     >>> half = PrivacyGuarantee(epsilon=0.5)
     >>> for start in (1, 11, 21):  # one mechanism after another, each on its own rounds
-    ...     charge = ledger.charge("AboveThreshold", half, first=start, last=start + 9)
+    ...     charge = ledger.charge("CountAboveThreshold", half, first=start, last=start + 9)
     >>> ledger.spent()
     PrivacyGuarantee(epsilon=0.5, delta=0.0)
     >>> charge = ledger.charge("LaplaceCount", PrivacyGuarantee(epsilon=0.75), first=1, last=30)

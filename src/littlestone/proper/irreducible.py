@@ -16,8 +16,8 @@ from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.losses.loss_runs import Tallied, split
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import TooFewExamplesError
+from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.sparse_sample import SparseSample
-from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.proper.irreducible_plan import Budgets, IrreduciblePlan, longest_list, spent
 from littlestone.proper.proper_step import ProperStep
@@ -211,8 +211,8 @@ class IrreducibleLearner:
 
 
 @lru_cache(maxsize=16)
-def _watch(epsilon: float, threshold: int) -> AboveThresholdQueries:
-    return AboveThresholdQueries(epsilon=epsilon, threshold=threshold)
+def _watch(epsilon: float, threshold: int) -> AboveThreshold:
+    return AboveThreshold(epsilon=epsilon, threshold=threshold)
 
 
 @lru_cache(maxsize=16)

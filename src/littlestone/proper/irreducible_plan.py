@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.sparse_sample import SparseSample
-from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.proper.growth import log2_growth
@@ -120,7 +120,7 @@ def _longest(dimension: int, size: int | None, samples: int) -> int:
 
 def _blocks(dimension: int, longest: int, budgets: Budgets, delta: float, share: float) -> int:
     """k with k/2 above the watch's error, plus what the sample needs not to draw None."""
-    watch = AboveThresholdQueries(epsilon=budgets.watch, threshold=0).error_bound(
+    watch = AboveThreshold(epsilon=budgets.watch, threshold=0).error_bound(
         queries=dimension + 1, failure_probability=share
     )
     bottom = SparseSample(epsilon=budgets.sample, delta=delta, lists=1, longest=longest).bottom

@@ -6,9 +6,9 @@ import pytest
 
 from littlestone.audit.grey_box import SensitivityError, check_sensitivity
 from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
 from littlestone.randomness import Randomness
 
 STREAM = [(x % 5, x % 2) for x in range(12)]
@@ -27,8 +27,8 @@ class Toy:
 class ToyRun:
     def __init__(self, leak: str, rng: Randomness) -> None:
         self.leak, self.rng = leak, rng
-        self.monitor = AboveThreshold(epsilon=1.0, threshold=4).start(rng=rng)
-        self.queries = AboveThresholdQueries(epsilon=1.0, threshold=1000).start(rng=rng)
+        self.monitor = CountAboveThreshold(epsilon=1.0, threshold=4).start(rng=rng)
+        self.queries = AboveThreshold(epsilon=1.0, threshold=1000).start(rng=rng)
         self.histogram = PrivateHistogram(epsilon=1.0, delta=1e-3, neighbours="add-remove")
         self.selection = ExponentialMechanism(epsilon=1.0, range_width=2)
         self.seen: list[tuple[Any, int]] = []

@@ -37,7 +37,7 @@ from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, Sam
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
-from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.frequent_release import FrequentRelease
 from littlestone.online.protocols import OnlineState
@@ -208,7 +208,7 @@ def test_the_replays_reach_every_layer_and_every_door() -> None:
                 if visit.answered
             )
     assert {door.strip() for door in doors} == {
-        "AboveThreshold",
+        "CountAboveThreshold",
         "FirstFrequent",
         "PrivateHistogram add-remove",
         "PrivateHistogram replace",
@@ -292,9 +292,9 @@ def width(difference: Difference) -> Fraction:
 
 def split(found: list[Difference]) -> tuple[Fraction, list[Fraction]]:
     """What AboveThreshold costs, and the widths of all draws."""
-    bits = [d.recipe for d in found if isinstance(d.recipe, AboveThreshold)]
+    bits = [d.recipe for d in found if isinstance(d.recipe, CountAboveThreshold)]
     assert len(bits) <= 1
-    draws = [width(d) for d in found if not isinstance(d.recipe, AboveThreshold)]
+    draws = [width(d) for d in found if not isinstance(d.recipe, CountAboveThreshold)]
     return sum((Fraction(recipe.epsilon) for recipe in bits), Fraction(0)), draws
 
 

@@ -26,7 +26,7 @@ HYPOTHESES: list[Any] = [
     *islice(Points().concepts(), 2),
     FiniteSupport.on("a", ("user", 7), b"\0"),
     *islice(Conjunctions(3).concepts(), 3),
-    *islice(MonotoneDisjunctions(3, 1).concepts(), 2),
+    *islice(MonotoneDisjunctions(1, 3).concepts(), 2),
     *islice(MarginHalfspaces(2, 0.5).concepts(), 2),
     *islice(FiniteClass([[0, 1], [1, 1]]).concepts(), 2),
     *STUMPS.rules[:4],

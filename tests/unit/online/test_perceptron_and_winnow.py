@@ -69,7 +69,7 @@ def play_worst(learner: Winnow, target: Any) -> int:
 
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 1), (5, 2), (6, 1), (6, 6)])
 def test_winnow_stays_within_its_bound(n: int, k: int) -> None:
-    learner = Winnow(MonotoneDisjunctions(n, k))
+    learner = Winnow(MonotoneDisjunctions(k, n))
     mistakes = [play_worst(learner, target) for target in learner.concepts.concepts()]
     assert 0 < max(mistakes) <= learner.mistake_bound
 
@@ -77,7 +77,7 @@ def test_winnow_stays_within_its_bound(n: int, k: int) -> None:
 @settings(max_examples=20)
 @given(st.data())
 def test_winnow_finds_few_features_among_many(data: st.DataObject) -> None:
-    learner = Winnow(MonotoneDisjunctions(200, 2))
+    learner = Winnow(MonotoneDisjunctions(2, 200))
     assert learner.mistake_bound == 25
     relevant = data.draw(st.sets(st.integers(0, 199), min_size=1, max_size=2))
     state = learner.start()
@@ -91,7 +91,7 @@ def test_winnow_finds_few_features_among_many(data: st.DataObject) -> None:
 
 
 def test_winnow_fails_once_no_disjunction_can_fit() -> None:
-    state = Winnow(MonotoneDisjunctions(2, 1)).start()
+    state = Winnow(MonotoneDisjunctions(1, 2)).start()
     for _ in range(10):
         x = (1, 1)
         state = state.after(x, 1 - state.hypothesis(x)) if not state.failed else state

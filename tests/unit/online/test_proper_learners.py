@@ -18,7 +18,7 @@ from littlestone.concepts.losses.loss_runs import tallied
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.game.play import play
 from littlestone.online.critical_game import CriticalGame, greedy_cover, minimax
-from littlestone.online.hedge import Hedge, ListedHedgeState, TalliedHedgeState
+from littlestone.online.hedge_learner import HedgeLearner, ListedHedgeState, TalliedHedgeState
 from littlestone.online.proper_agnostic import ProperAgnostic
 from littlestone.randomness import Randomness, seeded
 
@@ -28,7 +28,7 @@ CLASSES: list[ConceptClass] = [Thresholds(7), Points(6), Intervals(5), SCATTERED
 LEARNERS = [
     pytest.param(kind(concepts=concepts, rounds=300), id=f"{kind.__name__}-{concepts!r}")
     for concepts in CLASSES
-    for kind in (Hedge, ProperAgnostic)
+    for kind in (HedgeLearner, ProperAgnostic)
 ]
 
 
@@ -60,7 +60,7 @@ def test_regret_stays_within_the_bound_on_a_hostile_stream(learner: Any) -> None
     assert regret_on(learner.for_rounds(60), stream) <= learner.for_rounds(60).regret_bound()
 
 
-@pytest.mark.parametrize("kind", [Hedge, ProperAgnostic])
+@pytest.mark.parametrize("kind", [HedgeLearner, ProperAgnostic])
 @given(stream=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), min_size=1, max_size=40))
 def test_regret_stays_within_the_bound_on_every_stream(
     kind: Any, stream: list[tuple[int, int]]
@@ -70,8 +70,8 @@ def test_regret_stays_within_the_bound_on_every_stream(
 
 
 def test_a_learner_that_never_learns_breaks_the_bound() -> None:
-    learner = Hedge(concepts=Points(6), rounds=300)
-    frozen = Hedge(concepts=Points(6), rounds=300, rate=1e-12)
+    learner = HedgeLearner(concepts=Points(6), rounds=300)
+    frozen = HedgeLearner(concepts=Points(6), rounds=300, rate=1e-12)
     assert regret_on(frozen, [(3, 1)] * 300) > learner.regret_bound()
 
 
@@ -95,7 +95,7 @@ def test_error_probabilities_are_those_of_the_draws(learner: Any, rng: Randomnes
 
 @pytest.mark.statistical
 def test_draws_from_a_long_range_have_their_law(rng: Randomness) -> None:
-    state = Hedge(concepts=LONG, rounds=100).begin()
+    state = HedgeLearner(concepts=LONG, rounds=100).begin()
     for number in range(40):
         state = state.after(900 + number, int(number > 9))
     drawn = [state.draw(rng=rng) for _ in range(DRAWS)]
@@ -106,7 +106,7 @@ def test_draws_from_a_long_range_have_their_law(rng: Randomness) -> None:
 
 @pytest.mark.statistical
 def test_draws_that_ignore_the_examples_are_noticed(rng: Randomness) -> None:
-    state = Hedge(concepts=Thresholds(7), rounds=300).begin()
+    state = HedgeLearner(concepts=Thresholds(7), rounds=300).begin()
     drawn = [state.draw(rng=rng) for _ in range(DRAWS)]  # 7 of 8 thresholds err on (0, 1)
     for _ in range(60):
         state = state.after(0, 1)
@@ -126,7 +126,7 @@ def test_draws_are_concepts_and_leave_the_state_alone(learner: Any, rng: Randomn
 
 def test_a_structured_class_has_the_weights_of_its_list() -> None:
     for concepts in (Thresholds(7), Points(7), Intervals(7)):
-        learner = Hedge(concepts=concepts, rounds=50)
+        learner = HedgeLearner(concepts=concepts, rounds=50)
         other = learner.begin()
         one = TalliedHedgeState(concepts, learner._rate, tallied(concepts, []))
         assert isinstance(other, ListedHedgeState)
@@ -139,7 +139,7 @@ def test_a_structured_class_has_the_weights_of_its_list() -> None:
 def test_classes_on_other_points_are_welcome(rng: Randomness) -> None:
     concepts = Conjunctions(2)
     for learner in (
-        Hedge(concepts=concepts, rounds=9),
+        HedgeLearner(concepts=concepts, rounds=9),
         ProperAgnostic(concepts=concepts, rounds=9),
     ):
         state = learner.begin().after((0, 1), 1)
@@ -182,7 +182,7 @@ def test_minimax_is_the_value_of_matching_pennies() -> None:
     assert weights == pytest.approx([0.5, 0.5])
 
 
-@pytest.mark.parametrize("kind", [Hedge, ProperAgnostic])
+@pytest.mark.parametrize("kind", [HedgeLearner, ProperAgnostic])
 def test_it_plays_in_the_game(kind: Any) -> None:
     learner = kind(concepts=Thresholds(15), rounds=200)
     game = play(learner, Drifting(Thresholds(15), period=40), rounds=200, rng=seeded(3))
@@ -192,6 +192,6 @@ def test_it_plays_in_the_game(kind: Any) -> None:
 
 def test_infinite_classes_are_refused() -> None:
     with pytest.raises(ValueError, match="finitely many"):
-        Hedge(concepts=Points(), rounds=10)
+        HedgeLearner(concepts=Points(), rounds=10)
     with pytest.raises(ValueError, match="finitely many"):
         ProperAgnostic(concepts=Points(), rounds=10)

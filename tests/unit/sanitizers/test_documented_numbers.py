@@ -36,10 +36,12 @@ def test_examples_needed() -> None:
 def test_errors_at_a_hundred_thousand_examples() -> None:
     size = 100_000
     planned = FoolingSanitizer.planned(concepts=LINE, size=size, epsilon=1.0, delta=1e-6)
-    hasty = FoolingSanitizer.calibrated(concepts=LINE, size=size, epsilon=1.0, delta=1e-6)
+    optimistic = FoolingSanitizer.calibrated(concepts=LINE, size=size, epsilon=1.0, delta=1e-6)
     flags = RealizableSanitizer.planned(concepts=LINE, size=size, epsilon=1.0, delta=1e-6)
     tree = TreeSanitizer(concepts=Thresholds(1024), epsilon=1.0, delta=1e-6)
-    won = hasty.discriminator.accuracy(hasty.queries, size=size, failure_probability=0.05).win
+    won = optimistic.discriminator.accuracy(
+        optimistic.queries, size=size, failure_probability=0.05
+    ).win
     assert f"{planned.error_bound(size=size, failure_probability=0.05):.3f} at n" in PAGE
     assert f"{won:.3f} for a release that has `won`" in PAGE
     assert f"above {flags.error_bound(size=size, failure_probability=0.05):.2f} at n" in PAGE

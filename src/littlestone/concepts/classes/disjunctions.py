@@ -23,18 +23,18 @@ Point = tuple[int, ...]
 class MonotoneDisjunctions:
     """1 where at least one of at most ``k`` chosen features, out of ``n``, is 1.
 
-    >>> concepts = MonotoneDisjunctions(6, 2)
+    >>> concepts = MonotoneDisjunctions(2, 6)
     >>> concepts.size, concepts.littlestone_dimension
     (22, 4)
-    >>> MonotoneDisjunctions(1000, 3).littlestone_dimension
+    >>> MonotoneDisjunctions(3, 1000).littlestone_dimension
     Traceback (most recent call last):
     ...
-    ValueError: the Littlestone dimension of MonotoneDisjunctions(n=1000, k=3) is not known in \
+    ValueError: the Littlestone dimension of MonotoneDisjunctions(k=3, n=1000) is not known in \
 closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow has a mistake_bound
     """
 
-    n: int
     k: int
+    n: int
     domain: BooleanCube = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -45,7 +45,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def spec(self) -> str:
-        return f"disjunctions:{self.n},{self.k}"
+        return f"disjunctions:{self.k},{self.n}"
 
     @property
     def size(self) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from littlestone.concepts.hypotheses.canonical import canonical
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.lazy_forest.layer import ForestTable
-from littlestone.mechanisms.above_threshold import AboveThresholdRun
+from littlestone.mechanisms.count_above_threshold import CountAboveThresholdRun
 from littlestone.mechanisms.first_frequent import FirstFrequentRun
 from littlestone.privacy.charge import Charge
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -28,7 +28,7 @@ class LazyForestEngine:
         self._recipe, self._rng = recipe, rng
         self._depth = recipe.depth  # (L1)
         self._check = recipe.concepts.domain.check
-        self._watch: AboveThresholdRun | None = None
+        self._watch: CountAboveThresholdRun | None = None
         self._early: FirstFrequentRun | None = None
         self._listed: deque[tuple[Hypothesis, int]] = deque()
         if state is None:
@@ -57,7 +57,7 @@ class LazyForestEngine:
             self._early = early.start(rng=self._rng)
             return
         switch = self._recipe.switch(self._layer, slots)
-        self._charge = self._charged("AboveThreshold", switch.guarantee())
+        self._charge = self._charged("CountAboveThreshold", switch.guarantee())
         self._watch = switch.start(rng=self._rng)  # (L4, L19)
 
     def _charged(self, mechanism: str, cost: PrivacyGuarantee) -> Charge:

@@ -156,36 +156,36 @@ def _target_is_listed(forest: "LazyForest", share: float) -> bool:
 
     Each event has probability at most ``share`` for each concept.
     """
-    odds = math.log(1 / share)
+    log_inverse = math.log(1 / share)
     first = float(min(forest.mistakes_per_layer[0], math.ceil(forest.slots / 2)))
     layer = _Layer(first, _first_turn(forest, share))
     for number in range(1, forest.depth):
-        layer = _next(forest, number, layer, odds)
+        layer = _next(forest, number, layer, log_inverse)
         if layer.consistent < 1:
             return False
     return layer.consistent >= forest.histogram(forest.depth).certain_inclusion
 
 
-def _next(forest: "LazyForest", number: int, layer: _Layer, odds: float) -> _Layer:
-    collisions = _colliding_pairs(layer, odds)
-    guessed = downwards(collisions / 2 - math.sqrt(collisions * odds / 2))
-    agreeing = _agreeing_pairs(layer, odds)
+def _next(forest: "LazyForest", number: int, layer: _Layer, log_inverse: float) -> _Layer:
+    collisions = _colliding_pairs(layer, log_inverse)
+    guessed = downwards(collisions / 2 - math.sqrt(collisions * log_inverse / 2))
+    agreeing = _agreeing_pairs(layer, log_inverse)
     histogram = forest.histogram(number)
     if agreeing < histogram.certain_inclusion:
         return _Layer(0.0, layer.sequences / 2)
     most = layer.sequences / 2 + 2 * histogram.noise_bound
     per_slot = min(forest.mistakes_per_slot[number], forest.mistakes_per_layer[number] / most)
-    covered = _low(-math.expm1(-per_slot) * agreeing, odds)
+    covered = _low(-math.expm1(-per_slot) * agreeing, log_inverse)
     return _Layer(math.floor(max(0.0, min(guessed, covered))), layer.sequences / 2)
 
 
-def _agreeing_pairs(layer: _Layer, odds: float) -> float:
+def _agreeing_pairs(layer: _Layer, log_inverse: float) -> float:
     """Pairs of the target's that agree on a hypothesis which two thirds of its sequences share."""
     size = 2 * layer.consistent / 3
-    return _low(size * (size - 1) / (2 * layer.sequences), odds)
+    return _low(size * (size - 1) / (2 * layer.sequences), log_inverse)
 
 
-def _colliding_pairs(layer: _Layer, odds: float) -> float:
+def _colliding_pairs(layer: _Layer, log_inverse: float) -> float:
     """Pairs of the target's across a split of its sequences, each side having a third or more.
 
     The smallest over all splits: the side of ``most`` at most, ``least`` at least.
@@ -193,21 +193,23 @@ def _colliding_pairs(layer: _Layer, odds: float) -> float:
     third, found = layer.consistent / 3, math.inf
     for step in range(_SPLITS):
         least, most = third * (1 + step / _SPLITS), third * (1 + (step + 1) / _SPLITS)
-        inside = _high(most * (most - 1) / (2 * (layer.sequences - 1)), odds)
+        inside = _high(most * (most - 1) / (2 * (layer.sequences - 1)), log_inverse)
         open_ends = max(0.0, least - 2 * inside)
         others = max(1.0, layer.sequences + 1 - least)
-        found = min(found, _low(open_ends * (layer.consistent - most) / others, odds))
+        found = min(found, _low(open_ends * (layer.consistent - most) / others, log_inverse))
     return found
 
 
-def _low(mean: float, odds: float) -> float:
-    """A negatively associated sum stays above this but for e^(−odds) [Chernoff]."""
-    return max(0.0, downwards(mean - math.sqrt(2 * mean * odds)))
+def _low(mean: float, log_inverse: float) -> float:
+    """A negatively associated sum stays above this but for e^(−log_inverse) [Chernoff]."""
+    return max(0.0, downwards(mean - math.sqrt(2 * mean * log_inverse)))
 
 
-def _high(mean: float, odds: float) -> float:
+def _high(mean: float, log_inverse: float) -> float:
     """And below this."""
-    return upwards(mean + odds / 3 + math.sqrt(odds * odds / 9 + 2 * mean * odds))
+    return upwards(
+        mean + log_inverse / 3 + math.sqrt(log_inverse * log_inverse / 9 + 2 * mean * log_inverse)
+    )
 
 
 def _first_turn(forest: "LazyForest", share: float) -> float:

@@ -22,7 +22,7 @@ from littlestone.learners.lazy_forest.plan import (
     paper_plan,
 )
 from littlestone.learners.run import PrivateRun
-from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.first_frequent import FirstFrequent
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.online.protocols import OnlineLearner
@@ -284,12 +284,12 @@ classes of any dimension
             neighbours="replace" if layer == self.depth else "add-remove",
         )
 
-    def switch(self, layer: int, slots: int) -> AboveThreshold:
+    def switch(self, layer: int, slots: int) -> CountAboveThreshold:
         """The mechanism that ends the turn of a hypothesis with that many slots."""
         mistakes = self.mistakes_per_layer[layer]
         if layer < self.depth:
             mistakes = min(mistakes, math.ceil(Fraction(self.mistakes_per_slot[layer]) * slots))
-        return AboveThreshold(
+        return CountAboveThreshold(
             epsilon=self.budgets.switching[layer], threshold=mistakes + self.margins[layer]
         )
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import inf
 
 from littlestone import require
-from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
@@ -37,8 +37,8 @@ class FreshPlan:
             epsilon=max(Fraction(self.threshold_epsilon) + rate, 2 * rate)
         )
 
-    def watch(self) -> AboveThreshold:
-        return AboveThreshold(epsilon=self.threshold_epsilon, threshold=self.threshold)
+    def watch(self) -> CountAboveThreshold:
+        return CountAboveThreshold(epsilon=self.threshold_epsilon, threshold=self.threshold)
 
     def selection(self) -> ExponentialMechanism:
         # Scores are counts; a replaced example moves two of them, in opposite directions.
@@ -113,8 +113,8 @@ class SampledPlan:
         """The plan of epoch ``number``, counted from 0."""
         return self.epochs[min(number, len(self.epochs) - 1)]
 
-    def watch(self, threshold: int) -> AboveThreshold:
-        return AboveThreshold(epsilon=self.threshold_epsilon, threshold=threshold)
+    def watch(self, threshold: int) -> CountAboveThreshold:
+        return CountAboveThreshold(epsilon=self.threshold_epsilon, threshold=threshold)
 
     def guarantee(self, *, delta: float) -> PrivacyGuarantee:
         """A mistake that becomes none moves the count and the losses one way; one that becomes

@@ -7,7 +7,7 @@ import numpy as np
 from littlestone.concepts.losses.concept_losses import losses_of
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.learners.private_majority.plan import EpochPlan, SampledPlan
-from littlestone.mechanisms.above_threshold import AboveThresholdRun
+from littlestone.mechanisms.count_above_threshold import CountAboveThresholdRun
 from littlestone.privacy.charge import Charge
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
@@ -42,7 +42,7 @@ class SampledEngine:
         self._cost = cost
         self._charge: Charge
         self._hypothesis: Hypothesis
-        self._watch: AboveThresholdRun
+        self._watch: CountAboveThresholdRun
         if state is None:
             self._played, self._epoch_number = 0, 0
             self.ledger = Ledger(budget=budget, private=rng.private)

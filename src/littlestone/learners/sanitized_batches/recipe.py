@@ -7,7 +7,7 @@ from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
 from littlestone.learners.run import PrivateRun
 from littlestone.learners.sanitized_batches.plan import BatchPlan, planned_sanitizers
-from littlestone.online.hedge import Hedge
+from littlestone.online.hedge_learner import HedgeLearner
 from littlestone.online.proper import ProperOnlineLearner, ProperState
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -64,7 +64,7 @@ class SanitizedBatches:
         require.probability(delta=self.delta)
         base = self.base
         if base is None:
-            base = Hedge(concepts=self.concepts, rounds=self.rounds)
+            base = HedgeLearner(concepts=self.concepts, rounds=self.rounds)
         _refuse_other(self.concepts, base)
         object.__setattr__(self, "_chosen", self.sanitizer is None)
         plan = self._make_plan(base)

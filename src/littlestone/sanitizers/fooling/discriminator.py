@@ -10,8 +10,8 @@ import numpy as np
 
 from littlestone import require
 from littlestone.errors import HaltedError
+from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.sparse_vector import AboveThresholdQueries
 from littlestone.privacy.charge import Cost
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.queries import Counts, FiniteQueries, Floats
@@ -128,7 +128,7 @@ class FiniteDiscriminator:
     ) -> "FiniteDiscriminatorRun":
         return FiniteDiscriminatorRun(self, queries, tally, rng)
 
-    def _watch(self) -> AboveThresholdQueries:
+    def _watch(self) -> AboveThreshold:
         return watch_over(self.watch_epsilon)
 
 
@@ -162,9 +162,9 @@ class FiniteDiscriminatorRun:
 
 
 @lru_cache(maxsize=64)
-def watch_over(epsilon: float) -> AboveThresholdQueries:
+def watch_over(epsilon: float) -> AboveThreshold:
     """The sparse vector that ends a game."""
-    return AboveThresholdQueries(epsilon=epsilon, threshold=0)
+    return AboveThreshold(epsilon=epsilon, threshold=0)
 
 
 def guessed_counts(queries: FiniteQueries, weights: Floats, size: int) -> Counts:
@@ -185,7 +185,7 @@ class NoiseBounds(NamedTuple):
         elements: int,
         rounds: int,
         choose_epsilon: float,
-        watch: AboveThresholdQueries,
+        watch: AboveThreshold,
         failure_probability: float,
     ) -> "NoiseBounds":
         """Each of the two may fail with half of the probability."""

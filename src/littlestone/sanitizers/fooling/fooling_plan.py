@@ -36,19 +36,19 @@ class FoolingPlan:
         size: int,
         budget: MixedBudget,
         failure_probability: float,
-        haste: float = 1.0,
+        optimism: float = 1.0,
     ) -> "FoolingPlan":
-        """The smallest error when objections stop, which they do if ``haste`` is 1.
+        """The smallest error when objections stop, which they do if ``optimism`` is 1.
 
-        With more haste there are that many times fewer rounds than the worst dataset needs.
+        With more optimism there are that many times fewer rounds than the worst dataset needs.
         """
         require.integer(size=size, at_least=1)
-        require.positive(haste=haste)
+        require.positive(optimism=optimism)
         require.open_probability(failure_probability=failure_probability)
 
         def plan(rounds: int) -> "FoolingPlan":
-            # A hair above ln|X| / (2 g**2) = haste * rounds, so that fewer objections are possible.
-            gap = math.sqrt(math.log(cells) / (2 * rounds * haste)) * (1 + 1e-6) + 1e-9
+            # A hair above ln|X| / (2 g**2) = optimism * rounds: fewer objections are possible.
+            gap = math.sqrt(math.log(cells) / (2 * rounds * optimism)) * (1 + 1e-6) + 1e-9
             noise = _noise(budget, concepts, rounds, failure_probability)
             return cls._around(budget, rounds, gap, noise, size)
 

@@ -88,14 +88,14 @@ class FoolingSanitizer:
         *,
         concepts: ConceptClass,
         size: int,
-        haste: float = 8.0,
+        optimism: float = 8.0,
         epsilon: float | None = None,
         delta: float | None = None,
         labelled: bool = False,
         failure_probability: float = 0.05,
         budget: MixedBudget | None = None,
     ) -> "FoolingSanitizer":
-        """``haste`` times fewer rounds, and so less noise, than the worst dataset needs.
+        """``optimism`` times fewer rounds, and so less noise, than the worst dataset needs.
 
         Most datasets need far fewer. The promise of ``error_bound`` is then void (1), but a
         release that has ``won`` carries its own, smaller ``error_bound``.
@@ -107,7 +107,7 @@ class FoolingSanitizer:
             size=size,
             budget=budget or split_budget(epsilon, delta),
             failure_probability=failure_probability,
-            haste=haste,
+            optimism=optimism,
         )
         return cls._following(plan, concepts, labelled)
 

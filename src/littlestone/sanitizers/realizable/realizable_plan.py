@@ -35,12 +35,12 @@ class RealizablePlan:
         size: int,
         budget: MixedBudget,
         failure_probability: float,
-        haste: float = 1.0,
+        optimism: float = 1.0,
     ) -> "RealizablePlan":
         """The smallest error for this size, as ``FoolingPlan.best``."""
         require.integer(size=size, at_least=1)
         require.open_probability(failure_probability=failure_probability)
-        require.positive(haste=haste)
+        require.positive(optimism=optimism)
 
         def plan(rounds: int) -> "RealizablePlan":
             noise = NoiseBounds.of(
@@ -53,7 +53,7 @@ class RealizablePlan:
             # A little more than the noise, for shares are rounded to whole examples.
             lower = (noise.choose + noise.watch + 2) / size
             low = lower + (noise.watch + 1) / size
-            wanted = math.log(cells) * (1 + 1e-6) / (rounds * haste)
+            wanted = math.log(cells) * (1 + 1e-6) / (rounds * optimism)
             high = smallest_high(low, wanted) if low < 1 else 1.0
             upper = high + (noise.watch + 1) / size
             return cls(

@@ -88,11 +88,11 @@ class RealizableSanitizer:
         labelled: bool = False,
         failure_probability: float = 0.05,
         budget: MixedBudget | None = None,
-        haste: float = 1.0,
+        optimism: float = 1.0,
     ) -> "RealizableSanitizer":
         """The recipe with the smallest error bound for ``size`` examples.
 
-        With ``haste`` above 1 it has that many times fewer rounds than the worst dataset needs,
+        With ``optimism`` above 1 it has that many times fewer rounds than the worst dataset needs,
         and less noise in each; its promise is void, but a release that has ``won`` is right.
         """
         queries = queries_of(concepts, labelled)
@@ -102,7 +102,7 @@ class RealizableSanitizer:
             size=size,
             budget=budget or split_budget(epsilon, delta),
             failure_probability=failure_probability,
-            haste=haste,
+            optimism=optimism,
         )
         return cls(
             concepts=concepts,

@@ -82,9 +82,9 @@ def test_bad_sizes_are_refused(bad: Any) -> None:
     with pytest.raises(ValueError, match="n must be"):
         Conjunctions(bad)
     with pytest.raises(ValueError, match="must be"):
-        MonotoneDisjunctions(3, bad)
+        MonotoneDisjunctions(bad, 3)
     with pytest.raises(ValueError, match="must be"):
-        MonotoneDisjunctions(bad, 1)
+        MonotoneDisjunctions(1, bad)
 
 
 def test_points_outside_the_cube_are_refused() -> None:
@@ -115,7 +115,7 @@ def test_bad_weights_are_refused(weights: Any) -> None:
 
 
 def test_disjunctions_of_many_features_are_played_at_single_features() -> None:
-    space = MonotoneDisjunctions(30, 2).version_space()
+    space = MonotoneDisjunctions(2, 30).version_space()
     example = space.hardest_mistake(space.consistent())
     assert example is not None and not space.restrict(*example).is_empty
     with pytest.raises(ValueError, match="littlestone_dimension_upper_bound"):

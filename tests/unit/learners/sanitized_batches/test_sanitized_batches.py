@@ -16,7 +16,7 @@ from littlestone.game.play import play
 from littlestone.learners.sanitized_batches.plan import BatchPlan, synthetic_error_bound
 from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
-from littlestone.online.hedge import Hedge
+from littlestone.online.hedge_learner import HedgeLearner
 from littlestone.online.proper_agnostic import ProperAgnostic
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness, seeded
@@ -173,7 +173,7 @@ def test_bad_input_changes_nothing(rng: Randomness) -> None:
     assert run.rounds_played == 0 and run.hypothesis is before
 
 
-@pytest.mark.parametrize("base", [Hedge, ProperAgnostic])
+@pytest.mark.parametrize("base", [HedgeLearner, ProperAgnostic])
 def test_regret_stays_within_the_bound(base: Any, rng: Randomness) -> None:
     concepts = Thresholds(3)
     recipe = SanitizedBatches(
@@ -186,7 +186,7 @@ def test_regret_stays_within_the_bound(base: Any, rng: Randomness) -> None:
     game = play(recipe, Drifting(concepts, period=recipe.batch or 1), rounds=4000, rng=rng)
     # Exceeded with probability at most 1e-9.
     assert game.regret <= recipe.bound(failure_probability=1e-9)
-    if base is Hedge:
+    if base is HedgeLearner:
         assert recipe.bound(failure_probability=0.05) < 4000
         assert recipe.expected_regret_bound() < 4000
 
@@ -292,7 +292,7 @@ def test_what_cannot_work_is_refused() -> None:
             },
             "labelled",
         ),
-        ({"base": Hedge(concepts=Thresholds(9), rounds=10)}, "base must"),
+        ({"base": HedgeLearner(concepts=Thresholds(9), rounds=10)}, "base must"),
         ({"batch": 0}, "batch"),
     ]:
         with pytest.raises(ValueError, match=complaint):

@@ -138,14 +138,14 @@ def test_the_budget_is_kept_and_the_error_needs_so_many_examples() -> None:
     assert 4**1.4 < four_times_smaller < 4**1.7  # alpha^-1.5 up to logarithms
 
 
-def test_haste_promises_nothing_but_a_win_is_right(rng: Randomness) -> None:
+def test_optimism_promises_nothing_but_a_win_is_right(rng: Randomness) -> None:
     recipe = RealizableSanitizer.planned(
         concepts=SPARSE,
         size=SIZE,
         epsilon=2.0,
         delta=1e-6,
         failure_probability=1e-10,
-        haste=8.0,
+        optimism=8.0,
     )
     assert recipe.error_bound(size=SIZE, failure_probability=1e-10) == 1.0
     bound = recipe.error_if_won(size=SIZE, failure_probability=1e-10)

@@ -33,7 +33,7 @@ _FEW: Final = 1 << 11
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hedge:
+class HedgeLearner:
     """Draw concept h with probability proportional to exp(-rate * mistakes of h).
 
     Any class with finitely many concepts; thresholds, points and intervals are never listed.
@@ -43,7 +43,7 @@ class Hedge:
     Privacy: none.
     Source:  [CL06, Theorem 2.2 and Lemma 4.1].
 
-    >>> learner = Hedge(concepts=Thresholds(2**20), rounds=1000)
+    >>> learner = HedgeLearner(concepts=Thresholds(2**20), rounds=1000)
     >>> round(learner.regret_bound(), 1)
     83.3
     >>> state = learner.begin().after(2**19, 1).after(0, 0)
@@ -73,9 +73,9 @@ class Hedge:
             return 0.0
         return hedge_regret_upper_bound(experts=size, rounds=self.rounds, rate=self._rate)
 
-    def for_rounds(self, rounds: int, /) -> "Hedge":
+    def for_rounds(self, rounds: int, /) -> "HedgeLearner":
         """With the best rate for another horizon, unless a rate was given."""
-        return Hedge(concepts=self.concepts, rounds=rounds, rate=self.rate)
+        return HedgeLearner(concepts=self.concepts, rounds=rounds, rate=self.rate)
 
     def begin(self) -> "ListedHedgeState | TalliedHedgeState":
         size = require_losses(self.concepts)
