@@ -1,6 +1,5 @@
 """docs/STATEMENTS.md has every statement of the paper, and what it says about each is true."""
 
-import importlib
 import inspect
 import json
 import re
@@ -8,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.architecture.definitions import ROOT, the_object, the_test
 
 import littlestone.claims
 from littlestone.claims.registry import CLAIMS as REGISTERED
 
-ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "docs" / "STATEMENTS.md"
 NOTHING = "–"
 # The mark, or a probability of failing by chance that is written out.
@@ -21,7 +20,7 @@ SOURCES = {"definition", "proved here", "cited"}
 TESTS = {"tested exactly", "tested statistically", "tested lightly"}
 CLAIMS = {"claim confirmed", "claim not refuted", "no claim"}
 # Claims about what this library adds to the paper; no statement of the paper waits for them.
-BEYOND_THE_PAPER = {"littlestone.claims.sanitizers_compared"}
+BEYOND_THE_PAPER = {"sanitizers-compared"}
 
 # The numbered statements in the order of the paper, and after each section the unnumbered ones
 # that the code depends on.
@@ -176,76 +175,90 @@ def test_a_status_is_made_of_its_three_parts(row: Row) -> None:
     assert claim == claim_status(row.claims)
 
 
-def claim_status(modules: tuple[str, ...]) -> str:
+def claim_status(claims: tuple[str, ...]) -> str:
     """As good as the weakest of the named claims can get."""
-    if not modules:
+    if not claims:
         return "no claim"
-    sources = [inspect.getsource(importlib.import_module(module)) for module in modules]
+    sources = [inspect.getsource(inspect.getmodule(REGISTERED[name].measure)) for name in claims]
     confirmed = all("Verdict.CONFIRMED" in source for source in sources)
     return "claim confirmed" if confirmed else "claim not refuted"
 
 
 def test_every_claim_is_named_by_the_statements_it_is_about() -> None:
-    named = {module for row in ROWS for module in row.claims}
-    assert named | BEYOND_THE_PAPER == {claim.measure.__module__ for claim in REGISTERED.values()}
+    named = {name for row in ROWS for name in row.claims}
+    assert named | BEYOND_THE_PAPER == set(REGISTERED)
 
 
 def test_every_module_with_a_claim_is_registered() -> None:
     folder = Path(littlestone.claims.__file__).parent
     modules = {
-        f"littlestone.claims.{path.stem}"
-        for path in folder.glob("*.py")
+        path
+        for path in folder.rglob("*.py")
         if re.search(r"^CLAIM = ", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
-    assert modules == {claim.measure.__module__ for claim in REGISTERED.values()}
+    assert modules == {Path(inspect.getfile(claim.measure)) for claim in REGISTERED.values()}
 
 
 def test_recorded_verdicts_are_those_that_the_table_relies_on() -> None:
     recorded = json.loads((ROOT / "docs" / "claims.json").read_text(encoding="utf-8"))
     assert recorded
     for finding in recorded:
-        module = REGISTERED[finding["claim"]].measure.__module__
-        assert f"claim {finding['verdict']}" == claim_status((module,)), finding["claim"]
+        assert f"claim {finding['verdict']}" == claim_status((finding["claim"],)), finding["claim"]
 
 
 @each_row
-def test_named_code_can_be_imported(row: Row) -> None:
+def test_named_code_exists(row: Row) -> None:
     for name in row.code:
-        module, _, attribute = name.partition(":")
-        assert hasattr(importlib.import_module(module), attribute), name
-    for name in row.claims:
-        importlib.import_module(name)
+        the_object(name)
+
+
+@each_row
+def test_named_claims_are_registered(row: Row) -> None:
+    assert set(row.claims) <= set(REGISTERED)
 
 
 @each_row
 def test_named_tests_exist(row: Row) -> None:
     for name in row.tests:
-        file, _, function = name.partition("::")
-        text = (ROOT / file).read_text(encoding="utf-8")
-        wanted = rf"^def {function}\(" if function else "^def test_"
-        assert re.search(wanted, text, re.MULTILINE), name
+        the_test(name)
 
 
 @each_row
 def test_a_statistical_row_names_a_statistical_test(row: Row) -> None:
     if "tested statistically" in row.status:
-        files = [name.partition("::")[0] for name in row.tests]
+        files = [the_test(name).path for name in row.tests]
         assert any(
-            STATES_ITS_CHANCE.search((ROOT / file).read_text(encoding="utf-8") + file)
+            STATES_ITS_CHANCE.search(file.read_text(encoding="utf-8") + str(file.relative_to(ROOT)))
             for file in files
         )
 
 
 def test_a_table_that_lies_is_noticed() -> None:
-    lie = "| `x` | Lemma 1 | says | `os:nothing_here` | – | – | open |"
+    lie = "| `x` | Lemma 1 | says | `nothing_here` | `test_nothing_here` | `no-claim` | open |"
     (row,) = read(lie)
-    with pytest.raises(AssertionError):
-        test_a_row_is_open_exactly_when_it_names_no_code(row)
-    with pytest.raises(AssertionError):
-        test_named_code_can_be_imported(row)
+    for check in (
+        test_a_row_is_open_exactly_when_it_names_no_code,
+        test_named_code_exists,
+        test_named_tests_exist,
+        test_named_claims_are_registered,
+    ):
+        with pytest.raises(AssertionError):
+            check(row)
     with pytest.raises(AssertionError):
         names("littlestone.play, `other`")
-    boast = "| `x` | Lemma 1 | says | `os:path` | `a` | `littlestone.claims.restarts` | {} |"
+
+
+def test_a_boast_is_noticed() -> None:
+    boast = "| `x` | Lemma 1 | says | `play.play` | `test_guarantee` | `restarts` | {} |"
     (row,) = read(boast.format("cited · tested lightly · claim confirmed"))
     with pytest.raises(AssertionError):
         test_a_status_is_made_of_its_three_parts(row)
+    (row,) = read(boast.format("cited · tested statistically · claim not refuted"))
+    with pytest.raises(AssertionError):
+        test_a_statistical_row_names_a_statistical_test(row)
+
+
+def test_a_name_with_two_definitions_is_noticed() -> None:
+    with pytest.raises(AssertionError, match="ambiguous"):
+        the_object("paper_error_upper_bound")
+    assert the_object("histogram_bounds.paper_error_upper_bound")

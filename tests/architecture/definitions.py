@@ -1,0 +1,80 @@
+"""Finds what a document names: the one definition of an object, a test or a claim.
+
+Documents name things, not places, so that a move leaves them true. A name is bare (`LazyForest`,
+`test_a_second_challenge_is_refused`); where several modules define it, the last parts of the
+module's dotted name come first (`histogram_bounds.paper_error_upper_bound`).
+"""
+
+import ast
+import importlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+
+
+class Definition(NamedTuple):
+    """An object at the top of a module; no object stands for the module itself."""
+
+    module: str
+    name: str | None
+    path: Path
+
+    def answers_to(self, dotted: str) -> bool:
+        full = self.module if self.name is None else f"{self.module}.{self.name}"
+        return f".{full}".endswith(f".{dotted}")
+
+
+def defined_by(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, ast.ClassDef | ast.FunctionDef):
+        yield statement.name
+    elif isinstance(statement, ast.Assign):
+        yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
+    elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        yield statement.target.id
+
+
+def definitions_below(folder: Path, root: Path) -> Iterator[Definition]:
+    for path in sorted(folder.rglob("*.py")):
+        module = ".".join(path.relative_to(root).with_suffix("").parts)
+        yield Definition(module, None, path)
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+            for name in defined_by(statement):
+                yield Definition(module, name, path)
+
+
+@cache
+def objects() -> tuple[Definition, ...]:
+    """Everything that a module of the package defines."""
+    return tuple(found for found in definitions_below(SOURCE, SOURCE) if found.name)
+
+
+@cache
+def tests() -> tuple[Definition, ...]:
+    """Every test function, and every file of tests."""
+    return tuple(
+        found
+        for found in definitions_below(ROOT / "tests", ROOT)
+        if (found.name or found.path.name).startswith("test_")
+    )
+
+
+def the_one(dotted: str, among: tuple[Definition, ...]) -> Definition:
+    found = [definition for definition in among if definition.answers_to(dotted)]
+    places = ", ".join(definition.module for definition in found)
+    assert found, f"nothing is called {dotted}"
+    assert len(found) == 1, f"{dotted} is ambiguous, put a module before it: {places}"
+    return found[0]
+
+
+def the_object(dotted: str) -> Any:
+    found = the_one(dotted, objects())
+    assert found.name is not None
+    return getattr(importlib.import_module(found.module), found.name)
+
+
+def the_test(dotted: str) -> Definition:
+    return the_one(dotted, tests())
