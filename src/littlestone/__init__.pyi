@@ -1,0 +1,135 @@
+"""Every public name and where it lives: the one list, read by type checkers and at run time."""
+
+from littlestone.adversaries.boundary import Boundary as Boundary
+from littlestone.adversaries.drifting import Drifting as Drifting
+from littlestone.adversaries.frequent_killer import FrequentKiller as FrequentKiller
+from littlestone.adversaries.keep_dimension import KeepDimension as KeepDimension
+from littlestone.adversaries.mistake_forcing import MistakeForcing as MistakeForcing
+from littlestone.adversaries.random_stream import RandomStream as RandomStream
+from littlestone.adversaries.replay import Examples as Examples
+from littlestone.adversaries.replay import Replay as Replay
+from littlestone.adversaries.shattered_tree import ShatteredTree as ShatteredTree
+from littlestone.adversaries.spread_mistakes import SpreadMistakes as SpreadMistakes
+from littlestone.audit.auditing import AuditReport as AuditReport
+from littlestone.audit.grey_box import check_sensitivity as check_sensitivity
+from littlestone.concepts.classes.aggregation import aggregate as aggregate
+from littlestone.concepts.classes.aggregation import complement as complement
+from littlestone.concepts.classes.aggregation import labelled as labelled
+from littlestone.concepts.classes.aggregation import majority as majority
+from littlestone.concepts.classes.aggregation import union as union
+from littlestone.concepts.classes.aggregation import xor as xor
+from littlestone.concepts.classes.conjunctions import Conjunctions as Conjunctions
+from littlestone.concepts.classes.disjunctions import (
+    MonotoneDisjunctions as MonotoneDisjunctions,
+)
+from littlestone.concepts.classes.finite import FiniteClass as FiniteClass
+from littlestone.concepts.classes.halfspaces import MarginHalfspaces as MarginHalfspaces
+from littlestone.concepts.classes.intervals import Intervals as Intervals
+from littlestone.concepts.classes.points import Points as Points
+from littlestone.concepts.classes.sparse_sets import SparseSets as SparseSets
+from littlestone.concepts.classes.stumps import Stumps as Stumps
+from littlestone.concepts.classes.thresholds import Thresholds as Thresholds
+from littlestone.concepts.dimensions.covering import covering_number as covering_number
+from littlestone.concepts.dimensions.covering import growth_function as growth_function
+from littlestone.concepts.dimensions.dual import dual as dual
+from littlestone.concepts.dimensions.dual import (
+    dual_littlestone_dimension as dual_littlestone_dimension,
+)
+from littlestone.concepts.dimensions.dual import dual_vc_dimension as dual_vc_dimension
+from littlestone.concepts.dimensions.littlestone import (
+    littlestone_dimension as littlestone_dimension,
+)
+from littlestone.concepts.dimensions.mistake_trees import shattered_tree as shattered_tree
+from littlestone.concepts.dimensions.randomized import (
+    randomized_littlestone_dimension as randomized_littlestone_dimension,
+)
+from littlestone.concepts.dimensions.vc import vc_dimension as vc_dimension
+from littlestone.concepts.hypotheses.rules import Rule as Rule
+from littlestone.concepts.hypotheses.table import TableHypothesis as TableHypothesis
+from littlestone.concepts.hypotheses.vote import MajorityVote as MajorityVote
+from littlestone.concepts.json_form import hypothesis_from_json as hypothesis_from_json
+from littlestone.concepts.schema import Schema as Schema
+from littlestone.errors import TooFewExamplesError as TooFewExamplesError
+from littlestone.experts.exponential_weights import ExponentialWeights as ExponentialWeights
+from littlestone.experts.hedge import Hedge as Hedge
+from littlestone.experts.lazy_switching import LazySwitching as LazySwitching
+from littlestone.experts.realizable_experts import RealizableExperts as RealizableExperts
+from littlestone.experts.shrinking_dartboard import ShrinkingDartboard as ShrinkingDartboard
+from littlestone.game.consistency import ConsistencyTracker as ConsistencyTracker
+from littlestone.game.play import play as play
+from littlestone.game.transcript import Transcript as Transcript
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite as AgnosticFinite
+from littlestone.learners.golowich_livni.eager_forest import EagerForest as EagerForest
+from littlestone.learners.golowich_livni.fresh_copies import FreshCopies as FreshCopies
+from littlestone.learners.lazy_forest.plan import ForestBudgets as ForestBudgets
+from littlestone.learners.lazy_forest.recipe import ForestTooLargeError as ForestTooLargeError
+from littlestone.learners.lazy_forest.recipe import LazyForest as LazyForest
+from littlestone.learners.naive_recomposition import NaiveRecomposition as NaiveRecomposition
+from littlestone.learners.private_majority.recipe import PrivateMajority as PrivateMajority
+from littlestone.learners.run import PrivateRun as PrivateRun
+from littlestone.learners.sanitized_batches.recipe import SanitizedBatches as SanitizedBatches
+from littlestone.learners.sanitized_experts.recipe import SanitizedExperts as SanitizedExperts
+from littlestone.learners.wrappers.restarting import Restarting as Restarting
+from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon as UnknownHorizon
+from littlestone.mechanisms.above_threshold import AboveThreshold as AboveThreshold
+from littlestone.mechanisms.binary_mechanism import DyadicIntervals as DyadicIntervals
+from littlestone.mechanisms.count_above_threshold import (
+    CountAboveThreshold as CountAboveThreshold,
+)
+from littlestone.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
+from littlestone.mechanisms.first_frequent import FirstFrequent as FirstFrequent
+from littlestone.mechanisms.histogram import PrivateHistogram as PrivateHistogram
+from littlestone.mechanisms.laplace_count import LaplaceCount as LaplaceCount
+from littlestone.mechanisms.noise.bernoulli import BernoulliExp as BernoulliExp
+from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace as DiscreteLaplace
+from littlestone.mechanisms.noise.geometric import Geometric as Geometric
+from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace as TruncatedLaplace
+from littlestone.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
+from littlestone.online.halving import Halving as Halving
+from littlestone.online.perceptron import Perceptron as Perceptron
+from littlestone.online.proper_agnostic import ProperAgnostic as ProperAgnostic
+from littlestone.online.sparse_majority.recipe import SparseMajority as SparseMajority
+from littlestone.online.standard_optimal import StandardOptimal as StandardOptimal
+from littlestone.online.winnow import Winnow as Winnow
+from littlestone.privacy.composition import advanced_composition as advanced_composition
+from littlestone.privacy.composition import basic_composition as basic_composition
+from littlestone.privacy.composition import optimal_composition as optimal_composition
+from littlestone.privacy.composition import parallel_composition as parallel_composition
+from littlestone.privacy.group import user_level as user_level
+from littlestone.privacy.guarantee import NOT_PRIVATE as NOT_PRIVATE
+from littlestone.privacy.guarantee import PrivacyGuarantee as PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger as Ledger
+from littlestone.privacy.zcdp import ZeroConcentrated as ZeroConcentrated
+from littlestone.privacy.zcdp import largest_zero_concentrated as largest_zero_concentrated
+from littlestone.proper.agnostic_empirical import AgnosticEmpirical as AgnosticEmpirical
+from littlestone.proper.irreducible import IrreducibleLearner as IrreducibleLearner
+from littlestone.proper.proper_selection import ProperSelection as ProperSelection
+from littlestone.proper.subsampling import Subsampled as Subsampled
+from littlestone.randomness import Randomness as Randomness
+from littlestone.randomness import keyed as keyed
+from littlestone.randomness import secure as secure
+from littlestone.randomness import seeded as seeded
+from littlestone.recommendation import Recommendation as Recommendation
+from littlestone.recommendation import recommend as recommend
+from littlestone.sanitizers.choose import sanitizer_for as sanitizer_for
+from littlestone.sanitizers.fooling.fooling_sanitizer import (
+    FoolingSanitizer as FoolingSanitizer,
+)
+from littlestone.sanitizers.labels import LabelConversion as LabelConversion
+from littlestone.sanitizers.realizable.realizable_sanitizer import (
+    RealizableSanitizer as RealizableSanitizer,
+)
+from littlestone.sanitizers.specialised.histogram_sanitizer import (
+    HistogramSanitizer as HistogramSanitizer,
+)
+from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer as TreeSanitizer
+from littlestone.sanitizers.stream.interval_sanitizer import (
+    IntervalSanitizer as IntervalSanitizer,
+)
+from littlestone.service.durable import DurableRun as DurableRun
+from littlestone.service.durable import Event as Event
+from littlestone.service.durable import Receipt as Receipt
+from littlestone.theory.floors import points_floor as points_floor
+
+__all__: list[str]
+__version__: str
