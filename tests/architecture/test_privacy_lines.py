@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import littlestone.experts
 import littlestone.learners
 import littlestone.mechanisms
@@ -49,9 +47,6 @@ def draws(member: type) -> bool:
     )
 
 
-CLASSES = sorted(promising_classes(), key=lambda c: (c.__module__, c.__name__))
-
-
 def missing_lines(docstring: str) -> list[str]:
     """The privacy lines that are not there, in their order, below a line ``Privacy…:``."""
     position = docstring.find("Privacy")
@@ -72,6 +67,31 @@ def is_openly_not_private(member: type) -> bool:
     return "NOT_PRIVATE" in promise and "Privacy:" in (member.__doc__ or "")
 
 
+CLASSES = sorted(promising_classes(), key=lambda c: (c.__module__, c.__name__))
+PRIVATE = [member for member in CLASSES if not is_openly_not_private(member)]
+
+
+def line_of(docstring: str, name: str) -> str:
+    found = re.search(rf"^\s+{name}\s+(.*)", docstring, re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def missing_proofs(docstring: str, here: Path) -> list[str]:
+    """The proofs that the line names and that lie nowhere; a line that names none is missing."""
+    named = re.findall(r"[\w./-]+\.md", line_of(docstring, "Proof:"))
+    return [
+        name
+        for name in named or ["a proof"]
+        if not any((place / name).exists() for place in (here, SOURCE, ROOT))
+    ]
+
+
+def undefined_assumptions(docstring: str) -> list[str]:
+    defined = GUARANTEES.read_text(encoding="utf-8")
+    named = re.findall(r"\b[a-z]+-[a-z]+\b|\bunvetted\b|\btiming\b", line_of(docstring, "Assumes:"))
+    return [name for name in named if f"*{name}*" not in defined]
+
+
 def test_a_missing_line_is_noticed() -> None:
     whole = "Privacy:\n" + "\n".join(f"    {line} something" for line in LINES)
     assert missing_lines(whole) == []
@@ -79,34 +99,29 @@ def test_a_missing_line_is_noticed() -> None:
     assert missing_lines("no promise")[0] == "Privacy:"
 
 
+def test_a_proof_or_an_assumption_from_nowhere_is_noticed() -> None:
+    assert missing_proofs("    Proof:  there_is_none.md", SOURCE) == ["there_is_none.md"]
+    assert missing_proofs("    Proof:  obvious", SOURCE) == ["a proof"]
+    assert undefined_assumptions("    Assumes:  good-luck") == ["good-luck"]
+
+
 def test_there_are_promises() -> None:
-    assert CLASSES
+    assert len(PRIVATE) > 20
 
 
-@pytest.mark.parametrize("member", CLASSES, ids=lambda c: c.__name__)
-def test_every_promise_has_its_six_lines(member: type) -> None:
-    if not is_openly_not_private(member):
-        assert missing_lines(member.__doc__ or "") == []
+def test_every_promise_has_its_six_lines() -> None:
+    missing = {member.__name__: missing_lines(member.__doc__ or "") for member in PRIVATE}
+    assert not {name: lines for name, lines in missing.items() if lines}
 
 
-@pytest.mark.parametrize("member", CLASSES, ids=lambda c: c.__name__)
-def test_the_proof_that_is_named_exists(member: type) -> None:
-    if is_openly_not_private(member):
-        return
-    line = re.search(r"^\s+Proof:\s+(.*)", member.__doc__ or "", re.MULTILINE)
-    assert line is not None
-    here = Path(inspect.getfile(member)).parent
-    named = re.findall(r"[\w./-]+\.md", line.group(1))
-    assert named, "the line names a file"
-    assert all(any((place / name).exists() for place in (here, SOURCE, ROOT)) for name in named)
+def test_every_proof_that_is_named_exists() -> None:
+    missing = {
+        member.__name__: missing_proofs(member.__doc__ or "", Path(inspect.getfile(member)).parent)
+        for member in PRIVATE
+    }
+    assert not {name: proofs for name, proofs in missing.items() if proofs}
 
 
-@pytest.mark.parametrize("member", CLASSES, ids=lambda c: c.__name__)
-def test_named_assumptions_are_defined_in_the_guarantees_document(member: type) -> None:
-    if is_openly_not_private(member):
-        return
-    line = re.search(r"^\s+Assumes:\s+(.*)", member.__doc__ or "", re.MULTILINE)
-    assert line is not None
-    defined = GUARANTEES.read_text(encoding="utf-8")
-    for name in re.findall(r"\b[a-z]+-[a-z]+\b|\bunvetted\b|\btiming\b", line.group(1)):
-        assert f"*{name}*" in defined
+def test_named_assumptions_are_defined_in_the_guarantees_document() -> None:
+    undefined = {member.__name__: undefined_assumptions(member.__doc__ or "") for member in PRIVATE}
+    assert not {name: words for name, words in undefined.items() if words}

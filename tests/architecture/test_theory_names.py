@@ -1,14 +1,13 @@
 """A bound says which side it is on, and where it comes from."""
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 THEORY = Path(__file__).parents[2] / "src" / "littlestone" / "theory"
 SIDES = ("_upper_bound", "_lower_bound", "_floor", "_order", "_plan")
 HELPERS = {"outwards.py"}
-MODULES = sorted(p for p in THEORY.glob("*.py") if p.name not in {"__init__.py", *HELPERS})
+MODULES = sorted(p for p in THEORY.rglob("*.py") if p.name not in {"__init__.py", *HELPERS})
 
 
 def public_functions(code: str) -> list[ast.FunctionDef]:
@@ -19,28 +18,31 @@ def public_functions(code: str) -> list[ast.FunctionDef]:
     ]
 
 
+def bounds() -> Iterator[tuple[str, ast.FunctionDef]]:
+    for module in MODULES:
+        functions = public_functions(module.read_text(encoding="utf-8"))
+        assert functions, module
+        yield from ((f"{module.stem}.{function.name}", function) for function in functions)
+
+
+def calls_round(code: str) -> bool:
+    calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+    return "round" in {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+
+
 def test_there_are_bounds() -> None:
     assert len(MODULES) > 10
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda p: p.stem)
-def test_every_bound_names_its_side(module: Path) -> None:
-    names = [f.name for f in public_functions(module.read_text(encoding="utf-8"))]
-    assert names
-    assert [name for name in names if not name.endswith(SIDES)] == []
+def test_every_bound_names_its_side() -> None:
+    assert not [name for name, _ in bounds() if not name.endswith(SIDES)]
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda p: p.stem)
-def test_every_bound_states_its_formula_or_source(module: Path) -> None:
-    for function in public_functions(module.read_text(encoding="utf-8")):
-        docstring = ast.get_docstring(function) or ""
-        assert len(docstring) > 40, function.name
+def test_every_bound_states_its_formula_or_source() -> None:
+    assert not [name for name, function in bounds() if len(ast.get_docstring(function) or "") <= 40]
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda p: p.stem)
-def test_no_constant_is_rounded_to_nearest(module: Path) -> None:
+def test_no_constant_is_rounded_to_nearest() -> None:
     # Rounding outwards is upwards/downwards/ceil/floor; round() belongs to doctests only.
-    tree = ast.parse(module.read_text(encoding="utf-8"))
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
-    names = {c.func.id for c in calls if isinstance(c.func, ast.Name)}
-    assert "round" not in names
+    assert calls_round("x = round(2.5)") and not calls_round("x = y.round()")
+    assert not [path.stem for path in MODULES if calls_round(path.read_text(encoding="utf-8"))]

@@ -33,6 +33,17 @@ everywhere = [
 realizable_everywhere = [p for p in everywhere if p.values[0] in REALIZABLE]
 
 
+def is_adaptive(adversary: str, concepts: str) -> bool:
+    return ADVERSARIES[adversary](CLASSES[concepts]).adaptive
+
+
+# With a single concept there are no two things to publish.
+oblivious_everywhere = [
+    p for p in everywhere if not is_adaptive(*p.values) and p.values[1] != "single"
+]
+adaptive_somewhere = sorted({p.values[0] for p in everywhere if is_adaptive(*p.values)})
+
+
 @dataclass(frozen=True)
 class Wandering:
     """A learner that publishes something else every few rounds.
@@ -138,18 +149,32 @@ def test_the_seed_decides_the_play(adversary: str, concepts: str, rng: Randomnes
     assert transcript_of(foe, Wandering(space), seed) == transcript_of(foe, Wandering(space), seed)
 
 
-@pytest.mark.parametrize(("adversary", "concepts"), everywhere)
+def games_against_two_constants(adversary: str, concepts: str, seed: int) -> list[list[Any]]:
+    """Fifty examples each, against learners that always publish the same concept."""
+    space = CLASSES[concepts]
+    games = []
+    for published in islice(space.concepts(), 2):
+        attack = ADVERSARIES[adversary](space).start(rng=seeded(seed))
+        games.append([attack.choose(published if i else None) for i in range(50)])
+    return games
+
+
+@pytest.mark.parametrize(("adversary", "concepts"), oblivious_everywhere)
 def test_an_oblivious_adversary_ignores_what_is_published(
     adversary: str, concepts: str, rng: Randomness
 ) -> None:
-    space, seed = CLASSES[concepts], rng.below(2**32)
-    foe = ADVERSARIES[adversary](space)
-    games = []
-    for published in islice(space.concepts(), 2):
-        attack = foe.start(rng=seeded(seed))
-        games.append([attack.choose(published if i else None) for i in range(50)])
-    if not foe.adaptive:
-        assert games[0] == games[-1]
+    one, other = games_against_two_constants(adversary, concepts, rng.below(2**32))
+    assert one == other
+
+
+@pytest.mark.parametrize("adversary", adaptive_somewhere)
+def test_an_adaptive_adversary_reads_what_is_published(adversary: str) -> None:
+    games = (
+        games_against_two_constants(adversary, concepts, seed=7)
+        for concepts in CLASSES
+        if adversary in adversaries_for(concepts) and is_adaptive(adversary, concepts)
+    )
+    assert any(one != other for one, other in games)
 
 
 @pytest.mark.parametrize(("adversary", "concepts"), everywhere)

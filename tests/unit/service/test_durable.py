@@ -163,12 +163,12 @@ def test_the_key_of_the_noise_is_stored_before_the_first_example(tmp_path: Path)
 def test_an_error_while_learning_closes_the_run(
     run: DurableRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(self: Any, round_number: int) -> None:
+    def fail(self: Any, xs: Any, ys: Any) -> None:
         raise RuntimeError("disk full")
 
     run.take(events(0, 2))
     monkeypatch.setattr(type(run.run), "observe_many", fail)
-    with pytest.raises(TypeError):
+    with pytest.raises(RuntimeError, match="disk full"):
         run.take(events(2, 6))
     with pytest.raises(StoreError, match="in doubt"):
         run.take(events(2, 6))
