@@ -150,7 +150,7 @@ def _candidate(name: str, recipe: Any) -> Candidate:
         predicted = float(recipe.regret_bound())
         reason = "ranked by its expected regret, which is proved"
     elif name == "lazy-forest" and bound >= recipe.rounds:
-        predicted = FOREST_FACTOR * (recipe.mistakes_per_layer[0] + recipe.margins[0])
+        predicted = FOREST_FACTOR * (recipe.plan.mistakes_per_layer[0] + recipe.plan.margins[0])
         reason = "no useful bound is proved for these numbers; ranked by its calibration"
     return Candidate(name=name, recipe=recipe, bound=bound, predicted=predicted, reason=reason)
 

@@ -97,7 +97,7 @@ class ShiftedPairs:
         recipe, newest = world.opening
         shown = world.challenge(self.mistakes[0], self.no_mistake)
         for example in self.mistakes:
-            for _ in range(2 * recipe.list_thresholds[0]):
+            for _ in range(2 * recipe.plan.list_thresholds[0]):
                 if shown != newest:
                     return EARLY
                 shown = world.send(example)
@@ -133,11 +133,11 @@ class EdgesOfBothLists:
         first, taken = shown, 0
         while shown == first:
             shown, taken = world.send(self.second_mistake), taken + 1
-        per_slot = round(recipe.mistakes_per_slot[1])
+        per_slot = round(recipe.plan.mistakes_per_slot[1])
         # Rather too few than too many: a late switch must not look like one slot more.
-        slots = (taken - recipe.margins[1] + 1) // per_slot
-        pairs, noise = number // 2, recipe.list_thresholds[0] - 1
-        full = pairs == math.ceil(recipe.mistakes_per_layer[0] / 2)
+        slots = (taken - recipe.plan.margins[1] + 1) // per_slot
+        pairs, noise = number // 2, recipe.plan.list_thresholds[0] - 1
+        full = pairs == math.ceil(recipe.plan.mistakes_per_layer[0] / 2)
         return slots >= pairs + 2 * noise, full and "layer 2" in shown.status
 
 

@@ -30,7 +30,7 @@ from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.lazy_forest import layer as forest_table
 from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.matching import Pairs
-from littlestone.learners.lazy_forest.plan import ForestBudgets
+from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.fresh import FreshEngine
 from littlestone.learners.private_majority.plan import FreshPlan
@@ -197,14 +197,15 @@ def _edges_forest() -> LazyForest:
         epsilon=2.0,
         delta=0.2,
         base=StandardOptimal(concepts),
-        slots=small_learners.MANY_SLOTS,
-        packed=True,
-        mistakes_per_layer=(2 * pairs - 1, 1 << 30, 1),
-        mistakes_per_slot=(1.0, 6.0),
-        margins=(1, 1, 1),
-        list_thresholds=(noise[0] + 1, pairs + noise[1]),
-        budgets=budgets,
-        early_release=False,
+        plan=ForestPlan(
+            slots=small_learners.MANY_SLOTS,
+            packed=True,
+            mistakes_per_layer=(2 * pairs - 1, 1 << 30, 1),
+            mistakes_per_slot=(1.0, 6.0),
+            margins=(1, 1, 1),
+            list_thresholds=(noise[0] + 1, pairs + noise[1]),
+            budgets=budgets,
+        ),
     )
 
 
@@ -313,13 +314,14 @@ def _both_listed(engine: type[LazyForestEngine]) -> LazyForest:
     """Layer 0 lasts until two keys are sure to be listed."""
     forest = small_learners.listing_forest(2.0, 1e-3, share=0.8, kind=_changed(engine))
     needed = 2 * forest.histogram(1).certain_inclusion
-    return replace(forest, mistakes_per_layer=(needed, 1), margins=(5, 1))
+    plan = replace(forest.plan, mistakes_per_layer=(needed, 1), margins=(5, 1))
+    return replace(forest, plan=plan)
 
 
 def _four_groups() -> LazyForest:
     forest = small_learners.deep_forest(2.0, 1e-2, share=0.7, kind=_changed(_MatchedInOrder))
-    mistakes = 8 * forest.list_thresholds[0] + 1
-    return replace(forest, mistakes_per_layer=(mistakes, *forest.mistakes_per_layer[1:]))
+    mistakes = (8 * forest.plan.list_thresholds[0] + 1, *forest.plan.mistakes_per_layer[1:])
+    return replace(forest, plan=replace(forest.plan, mistakes_per_layer=mistakes))
 
 
 _CONTROLS = [

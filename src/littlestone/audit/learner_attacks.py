@@ -74,7 +74,7 @@ class ListMembership:
     def play(self, world: World, rng: Randomness) -> Hashable:
         del rng
         recipe, newest = world.opening
-        [threshold] = recipe.list_thresholds
+        [threshold] = recipe.plan.list_thresholds
         keys = ["a", "b"] * (threshold - 1) + ["b"]
         if any(world.send((key, 1)) != newest for key in keys):
             return EARLY
@@ -105,7 +105,7 @@ class PairsOnTheFirstList:
     def play(self, world: World, rng: Randomness) -> Hashable:
         del rng
         recipe, newest = world.opening
-        for _ in range(2 * recipe.list_thresholds[0] - 1):
+        for _ in range(2 * recipe.plan.list_thresholds[0] - 1):
             if world.send(self.agreeing) != newest:
                 return EARLY
         shown = world.challenge(self.agreeing, self.another)

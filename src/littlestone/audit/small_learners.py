@@ -14,7 +14,7 @@ from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
-from littlestone.learners.lazy_forest.plan import ForestBudgets
+from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
@@ -42,14 +42,16 @@ def early_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest) -> La
         epsilon=epsilon,
         delta=delta,
         base=StandardOptimal(Points()),
-        slots=MANY_SLOTS,
-        packed=True,
-        mistakes_per_layer=(1, 1),
-        mistakes_per_slot=(1.0,),
-        margins=(1, 1),
-        list_thresholds=(MANY_SLOTS,),
-        budgets=ForestBudgets((0.0, epsilon), listing),
-        early_release=True,
+        plan=ForestPlan(
+            slots=MANY_SLOTS,
+            packed=True,
+            mistakes_per_layer=(1, 1),
+            mistakes_per_slot=(1.0,),
+            margins=(1, 1),
+            list_thresholds=(MANY_SLOTS,),
+            budgets=ForestBudgets((0.0, epsilon), listing),
+            early_release=True,
+        ),
     )
 
 
@@ -62,14 +64,15 @@ def one_concept_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest)
         epsilon=epsilon,
         delta=delta,
         base=StandardOptimal(concepts),
-        slots=2,
-        packed=True,
-        mistakes_per_layer=(1,),
-        mistakes_per_slot=(),
-        margins=(1,),
-        list_thresholds=(),
-        budgets=ForestBudgets((epsilon,), ()),
-        early_release=False,
+        plan=ForestPlan(
+            slots=2,
+            packed=True,
+            mistakes_per_layer=(1,),
+            mistakes_per_slot=(),
+            margins=(1,),
+            list_thresholds=(),
+            budgets=ForestBudgets((epsilon,), ()),
+        ),
     )
 
 
@@ -91,14 +94,15 @@ def listing_forest(
         epsilon=epsilon,
         delta=delta,
         base=StandardOptimal(Points()),
-        slots=MANY_SLOTS,
-        packed=True,
-        mistakes_per_layer=(2 * threshold + 1, 1),
-        mistakes_per_slot=(1.0,),
-        margins=(math.ceil(4 / budgets.switching[0]), 1),
-        list_thresholds=(threshold,),
-        budgets=budgets,
-        early_release=False,
+        plan=ForestPlan(
+            slots=MANY_SLOTS,
+            packed=True,
+            mistakes_per_layer=(2 * threshold + 1, 1),
+            mistakes_per_slot=(1.0,),
+            margins=(math.ceil(4 / budgets.switching[0]), 1),
+            list_thresholds=(threshold,),
+            budgets=budgets,
+        ),
     )
 
 
@@ -119,14 +123,15 @@ def deep_forest(
         epsilon=epsilon,
         delta=delta,
         base=StandardOptimal(concepts),
-        slots=MANY_SLOTS,
-        packed=True,
-        mistakes_per_layer=(2 * noise + 4, 1, 1),
-        mistakes_per_slot=(1.0, 1.0),
-        margins=(math.ceil(3 / budgets.switching[0]), 1, 1),
-        list_thresholds=(noise + 2, last + 2),
-        budgets=budgets,
-        early_release=False,
+        plan=ForestPlan(
+            slots=MANY_SLOTS,
+            packed=True,
+            mistakes_per_layer=(2 * noise + 4, 1, 1),
+            mistakes_per_slot=(1.0, 1.0),
+            margins=(math.ceil(3 / budgets.switching[0]), 1, 1),
+            list_thresholds=(noise + 2, last + 2),
+            budgets=budgets,
+        ),
     )
 
 

@@ -22,7 +22,8 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     runs = 400 if full else 40
     planned = LazyForest.calibrated(concepts=CONCEPTS, rounds=ROUNDS, epsilon=1.0, delta=1e-6)
     # Lists that ask for more than planned: copies fail often enough for restarts to matter.
-    learner = replace(planned, list_thresholds=tuple(2 * t for t in planned.list_thresholds))
+    thresholds = tuple(2 * threshold for threshold in planned.plan.list_thresholds)
+    learner = replace(planned, plan=replace(planned.plan, list_thresholds=thresholds))
     single = replace(learner, restarts=False)
     ones, wholes = [], []
     for number, parties in enumerate(rng.spawn(runs), start=1):

@@ -6,7 +6,7 @@ writes every sequence out (``forest_array.py``), since coupled worlds share slot
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -31,7 +31,7 @@ from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
 from littlestone.learners.lazy_forest import algorithm as lazy_forest_engine
 from littlestone.learners.lazy_forest.array_layer import ForestArray
-from littlestone.learners.lazy_forest.plan import ForestBudgets
+from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
@@ -155,7 +155,9 @@ def small_forest(kind: Callable[..., LazyForest] = LazyForest, **changes: Any) -
         "budgets": ForestBudgets.from_listing(16.0, (cost, cost)),
         "early_release": False,
     }
-    return kind(**{**settings, **changes})
+    chosen = {**settings, **changes}
+    numbers = {entry.name: chosen.pop(entry.name) for entry in fields(ForestPlan) if entry.init}
+    return kind(plan=ForestPlan(**numbers), **chosen)
 
 
 def points_forest(kind: Callable[..., LazyForest] = LazyForest) -> LazyForest:

@@ -42,7 +42,7 @@ class LazyForestEngine:
         self._copies += 1
         self._first_round = self._played + 1
         self._layer = 0  # (L1)
-        start, pairs = self._recipe.base.start(), self._recipe.slots // 2
+        start, pairs = self._recipe.base.start(), self._recipe.plan.slots // 2
         self._forest = ForestTable.of_empty_sequences(start, pairs=pairs)  # (L2)
         self._listed.append((start.hypothesis, pairs))  # (L3)
         self._begin_turn()
@@ -51,7 +51,7 @@ class LazyForestEngine:
         """Publish the first hypothesis of the list, under a new watch."""
         listed, slots = self._listed[0]
         self.hypothesis = canonical(listed)  # (L6)
-        if self._recipe.early_release and self._layer == 0:
+        if self._recipe.plan.early_release and self._layer == 0:
             early = self._recipe.first_frequent()
             self._charge = self._charged("FirstFrequent", early.guarantee())
             self._early = early.start(rng=self._rng)
@@ -67,7 +67,7 @@ class LazyForestEngine:
     def status(self) -> str:
         if self.halted:
             return "halted: the list of the last layer is used up; still publishing"
-        first, rounds = self._recipe.mistakes_per_layer[0], self._recipe.rounds
+        first, rounds = self._recipe.plan.mistakes_per_layer[0], self._recipe.rounds
         if first > rounds:
             return f"waiting: the first layer needs {first} mistakes, and there are {rounds} rounds"
         return f"learning: layer {self._layer} of {self._depth}, copy {self._copies}"
@@ -119,7 +119,7 @@ class LazyForestEngine:
                 votes[state.hypothesis] = votes.get(state.hypothesis, 0) + count
             self._forest = ForestTable()
         else:
-            slots = None if recipe.packed else recipe.slots >> self._layer
+            slots = None if recipe.plan.packed else recipe.plan.slots >> self._layer
             self._forest = ForestTable.placed(living, slots=slots, rng=rng)
             votes = dict(self._forest.agreeing())  # (L16)
         histogram = recipe.histogram(self._layer)
@@ -133,7 +133,7 @@ class LazyForestEngine:
         for hypothesis in frequent:
             # The noisy count plus the largest error: every agreeing pair has a slot of its own.
             own = released[hypothesis] + histogram.noise_bound
-            pairs = own if recipe.packed else recipe.slots >> (self._layer + 1)
+            pairs = own if recipe.plan.packed else recipe.plan.slots >> (self._layer + 1)
             self._listed.append((hypothesis, pairs))
 
     def _release_early(self) -> None:

@@ -1,7 +1,7 @@
 """What is proved about the mistakes of a forest with given numbers (algorithm.md, §4)."""
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from littlestone import require
@@ -22,9 +22,9 @@ _LARGEST: Final = 1 << 60
 
 def copy_failure_upper_bound(forest: "LazyForest") -> float:
     """The probability that one copy uses up its lists on a realizable stream; 1 if unknown."""
-    if not isinstance(forest.base, StandardOptimal) or not forest.packed:
+    if not isinstance(forest.base, StandardOptimal) or not forest.plan.packed:
         return 1.0
-    if forest.depth <= 1 and (forest.early_release or forest.depth == 0):
+    if forest.depth <= 1 and (forest.plan.early_release or forest.depth == 0):
         # The only list holds the target, which never errs: only an early yes can drop it.
         return _early_yes_upper_bound(forest, forest.depth)
     best, share = 1.0, 0.1
@@ -40,7 +40,7 @@ def mistakes_upper_bound(forest: "LazyForest", *, failure_probability: float) ->
     require.open_probability(failure_probability=failure_probability)
     if forest.depth == 0 and isinstance(forest.base, StandardOptimal):
         return 0.0
-    if not forest.packed and failure_probability >= forest.failure_probability:
+    if not forest.plan.packed and failure_probability >= forest.failure_probability:
         return _theorem(forest)
     fails, copies = copy_failure_upper_bound(forest), 1
     while fails**copies > failure_probability / 2:
@@ -48,7 +48,7 @@ def mistakes_upper_bound(forest: "LazyForest", *, failure_probability: float) ->
         if fails >= 1 or not forest.restarts:
             return float(forest.rounds)
     share = failure_probability / (2 * copies)
-    each = _early_mistakes if forest.early_release else _mistakes_of_a_copy
+    each = _early_mistakes if forest.plan.early_release else _mistakes_of_a_copy
     # Mistakes are whole, so the bound may be rounded down.
     most = min(float(forest.rounds), upwards(copies * each(forest, share)))
     return float(math.floor(most))
@@ -62,41 +62,43 @@ def _theorem(forest: "LazyForest") -> float:
         "delta": forest.delta,
         "failure_probability": forest.failure_probability,
     }
-    plan = paper_plan(forest.depth, **basics)  # type: ignore[arg-type]
-    if any(getattr(forest, entry.name) != getattr(plan, entry.name) for entry in fields(plan)):
+    if forest.plan != paper_plan(forest.depth, **basics):  # type: ignore[arg-type]
         return float(forest.rounds)
-    theorem = theorem_upper_bound(dimension=forest.depth, slots=forest.slots, **basics)  # type: ignore[arg-type]
+    theorem = theorem_upper_bound(dimension=forest.depth, slots=forest.plan.slots, **basics)  # type: ignore[arg-type]
     return float(min(forest.rounds, theorem))
 
 
-def smallest_proved(draft: "LazyForest", *, failure_probability: float) -> "LazyForest":
+def smallest_proved(draft: "LazyForest") -> "LazyForest":
     """``draft`` with the first turn and list thresholds that prove the smallest bound.
 
     A higher list threshold makes lists shorter, and asks for more mistakes in the first turn.
     """
-    best = draft
-    for factor in _LIST_FACTORS:
+    best, failure_probability = draft, draft.failure_probability
+    searched = draft.depth > 1  # below, the calibrated numbers have a proof already
+    for factor in _LIST_FACTORS if searched else ():
         candidate = _smallest_first_turn(_raised(draft, factor), failure_probability / 2)
         before, after = (
             forest.bound(failure_probability=failure_probability) for forest in (best, candidate)
         )
         best = candidate if after < before else best
-    return best
+    return replace(best, plan=best.plan.signed("proved"))
 
 
 def _raised(draft: "LazyForest", factor: float) -> "LazyForest":
-    return replace(
-        draft,
-        list_thresholds=tuple(math.ceil(factor * count) for count in draft.list_thresholds),
-        mistakes_per_slot=(draft.mistakes_per_slot[0], *[_PER_SLOT] * (draft.depth - 1)),
+    plan = replace(
+        draft.plan,
+        list_thresholds=tuple(math.ceil(factor * count) for count in draft.plan.list_thresholds),
+        mistakes_per_slot=(draft.plan.mistakes_per_slot[0], *[_PER_SLOT] * (draft.depth - 1)),
     )
+    return replace(draft, plan=plan)
 
 
 def _smallest_first_turn(draft: "LazyForest", failure_probability: float) -> "LazyForest":
     def sized(mistakes: int) -> "LazyForest":
-        return replace(draft, mistakes_per_layer=(*[mistakes] * draft.depth, 1))
+        plan = replace(draft.plan, mistakes_per_layer=(*[mistakes] * draft.depth, 1))
+        return replace(draft, plan=plan)
 
-    enough = draft.mistakes_per_layer[0]
+    enough = draft.plan.mistakes_per_layer[0]
     while copy_failure_upper_bound(sized(enough)) > failure_probability:
         enough *= 2
         if enough > _LARGEST:
@@ -113,7 +115,7 @@ def _early_mistakes(forest: "LazyForest", failure_probability: float) -> float:
     release, half = forest.first_frequent(), failure_probability / 2
     mistakes = release.threshold + release.late_error_bound(failure_probability=half)
     # Two mistakes in one slot count once.
-    return mistakes if mistakes**2 / forest.slots <= half else math.inf
+    return mistakes if mistakes**2 / forest.plan.slots <= half else math.inf
 
 
 def _mistakes_of_a_copy(forest: "LazyForest", failure_probability: float) -> float:
@@ -125,20 +127,20 @@ def _mistakes_of_a_copy(forest: "LazyForest", failure_probability: float) -> flo
         last = layer == forest.depth
         places = sequences if last else sequences / 2
         histogram = forest.histogram(layer)
-        rate = forest.budgets.listing[layer - 1].epsilon / (2 if last else 1)
+        rate = forest.plan.budgets.listing[layer - 1].epsilon / (2 if last else 1)
         # Rare hypotheses are listed by lucky noise only: P(noise ≥ g) ≤ e^(−rate·g).
         lucky = min(float(histogram.noise_bound), math.log(max(places, 1) / share) / rate)
-        length = math.floor(places / max(1.0, forest.list_thresholds[layer - 1] - lucky))
+        length = math.floor(places / max(1.0, forest.plan.list_thresholds[layer - 1] - lucky))
         if not length:
             break
-        turn = forest.margins[layer] + _late(forest, layer, share / length) + 1
+        turn = forest.plan.margins[layer] + _late(forest, layer, share / length) + 1
         total += length * turn
         if not last:
             slots = places + 2 * histogram.noise_bound * length
-            most = forest.mistakes_per_layer[layer] * length
-            total += min(most, forest.mistakes_per_slot[layer] * slots + length)
+            most = forest.plan.mistakes_per_layer[layer] * length
+            total += min(most, forest.plan.mistakes_per_slot[layer] * slots + length)
         else:
-            total += length * forest.mistakes_per_layer[layer]
+            total += length * forest.plan.mistakes_per_layer[layer]
         sequences = places
     return total
 
@@ -157,7 +159,7 @@ def _target_is_listed(forest: "LazyForest", share: float) -> bool:
     Each event has probability at most ``share`` for each concept.
     """
     log_inverse = math.log(1 / share)
-    first = float(min(forest.mistakes_per_layer[0], math.ceil(forest.slots / 2)))
+    first = float(min(forest.plan.mistakes_per_layer[0], math.ceil(forest.plan.slots / 2)))
     layer = _Layer(first, _first_turn(forest, share))
     for number in range(1, forest.depth):
         layer = _next(forest, number, layer, log_inverse)
@@ -174,7 +176,8 @@ def _next(forest: "LazyForest", number: int, layer: _Layer, log_inverse: float) 
     if agreeing < histogram.certain_inclusion:
         return _Layer(0.0, layer.sequences / 2)
     most = layer.sequences / 2 + 2 * histogram.noise_bound
-    per_slot = min(forest.mistakes_per_slot[number], forest.mistakes_per_layer[number] / most)
+    plan = forest.plan
+    per_slot = min(plan.mistakes_per_slot[number], plan.mistakes_per_layer[number] / most)
     covered = _low(-math.expm1(-per_slot) * agreeing, log_inverse)
     return _Layer(math.floor(max(0.0, min(guessed, covered))), layer.sequences / 2)
 
@@ -214,12 +217,12 @@ def _high(mean: float, log_inverse: float) -> float:
 
 def _first_turn(forest: "LazyForest", share: float) -> float:
     """The most mistakes of layer 0, each of which makes a living sequence at most."""
-    threshold = forest.mistakes_per_layer[0] + forest.margins[0]
+    threshold = forest.plan.mistakes_per_layer[0] + forest.plan.margins[0]
     return threshold + _late(forest, 0, share) + 1
 
 
 def _late(forest: "LazyForest", layer: int, share: float) -> float:
-    return math.log(1 / share) / forest.budgets.switching[layer]
+    return math.log(1 / share) / forest.plan.budgets.switching[layer]
 
 
 def _events(forest: "LazyForest") -> float:
@@ -241,13 +244,13 @@ def _early_answers(forest: "LazyForest") -> float:
     """No turn ends before its mistakes, the target's never, and no slot is hit twice in layer 0."""
     early = [
         forest.rounds * math.exp(-share * margin)
-        for share, margin in zip(forest.budgets.switching, forest.margins, strict=True)
+        for share, margin in zip(forest.plan.budgets.switching, forest.plan.margins, strict=True)
     ]
-    twice = (forest.mistakes_per_layer[0] + forest.margins[0]) ** 2 / forest.slots
+    twice = (forest.plan.mistakes_per_layer[0] + forest.plan.margins[0]) ** 2 / forest.plan.slots
     return math.fsum(early) + twice
 
 
 def _early_yes_upper_bound(forest: "LazyForest", layer: int) -> float:
-    threshold = forest.mistakes_per_layer[layer] + forest.margins[layer]
-    exponent = math.log(forest.rounds) - forest.budgets.switching[layer] * threshold
+    threshold = forest.plan.mistakes_per_layer[layer] + forest.plan.margins[layer]
+    exponent = math.log(forest.rounds) - forest.plan.budgets.switching[layer] * threshold
     return upwards(math.exp(min(0.0, upwards(exponent))))

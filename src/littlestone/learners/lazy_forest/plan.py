@@ -5,16 +5,19 @@ Neither kind touches privacy, which holds for any numbers that ``LazyForest`` ac
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 from littlestone.mechanisms.histogram import smallest_noise_bound
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.theory.histogram_bounds import truncation_upper_bound
 from littlestone.theory.realizable_bounds import frequent_pairs_lower_bound, slots_upper_bound
+
+Rule = Literal["paper", "calibrated", "proved"]
+"""How a plan may be made, if not by hand."""
 
 MANY_SLOTS: Final = 1 << 60
 """So many that no two of a layer-0 hypothesis's mistakes meet in one slot; they cost nothing."""
@@ -54,13 +57,28 @@ class ForestPlan:
     """The public numbers of a forest whose base learner errs at most d times."""
 
     slots: int
+    """N_0, the sequences of layer 0."""
     packed: bool
+    """Whether only living sequences are matched, and slots kept for listed hypotheses only."""
     mistakes_per_layer: tuple[int, ...]
+    """n_0 .. n_d: after so many mistakes (or fewer, see below) the next hypothesis comes up."""
     mistakes_per_slot: tuple[float, ...]
+    """For layers 0 .. d-1: so many mistakes for every slot are enough, too."""
     margins: tuple[int, ...]
+    """λ_0 .. λ_d, added to the mistakes because AboveThreshold may answer early."""
     list_thresholds: tuple[int, ...]
+    """t_1 .. t_d: the noisy count that a hypothesis needs to be listed."""
     budgets: ForestBudgets
-    early_release: bool
+    early_release: bool = False
+    """Whether the only list is released as soon as a hypothesis is frequent (d = 1 only)."""
+    made_by: Rule | None = field(default=None, init=False)
+    """The rule that chose the numbers; None if they are chosen by hand, as after ``replace``."""
+
+    def signed(self, rule: Rule) -> "ForestPlan":
+        """The same numbers, known to be those that ``rule`` chooses."""
+        plan = replace(self)
+        object.__setattr__(plan, "made_by", rule)
+        return plan
 
 
 def paper_plan(
@@ -91,8 +109,7 @@ def paper_plan(
         margins=(math.ceil(margin),) * (depth + 1),
         list_thresholds=(*thresholds, math.ceil(frequent[-1] * 3 / 2)) if depth else (),
         budgets=ForestBudgets((float_at_most(half),) * (depth + 1), listing),
-        early_release=False,
-    )
+    ).signed("paper")
 
 
 @lru_cache(maxsize=1024)
@@ -101,7 +118,8 @@ def calibrated_plan(
 ) -> ForestPlan:
     """The smallest forest that should succeed, by mean values (algorithm.md, §5)."""
     if depth <= 1:
-        return _shallow_plan(depth, rounds, epsilon, delta, failure_probability)
+        shallow = _shallow_plan(depth, rounds, epsilon, delta, failure_probability)
+        return shallow.signed("calibrated")
     draft = _cheapest(_Problem(depth, rounds, epsilon, delta, failure_probability))
     listing = tuple(
         PrivacyGuarantee(epsilon=float_at_most(share), delta=float_at_most(Fraction(delta) / depth))
@@ -116,8 +134,7 @@ def calibrated_plan(
         margins=_margins(budgets.switching, rounds, failure_probability),
         list_thresholds=_smallest_thresholds(listing),
         budgets=budgets,
-        early_release=False,
-    )
+    ).signed("calibrated")
 
 
 def _shallow_plan(

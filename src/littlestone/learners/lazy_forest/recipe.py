@@ -16,8 +16,8 @@ from littlestone.learners.lazy_forest.bound import (
 )
 from littlestone.learners.lazy_forest.checks import check_budgets, check_numbers
 from littlestone.learners.lazy_forest.plan import (
-    ForestBudgets,
     ForestPlan,
+    Rule,
     calibrated_plan,
     paper_plan,
 )
@@ -53,8 +53,8 @@ class ForestTooLargeError(LittlestoneError):
 class LazyForest:
     """Publish frequent hypotheses of a forest, each until it has erred often [P, Algorithm 2].
 
-    ``paper`` has the theorem's constants, ``calibrated`` much smaller ones; the numbers below may
-    also be chosen by hand, since privacy does not depend on them.
+    ``paper`` has the theorem's constants, ``calibrated`` much smaller ones, ``proved`` the smallest
+    with a useful bound; a plan may also be made by hand, since privacy does not depend on it.
 
     Privacy:
         Releases:   the hypothesis of every round
@@ -82,21 +82,7 @@ class LazyForest:
     epsilon: float
     delta: float
     base: OnlineLearner
-    slots: int
-    """N_0, the sequences of layer 0."""
-    packed: bool
-    """Whether only living sequences are matched, and slots kept for listed hypotheses only."""
-    mistakes_per_layer: tuple[int, ...]
-    """n_0 .. n_d: after so many mistakes (or fewer, see below) the next hypothesis comes up."""
-    mistakes_per_slot: tuple[float, ...]
-    """For layers 0 .. d-1: so many mistakes for every slot are enough, too."""
-    margins: tuple[int, ...]
-    """λ_0 .. λ_d, added to the mistakes because AboveThreshold may answer early."""
-    list_thresholds: tuple[int, ...]
-    """t_1 .. t_d: the noisy count that a hypothesis needs to be listed."""
-    budgets: ForestBudgets
-    early_release: bool
-    """Whether the only list is released as soon as a hypothesis is frequent (d = 1 only)."""
+    plan: ForestPlan
     restarts: bool = True
     """Whether a copy whose list is used up is followed by a fresh one; the paper halts."""
     failure_probability: float = 0.25
@@ -110,8 +96,8 @@ class LazyForest:
         require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta, failure_probability=self.failure_probability)
-        check_numbers(self)
-        check_budgets(self)
+        check_numbers(self.plan, depth=self.depth)
+        check_budgets(self.plan, depth=self.depth, promised=self.per_example)
         for layer in range(1, self.depth + 1):
             self.histogram(layer)  # refuses a list threshold that delta does not allow
 
@@ -142,25 +128,16 @@ first layer waits for about 2^139.6 mistakes (and has 2^139.6 slots), but the ho
 rounds. LazyForest.calibrated needs far fewer up to dimension 4; PrivateMajority suits finite \
 classes of any dimension
         """
-        _check_basics(rounds, epsilon, delta, failure_probability)
-        learner = StandardOptimal(concepts) if base is None else base
-        plan = paper_plan(
-            learner.mistake_bound,
-            rounds=rounds,
-            epsilon=epsilon,
-            delta=delta,
-            failure_probability=failure_probability,
-        )
-        return cls(
+        return cls._planned(
+            "paper",
             concepts=concepts,
             rounds=rounds,
             epsilon=epsilon,
             delta=delta,
-            base=learner,
-            restarts=False,
             failure_probability=failure_probability,
+            base=base,
+            restarts=False,
             max_contributions=max_contributions,
-            **_numbers(plan),
         )
 
     @classmethod
@@ -180,24 +157,15 @@ classes of any dimension
         A copy that fails is followed by a fresh one at no cost of privacy, so that a small
         failure probability is not worth its mistakes (algorithm.md, Sections 4 and 5).
         """
-        _check_basics(rounds, epsilon, delta, failure_probability)
-        learner = StandardOptimal(concepts) if base is None else base
-        plan = calibrated_plan(
-            learner.mistake_bound,
-            rounds=rounds,
-            epsilon=epsilon,
-            delta=delta,
-            failure_probability=failure_probability,
-        )
-        return cls(
+        return cls._planned(
+            "calibrated",
             concepts=concepts,
             rounds=rounds,
             epsilon=epsilon,
             delta=delta,
-            base=learner,
             failure_probability=failure_probability,
+            base=base,
             max_contributions=max_contributions,
-            **_numbers(plan),
         )
 
     @classmethod
@@ -222,34 +190,65 @@ classes of any dimension
         >>> learner.bound(failure_probability=0.05) < 10_000
         True
         """
-        draft = cls.calibrated(
+        return cls._planned(
+            "proved",
             concepts=concepts,
             rounds=rounds,
             epsilon=epsilon,
             delta=delta,
-            failure_probability=failure_probability / 10,
+            failure_probability=failure_probability,
             max_contributions=max_contributions,
         )
-        if draft.early_release or not draft.depth:
-            return draft
-        return smallest_proved(draft, failure_probability=failure_probability)
+
+    @classmethod
+    def _planned(
+        cls,
+        rule: Rule,
+        *,
+        concepts: ConceptClass,
+        rounds: int,
+        epsilon: float,
+        delta: float,
+        failure_probability: float,
+        base: OnlineLearner | None = None,
+        restarts: bool = True,
+        max_contributions: int = 1,
+    ) -> "LazyForest":
+        require.integer(rounds=rounds, at_least=1)
+        require.positive(epsilon=epsilon)
+        require.open_probability(delta=delta, failure_probability=failure_probability)
+        learner = StandardOptimal(concepts) if base is None else base
+        # Of a proved forest, whose bound counts on one copy, this is where the search begins.
+        likely = failure_probability / 10 if rule == "proved" else failure_probability
+        planner = paper_plan if rule == "paper" else calibrated_plan
+        forest = cls(
+            concepts=concepts,
+            rounds=rounds,
+            epsilon=epsilon,
+            delta=delta,
+            base=learner,
+            plan=planner(
+                learner.mistake_bound,
+                rounds=rounds,
+                epsilon=epsilon,
+                delta=delta,
+                failure_probability=likely,
+            ),
+            restarts=restarts,
+            failure_probability=failure_probability,
+            max_contributions=max_contributions,
+        )
+        return smallest_proved(forest) if rule == "proved" else forest
 
     def for_rounds(self, rounds: int) -> "LazyForest":
-        """The same learner for another horizon, planned anew unless chosen by hand."""
-        for plan in (calibrated_plan, paper_plan):
-            if self == replace(self, **_numbers(self._planned_by(plan, self.rounds))):
-                return replace(self, rounds=rounds, **_numbers(self._planned_by(plan, rounds)))
-        return replace(self, rounds=rounds)
-
-    def _planned_by(self, plan: Any, rounds: int) -> ForestPlan:
-        planned: ForestPlan = plan(
-            self.depth,
-            rounds=rounds,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            failure_probability=self.failure_probability,
-        )
-        return planned
+        """The same learner for another horizon, planned anew by the rule that planned it."""
+        changed = replace(self, rounds=rounds)
+        rule = self.plan.made_by
+        if rule is None:
+            return changed
+        kept = {entry.name: getattr(changed, entry.name) for entry in fields(self)}
+        del kept["plan"]
+        return type(self)._planned(rule, **kept)
 
     @property
     def depth(self) -> int:
@@ -276,33 +275,36 @@ classes of any dimension
 
     def histogram(self, layer: int) -> PrivateHistogram:
         """The mechanism that lists the frequent hypotheses of ``layer``."""
-        cost = self.budgets.listing[layer - 1]
+        cost = self.plan.budgets.listing[layer - 1]
         return PrivateHistogram(
             epsilon=cost.epsilon,
             delta=cost.delta,
-            threshold=self.list_thresholds[layer - 1],
+            threshold=self.plan.list_thresholds[layer - 1],
             neighbours="replace" if layer == self.depth else "add-remove",
         )
 
     def switch(self, layer: int, slots: int) -> CountAboveThreshold:
         """The mechanism that ends the turn of a hypothesis with that many slots."""
-        mistakes = self.mistakes_per_layer[layer]
+        mistakes = self.plan.mistakes_per_layer[layer]
         if layer < self.depth:
-            mistakes = min(mistakes, math.ceil(Fraction(self.mistakes_per_slot[layer]) * slots))
+            mistakes = min(
+                mistakes, math.ceil(Fraction(self.plan.mistakes_per_slot[layer]) * slots)
+            )
         return CountAboveThreshold(
-            epsilon=self.budgets.switching[layer], threshold=mistakes + self.margins[layer]
+            epsilon=self.plan.budgets.switching[layer],
+            threshold=mistakes + self.plan.margins[layer],
         )
 
     def first_frequent(self) -> FirstFrequent:
         """The mechanism that releases early."""
-        cost = self.budgets.listing[0]
+        cost = self.plan.budgets.listing[0]
         return FirstFrequent(epsilon=cost.epsilon, delta=cost.delta, rounds=self.rounds)
 
     def start(self, *, rng: Randomness | None = None) -> PrivateRun:
         """A run, unless the forest is so large that its first layer could never end."""
-        first = self.mistakes_per_layer[0]
-        if first > _LARGEST_THRESHOLD or (not self.packed and first > self.rounds):
-            raise ForestTooLargeError(mistakes=first, slots=self.slots, rounds=self.rounds)
+        first = self.plan.mistakes_per_layer[0]
+        if first > _LARGEST_THRESHOLD or (not self.plan.packed and first > self.rounds):
+            raise ForestTooLargeError(mistakes=first, slots=self.plan.slots, rounds=self.rounds)
         return PrivateRun.begin(self, rng)
 
     def restore(self, snapshot: bytes) -> PrivateRun:
@@ -313,13 +315,3 @@ classes of any dimension
 
     def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "LazyForestEngine":
         return LazyForestEngine(self, rng, state)
-
-
-def _numbers(plan: ForestPlan) -> dict[str, Any]:
-    return {entry.name: getattr(plan, entry.name) for entry in fields(plan)}
-
-
-def _check_basics(rounds: int, epsilon: float, delta: float, failure_probability: float) -> None:
-    require.integer(rounds=rounds, at_least=1)
-    require.positive(epsilon=epsilon)
-    require.open_probability(delta=delta, failure_probability=failure_probability)

@@ -31,6 +31,11 @@ def calibrated(concepts: Any, **changed: Any) -> LazyForest:
     return LazyForest.calibrated(concepts=concepts, **{**BASICS, **changed})
 
 
+def with_numbers(forest: LazyForest, **changed: Any) -> LazyForest:
+    """``forest`` with numbers of its plan chosen by hand."""
+    return dataclasses.replace(forest, plan=dataclasses.replace(forest.plan, **changed))
+
+
 def small_forest(concepts: Any = SIX_POINTS, **changed: Any) -> LazyForest:
     """So weakly private that turns take a few dozen mistakes: for going through all branches."""
     return calibrated(concepts, **{"epsilon": 20.0, "delta": 0.1, "rounds": 5000, **changed})
@@ -38,9 +43,8 @@ def small_forest(concepts: Any = SIX_POINTS, **changed: Any) -> LazyForest:
 
 def unpacked_forest() -> LazyForest:
     """Algorithm 2 with all slots, small enough to run."""
-    learner = small_forest()
-    return dataclasses.replace(
-        learner,
+    return with_numbers(
+        small_forest(),
         packed=False,
         slots=128,
         mistakes_per_layer=(80, 20, 1),
@@ -54,7 +58,7 @@ def test_the_target_is_found_against_the_greedy_adversary(concepts: Any, rng: Ra
     for adversary in (MistakeForcing(concepts), SpreadMistakes(concepts)):
         transcript = play(learner, adversary, rounds=20_000, rng=rng)
         # Ten times the usual number: all of ten copies in a row would have to fail.
-        assert 0 < transcript.mistakes < 10 * sum(learner.mistakes_per_layer) + 2000
+        assert 0 < transcript.mistakes < 10 * sum(learner.plan.mistakes_per_layer) + 2000
         late = transcript.curve[-1][1] - transcript.curve[-2][1]
         assert late == 0
 
@@ -94,7 +98,7 @@ def test_equal_keys_are_published_in_one_form(rng: Randomness) -> None:
 @pytest.mark.parametrize(
     "learner",
     [small_forest(), small_forest(Points()), unpacked_forest(), small_forest(SparseSets(2))],
-    ids=lambda learner: f"{learner.concepts!r}, packed={learner.packed}",
+    ids=lambda learner: f"{learner.concepts!r}, packed={learner.plan.packed}",
 )
 def test_no_stream_makes_it_raise_and_no_example_overpays(
     learner: LazyForest, rng: Randomness
@@ -158,7 +162,7 @@ def test_a_copy_without_restarts_halts_and_keeps_publishing(rng: Randomness) -> 
 def test_every_example_pays_for_its_own_layer_and_those_above() -> None:
     for concepts in (Thresholds(6), Thresholds(8), Thresholds(16)):
         learner = calibrated(concepts)
-        switching, listing = learner.budgets.switching, learner.budgets.listing
+        switching, listing = learner.plan.budgets.switching, learner.plan.budgets.listing
         for layer, share in enumerate(switching):
             paid = Fraction(share) + sum(Fraction(cost.epsilon) for cost in listing[layer:])
             assert 0.999 < paid <= 1
@@ -177,7 +181,7 @@ def test_budgets_beyond_the_promise_are_refused() -> None:
         (ForestBudgets((0.1, 0.5), (half, half)), "3 entries"),
     ):
         with pytest.raises(ValueError, match=message):
-            dataclasses.replace(learner, budgets=budgets)
+            with_numbers(learner, budgets=budgets)
 
 
 @pytest.mark.parametrize(
@@ -190,15 +194,17 @@ def test_budgets_beyond_the_promise_are_refused() -> None:
         ({"mistakes_per_layer": (500, 0, 1)}, r"mistakes_per_layer\[1\]"),
         ({"mistakes_per_slot": (1.0, math.nan)}, r"mistakes_per_slot\[1\]"),
         ({"early_release": True}, "errs at most once"),
-        ({"epsilon": 0.0}, "epsilon"),
-        ({"delta": 0.0}, "delta"),
-        ({"rounds": 0}, "rounds"),
-        ({"max_contributions": 0}, "max_contributions"),
     ],
 )
 def test_numbers_that_describe_no_forest_are_refused(changed: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        dataclasses.replace(calibrated(Thresholds(6)), **changed)
+        with_numbers(calibrated(Thresholds(6)), **changed)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta", "rounds", "max_contributions"])
+def test_a_forest_without_rounds_or_budget_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        dataclasses.replace(calibrated(Thresholds(6)), **{name: 0})
 
 
 def test_the_papers_forest_refuses_to_start_and_says_what_it_needs() -> None:
@@ -213,9 +219,7 @@ def test_the_papers_forest_refuses_to_start_and_says_what_it_needs() -> None:
 
 def test_the_papers_forest_runs_once_its_numbers_are_replaced(rng: Randomness) -> None:
     paper = LazyForest.paper(concepts=Thresholds(1), failure_probability=0.05, **BASICS)
-    smaller = dataclasses.replace(
-        paper, slots=2**40, mistakes_per_layer=(600, 1), list_thresholds=(100,)
-    )
+    smaller = with_numbers(paper, slots=2**40, mistakes_per_layer=(600, 1), list_thresholds=(100,))
     transcript = play(smaller, MistakeForcing(Thresholds(1)), rounds=10**4, rng=rng)
     assert 600 < transcript.mistakes < 2500
 
@@ -251,8 +255,41 @@ def test_a_class_with_one_concept_makes_no_mistake(rng: Randomness) -> None:
 def test_another_horizon_is_planned_anew() -> None:
     learner = calibrated(Thresholds(6))
     assert learner.for_rounds(10**9) == calibrated(Thresholds(6), rounds=10**9)
-    chosen = dataclasses.replace(learner, slots=2**30)
-    assert chosen.for_rounds(10**3) == dataclasses.replace(chosen, rounds=10**3)
+    paper = LazyForest.paper(concepts=Thresholds(6), failure_probability=0.05, **BASICS)
+    longer = LazyForest.paper(
+        concepts=Thresholds(6), failure_probability=0.05, **{**BASICS, "rounds": 10**9}
+    )
+    assert paper.for_rounds(10**9) == longer != paper
+
+
+def test_a_proved_forest_stays_proved_for_another_horizon() -> None:
+    learner = LazyForest.proved(concepts=Thresholds(6), **BASICS)
+    longer = learner.for_rounds(10**9)
+    assert longer == LazyForest.proved(concepts=Thresholds(6), **{**BASICS, "rounds": 10**9})
+    assert longer.bound(failure_probability=0.05) < 10_000
+
+
+def test_a_plan_changed_by_hand_is_kept_for_another_horizon() -> None:
+    for learner in (
+        calibrated(Thresholds(6)),
+        LazyForest.proved(concepts=Thresholds(6), **BASICS),
+        LazyForest.paper(concepts=Thresholds(6), failure_probability=0.05, **BASICS),
+    ):
+        assert learner.plan.made_by is not None
+        chosen = with_numbers(learner, slots=2**30)
+        assert chosen.plan.made_by is None
+        assert chosen.for_rounds(10**3) == dataclasses.replace(chosen, rounds=10**3)
+
+
+def test_whatever_else_was_chosen_is_kept_for_another_horizon() -> None:
+    concepts = FiniteClass([[0, 0, 1], [0, 1, 1], [1, 1, 1]])
+    learner = dataclasses.replace(
+        calibrated(concepts, base=Halving(concepts), max_contributions=2, failure_probability=0.1),
+        restarts=False,
+    )
+    longer = learner.for_rounds(10**9)
+    assert dataclasses.replace(longer, rounds=10**6, plan=learner.plan) == learner
+    assert longer.plan != learner.plan
 
 
 def test_a_user_with_several_examples_gets_a_weaker_promise() -> None:
@@ -264,7 +301,7 @@ def test_a_user_with_several_examples_gets_a_weaker_promise() -> None:
 def test_time_and_memory_do_not_depend_on_the_slots() -> None:
     peaks = []
     for exponent in (20, 40, 80):
-        learner = dataclasses.replace(calibrated(Thresholds(8)), slots=2**exponent)
+        learner = with_numbers(calibrated(Thresholds(8)), slots=2**exponent)
         tracemalloc.start()
         run = learner.start(rng=seeded(1))
         xs = np.zeros(4000, dtype=np.int64)

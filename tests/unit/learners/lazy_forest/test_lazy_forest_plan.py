@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from typing import Any
 
 import pytest
 
@@ -36,6 +37,10 @@ def plan(
 
 def first_turn(planned: ForestPlan) -> int:
     return planned.mistakes_per_layer[0] + planned.margins[0]
+
+
+def with_numbers(forest: LazyForest, **changed: Any) -> LazyForest:
+    return dataclasses.replace(forest, plan=dataclasses.replace(forest.plan, **changed))
 
 
 @pytest.mark.parametrize("depth", [2, 3, 4])
@@ -75,8 +80,10 @@ def test_the_papers_bound_is_the_theorems_when_there_are_enough_rounds() -> None
     learner = LazyForest.paper(concepts=Thresholds(6), **basics)  # type: ignore[arg-type]
     theorem = mistakes_upper_bound(dimension=2, **basics)  # type: ignore[arg-type]
     assert learner.bound(failure_probability=0.05) == float(theorem)
-    chosen = dataclasses.replace(learner, list_thresholds=(200, 200))
+    chosen = with_numbers(learner, list_thresholds=(200, 200))
     assert chosen.bound(failure_probability=0.05) == float(2**400)
+    stretched = dataclasses.replace(learner, rounds=2**401)  # a plan for fewer rounds
+    assert stretched.bound(failure_probability=0.05) == float(2**401)
 
 
 @pytest.mark.parametrize("concepts", [Points(), Thresholds(6), SparseSets(2)])
@@ -98,11 +105,11 @@ def test_a_proved_forest_stays_within_its_bound(concepts: object, rng: Randomnes
 
 def test_a_copy_fails_less_often_the_larger_it_is() -> None:
     draft = LazyForest.proved(concepts=Thresholds(6), rounds=10**6, epsilon=1.0, delta=1e-6)
-    sizes = [draft.mistakes_per_layer[0] * factor for factor in (1, 2, 4)]
+    sizes = [draft.plan.mistakes_per_layer[0] * factor for factor in (1, 2, 4)]
     fails = [
-        copy_failure_upper_bound(dataclasses.replace(draft, mistakes_per_layer=(size, size, 1)))
+        copy_failure_upper_bound(with_numbers(draft, mistakes_per_layer=(size, size, 1)))
         for size in sizes
     ]
     assert 1 > fails[0] > 0.99 * fails[1] > 0.9 * fails[2] > 0
-    small = dataclasses.replace(draft, mistakes_per_layer=(200, 200, 1))
+    small = with_numbers(draft, mistakes_per_layer=(200, 200, 1))
     assert copy_failure_upper_bound(small) == 1
