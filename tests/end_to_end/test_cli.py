@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from littlestone.cli.main import app
+import littlestone
+from littlestone.cli.main import COMMANDS, app
 
 runner = CliRunner()
 
@@ -102,6 +103,16 @@ def test_help_starts_without_the_numerical_libraries() -> None:
 
 
 def test_every_command_has_help() -> None:
-    for command in ("dimension", "classes", "play", "demo", "audit", "claims"):
+    for command, (_, line) in COMMANDS.items():
         result = run(command, "--help")
         assert result.exit_code == 0, command
+        assert line in " ".join(result.output.split()), command
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert run("--version").output == f"littlestone {littlestone.__version__}\n"
+
+
+def test_an_unknown_command_is_told_its_neighbour() -> None:
+    result = run("plaj")
+    assert result.exit_code == 2 and "Did you mean 'play'?" in result.output

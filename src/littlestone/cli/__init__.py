@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command line is a thin layer: a command reads options, calls the library, prints."""

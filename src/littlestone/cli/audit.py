@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -11,6 +12,7 @@ from littlestone.audit import matrix
 from littlestone.audit.auditing import AuditReport, audit
 from littlestone.audit.registry import AUDITS, BROKEN, CONTROLS, bug_of
 from littlestone.catalogue import lookup
+from littlestone.cli.options import AsJson
 from littlestone.cli.progress import round_bar
 from littlestone.randomness import Randomness, secure, seeded
 
@@ -18,15 +20,21 @@ VIOLATION = 1
 
 
 def run(
-    name: str | None,
-    *,
-    broken: str | None,
-    epsilon: float,
-    delta: float,
-    runs: int,
-    seed: int | None,
-    write_matrix: Path | None,
-    as_json: bool,
+    mechanism: Annotated[
+        str | None, typer.Argument(help="What to audit; without it, the list is printed.")
+    ] = None,
+    broken: Annotated[
+        str | None, typer.Option(help="Audit a broken mechanism, to see it caught.")
+    ] = None,
+    epsilon: Annotated[float, typer.Option(help="The claim to refute.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="The claim to refute.")] = 1e-6,
+    runs: Annotated[int, typer.Option(help="At most this many games.")] = 200_000,
+    seed: Annotated[int | None, typer.Option(help="Replay an audit.")] = None,
+    write_matrix: Annotated[
+        Path | None,
+        typer.Option("--matrix", help="Run all audits and write the detection matrix here."),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Audit one mechanism or one control, or write the whole detection matrix."""
     rng = secure() if seed is None else seeded(seed)
@@ -35,8 +43,8 @@ def run(
     elif broken is not None:
         subject = lookup(BROKEN, broken, kind="broken mechanism")
         _one(subject, CONTROLS[broken], runs, rng, as_json, note=f"the bug: {bug_of(broken)}")
-    elif name is not None:
-        entry = lookup(AUDITS, name, kind="audit")
+    elif mechanism is not None:
+        entry = lookup(AUDITS, mechanism, kind="audit")
         _one(entry.subject(epsilon, delta), entry.adversary, runs, rng, as_json, entry.summary)
     else:
         _list()

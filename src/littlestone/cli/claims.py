@@ -1,8 +1,9 @@
-"""``littlestone claims``."""
+"""The command ``littlestone claims`` examines statements of the paper."""
 
 import json
 import os
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -12,6 +13,7 @@ from littlestone.catalogue import lookup
 from littlestone.claims.core import Claim, Outcome, Verdict, examine
 from littlestone.claims.examining import examine_all
 from littlestone.claims.registry import CLAIMS
+from littlestone.cli.options import AsJson, Cluster, Engine, Jobs
 from littlestone.cli.progress import round_bar
 from littlestone.game.workers import Workers
 
@@ -21,17 +23,21 @@ COLOURS = {Verdict.CONFIRMED: "green", Verdict.NOT_REFUTED: "cyan", Verdict.REFU
 
 
 def run(
-    names: list[str],
-    *,
-    full: bool,
-    seed: int | None,
-    workers: Workers,
-    out: Path | None,
-    as_json: bool,
+    names: Annotated[list[str] | None, typer.Argument(help="Which claims; all by default.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Full sizes instead of quick ones.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Repeat a run.")] = None,
+    jobs: Jobs = 1,
+    engine: Engine = "loky",
+    cluster: Cluster = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write pictures, JSON and one HTML page into this folder.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Examine the named claims (all by default), print the verdicts, write the page."""
-    chosen = [lookup(CLAIMS, name, kind="claim") for name in names] or list(CLAIMS.values())
+    """Prints a verdict, the numbers in a sentence, and the seed that repeats them."""
+    chosen = [lookup(CLAIMS, name, kind="claim") for name in names or []] or list(CLAIMS.values())
     first = int.from_bytes(os.urandom(4), "big") if seed is None else seed
+    workers = Workers(jobs=jobs, engine=engine, cluster=cluster)
     if workers.in_this_process:
         seeds = range(first, first + len(chosen))
         outcomes = [

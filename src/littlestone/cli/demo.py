@@ -1,11 +1,14 @@
-"""``littlestone demo``: private learners against adaptive adversaries, in one table."""
+"""The command ``littlestone demo`` plays private learners against adaptive adversaries."""
 
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 from littlestone.catalogue import ADVERSARIES, LEARNERS, class_from_spec
+from littlestone.cli.options import Delta, Epsilon, Seed
 from littlestone.cli.pictures import cumulative_mistakes
 from littlestone.cli.progress import round_bar
 from littlestone.concepts.protocols import ConceptClass
@@ -26,8 +29,14 @@ GAMES = (
 FOES = ("mistake-forcing", "spread-mistakes", "frequent-killer")
 
 
-def run(*, rounds: int, epsilon: float, delta: float, plot: Path, seed: int | None) -> None:
-    """Play all games with a progress bar, then print the table and write the picture."""
+def run(
+    rounds: Annotated[int, typer.Option(help="Rounds of each game.")] = 1_000_000,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    plot: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("out/demo.png"),
+    seed: Seed = None,
+) -> None:
+    """Prints one table of mistakes, beside what no learner can do better, and draws them."""
     rng = secure() if seed is None else seeded(seed)
     table = Table(title=f"mistakes in {rounds:,} rounds against adaptive adversaries")
     table.add_column("class,\nlearner", no_wrap=True)

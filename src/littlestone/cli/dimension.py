@@ -1,11 +1,14 @@
-"""``littlestone dimension``."""
+"""The command ``littlestone dimension`` prints the dimensions of a class."""
 
 import json
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 from littlestone.catalogue import class_from_spec
+from littlestone.cli.options import AsJson, ClassSpec
 from littlestone.concepts.dimensions.mistake_trees import shattered_tree
 from littlestone.concepts.protocols import ConceptClass
 
@@ -17,7 +20,11 @@ DIMENSIONS = {
 }
 
 
-def run(spec: str, *, tree: bool, as_json: bool) -> None:
+def run(
+    spec: ClassSpec,
+    tree: Annotated[bool, typer.Option("--tree", help="Print a shattered tree.")] = False,
+    as_json: AsJson = False,
+) -> None:
     """Print the dimensions; a dimension nobody knows is said to be unknown, with the reason."""
     concepts = class_from_spec(spec)
     found = {name: _value(concepts, attribute) for name, attribute in DIMENSIONS.items()}

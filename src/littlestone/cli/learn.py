@@ -1,4 +1,4 @@
-"""``littlestone learn``."""
+"""The command ``littlestone learn`` publishes a rule from a stream of events, durably."""
 
 import json
 import math
@@ -6,48 +6,70 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
 from littlestone.catalogue import LEARNERS, class_from_spec, lookup
+from littlestone.cli.options import Delta, Epsilon
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError
 from littlestone.recommendation import recommend
 from littlestone.service.durable import DurableRun
 from littlestone.service.events import Columns, read
-from littlestone.service.learning import Policy, Publisher, Tally, learn
+from littlestone.service.learning import Publisher, Tally, learn
 from littlestone.service.report import report
 from littlestone.theory.floors import points_floor
 
 
 def run(
-    source: str,
-    *,
-    concepts: str,
-    columns: Columns,
-    learner: str,
-    setting: str,
-    epsilon: float,
-    delta: float,
-    rounds: int,
-    max_contributions: int,
-    store: Path,
-    out: Path | None,
-    report_path: Path | None,
-    group: int,
-    policy: Policy,
-    quiet: bool,
+    source: Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSONL, Parquet, or - .")],
+    concepts: Annotated[str, typer.Option("--class", help="As in stumps:schema.toml.")],
+    label: Annotated[str, typer.Option(help="The column with the label, 0 or 1.")],
+    rounds: Annotated[int, typer.Option(help="At most this many events will be taken.")],
+    store: Annotated[Path, typer.Option(help="The durable state; created or continued.")],
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-7,
+    learner: Annotated[
+        str, typer.Option(help="A private learner, or auto for the recommended one.")
+    ] = "auto",
+    setting: Annotated[
+        str, typer.Option(help="For auto: realizable, agnostic, or auto (which assumes nothing).")
+    ] = "auto",
+    feature: Annotated[
+        str | None, typer.Option(help="The column with the point, for classes without a schema.")
+    ] = None,
+    identity: Annotated[
+        str | None, typer.Option("--id", help="The column with the event's id; else the line.")
+    ] = None,
+    max_contributions: Annotated[int, typer.Option(help="Events of one user, at most.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="Append the published rules here instead of printing.")
+    ] = None,
+    report_path: Annotated[
+        Path | None, typer.Option("--report", help="Write a one-page HTML report.")
+    ] = None,
+    group: Annotated[
+        int, typer.Option(help="Events in one commit; 1 for the shortest delay.")
+    ] = 1000,
+    bad_rows: Annotated[
+        str, typer.Option(help="What to do with rows that do not fit: reject or stop.")
+    ] = "reject",
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
-    """Learn from a file or a pipe; continue where the store stands."""
+    """From a file or a pipe; a store that exists is continued where it stands."""
+    if bad_rows not in ("reject", "stop"):
+        raise ValueError(f"bad-rows must be 'reject' or 'stop', got bad-rows={bad_rows!r}")
     space = class_from_spec(concepts)
     console = Console(stderr=True, quiet=quiet)
     budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
     recipe = _recipe(space, learner, setting, budget, console)
     if max_contributions > 1:
         recipe = replace(recipe, max_contributions=max_contributions)
+    columns = Columns(label=label, feature=feature, identity=identity)
     events = read(source, space, columns, standard_input=sys.stdin)
     durable = (
         DurableRun.resume(recipe, store) if store.exists() else DurableRun.start(recipe, store)
@@ -62,7 +84,7 @@ def run(
                 events,
                 publisher,
                 group=group,
-                policy=policy,
+                policy="stop" if bad_rows == "stop" else "reject",
                 progress=lambda tally: live.update(
                     _status(durable, tally, (durable.rounds - before), time.monotonic() - started)
                 ),

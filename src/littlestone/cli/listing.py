@@ -1,4 +1,4 @@
-"""``littlestone classes``, and the other lists of the catalogue."""
+"""The commands ``littlestone classes`` and ``learners`` print the lists of the catalogue."""
 
 import json
 
@@ -6,9 +6,10 @@ from rich.console import Console
 from rich.table import Table
 
 from littlestone.catalogue import ADVERSARIES, CLASSES, LEARNERS
+from littlestone.cli.options import AsJson
 
 
-def classes(*, as_json: bool) -> None:
+def classes(as_json: AsJson = False) -> None:
     """Every concept class, with an example that can be pasted."""
     if as_json:
         rows = {name: {"example": e.example, "is": e.summary} for name, e in CLASSES.items()}
@@ -20,8 +21,8 @@ def classes(*, as_json: bool) -> None:
     Console().print(table)
 
 
-def learners(*, as_json: bool) -> None:
-    """Every learner and adversary that ``littlestone play`` knows."""
+def learners(as_json: AsJson = False) -> None:
+    """Every learner and adversary that [b]littlestone play[/b] knows."""
     if as_json:
         rows = {name: {"private": e.private, "is": e.summary} for name, e in LEARNERS.items()}
         foes = {name: e.summary for name, e in ADVERSARIES.items()}

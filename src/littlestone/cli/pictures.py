@@ -1,4 +1,4 @@
-"""Pictures of games; needs the ``plot`` extra."""
+"""Games are drawn here; this needs the ``plot`` extra."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

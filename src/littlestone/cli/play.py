@@ -1,14 +1,15 @@
-"""``littlestone play``."""
+"""The command ``littlestone play`` plays one game, or the same one many times."""
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from littlestone.catalogue import ADVERSARIES, LEARNERS, class_from_spec, lookup
+from littlestone.cli.options import AsJson, ClassOption, Cluster, Engine, Jobs
 from littlestone.cli.progress import round_bar
 from littlestone.game.play import play
 from littlestone.game.sweeps import Summary, Sweep, repeat
@@ -21,23 +22,42 @@ SHOWN_FAILURES = 5
 
 
 def run(
-    *,
-    learner: str,
-    adversary: str,
-    concepts: str,
-    rounds: int,
-    epsilon: float,
-    delta: float,
-    seed: int | None,
-    peek: bool,
-    even_oblivious_only: bool,
-    times: int,
-    workers: Workers,
-    plot: Path | None,
-    as_json: bool,
+    learner: Annotated[str, typer.Option(help="A learner of the catalogue.")] = "standard-optimal",
+    adversary: Annotated[str, typer.Option(help="An adversary.")] = "mistake-forcing",
+    concepts: ClassOption = "thresholds:16",
+    rounds: Annotated[int, typer.Option(help="How many rounds.")] = 10_000,
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter of private learners.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="Privacy parameter of private learners.")] = 1e-6,
+    seed: Annotated[int | None, typer.Option(help="Replay a run; it is then not private.")] = None,
+    peek: Annotated[
+        bool, typer.Option("--peek", help="Show the adversary h_t: stronger than the paper.")
+    ] = False,
+    even_oblivious: Annotated[
+        bool,
+        typer.Option(
+            "--even-oblivious-only",
+            help="Let an adaptive adversary play learners that promise nothing against it.",
+        ),
+    ] = False,
+    times: Annotated[
+        int,
+        typer.Option(
+            "--repeat",
+            help="Play so many independent games; prints means, standard errors and quantiles. "
+            "Games that fail are listed, and the exit status is 1.",
+        ),
+    ] = 1,
+    jobs: Jobs = 1,
+    engine: Engine = "loky",
+    cluster: Cluster = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write the cumulative mistakes as a picture.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Play one game, or the same many times, and show what came of it."""
+    """Prints what came of it; many games are summed up by means, errors and quantiles."""
     space = class_from_spec(concepts)
+    workers = Workers(jobs=jobs, engine=engine, cluster=cluster)
     entry = lookup(LEARNERS, learner, kind="learner")
     recipe = entry.build(space, rounds=rounds, epsilon=epsilon, delta=delta)
     foe = lookup(ADVERSARIES, adversary, kind="adversary").build(space)
@@ -47,7 +67,7 @@ def run(
         "rounds": rounds,
         "rng": rng,
         "peek": peek,
-        "even_if_oblivious_only": even_oblivious_only,
+        "even_if_oblivious_only": even_oblivious,
     }
     if times == 1:
         with round_bar(rounds, f"{learner} against {adversary}", quiet=as_json) as progress:

@@ -1,4 +1,4 @@
-"""Progress bars, on standard error so that output can be piped."""
+"""Progress bars go to standard error, so that output can be piped."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

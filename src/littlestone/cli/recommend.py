@@ -1,32 +1,36 @@
-"""``littlestone recommend``."""
+"""The command ``littlestone recommend`` ranks the learners that apply."""
 
 import json
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 from littlestone.catalogue import class_from_spec
-from littlestone.recommendation import AdversaryKind, Recommendation, Setting, recommend
+from littlestone.cli.options import AsJson, ClassSpec, Delta, Epsilon
+from littlestone.recommendation import Recommendation, recommend
 
 
 def run(
-    spec: str,
-    *,
-    rounds: int,
-    epsilon: float,
-    delta: float,
-    setting: Setting,
-    adversary: AdversaryKind,
-    as_json: bool,
+    concepts: ClassSpec,
+    rounds: Annotated[int, typer.Option(help="The horizon.")],
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    setting: Annotated[
+        str, typer.Option(help="realizable (some concept always fits) or agnostic.")
+    ] = "realizable",
+    adversary: Annotated[str, typer.Option(help="adaptive or oblivious.")] = "adaptive",
+    as_json: AsJson = False,
 ) -> None:
-    """Rank the learners for a class and a budget, with the reasons."""
+    """Those that do not apply are named, too. It reads no data and spends nothing."""
     advice = recommend(
-        class_from_spec(spec),
+        class_from_spec(concepts),
         rounds=rounds,
         epsilon=epsilon,
         delta=delta,
-        setting=setting,
-        adversary=adversary,
+        setting=setting,  # type: ignore[arg-type]
+        adversary=adversary,  # type: ignore[arg-type]
     )
     if as_json:
         print(json.dumps(_record(advice)))  # noqa: T201

@@ -1,4 +1,4 @@
-"""``littlestone sanitize``."""
+"""The command ``littlestone sanitize`` writes a private synthetic column."""
 
 import csv
 import json
@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 
 from littlestone import require
 from littlestone.catalogue import class_from_spec
+from littlestone.cli.options import AsJson, ClassOption, Delta, Epsilon, Seed
 from littlestone.cli.progress import round_bar
 from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
 from littlestone.concepts.keys import key_to_json
@@ -34,20 +36,21 @@ class Table:
 
 
 def run(
-    path: Path,
-    *,
-    concepts: str,
-    epsilon: float,
-    delta: float,
-    out: Path,
-    column: str | None,
-    label: str | None,
-    error: float,
-    failure_probability: float,
-    size: int | None,
-    method: str,
-    seed: int | None,
-    as_json: bool,
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A CSV file.")],
+    concepts: ClassOption,
+    out: Annotated[Path, typer.Option(help="Write the synthetic column here.")],
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    column: Annotated[str | None, typer.Option(help="The column with the points.")] = None,
+    label: Annotated[str | None, typer.Option(help="The column with the labels, if any.")] = None,
+    error: Annotated[
+        float, typer.Option(help="Refuse if a larger error has to be expected.")
+    ] = 0.1,
+    failure_probability: Annotated[float, typer.Option(help="Of the stated error.")] = 0.05,
+    size: Annotated[int | None, typer.Option(help="How many synthetic rows.")] = None,
+    method: Annotated[str, typer.Option(help="auto or generic.")] = "auto",
+    seed: Seed = None,
+    as_json: AsJson = False,
 ) -> None:
     """Say what error to expect, refuse if it is too large, then release."""
     known = class_from_spec(concepts)
