@@ -1,6 +1,12 @@
-"""The games whose transcripts are kept: every learner without privacy against every adversary."""
+"""The games whose transcripts are kept.
+
+Every learner without privacy meets every adversary. Private learners, with seeded noise, meet one
+that adapts and one that is noisy; those that promise nothing against the first meet a random one.
+"""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +16,18 @@ from tests.battery import ADVERSARIES, NEED_A_DIMENSION
 from littlestone.adversaries.fitting import fits
 from littlestone.adversaries.random_concept import random_concept
 from littlestone.adversaries.replay import Replay
+from littlestone.catalogue import LEARNERS as CATALOGUE
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.game.play import play
 from littlestone.game.protocols import Adversary
+from littlestone.learners.wrappers.restarting import Restarting
+from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 from littlestone.online.halving import Halving
 from littlestone.online.perceptron import Perceptron
 from littlestone.online.sparse_majority.recipe import SparseMajority
@@ -38,6 +48,12 @@ LEARNERS: dict[str, tuple[Callable[[Any], Any], tuple[ConceptClass, ...]]] = {
     "winnow": (Winnow, (MonotoneDisjunctions(2, 4),)),
 }
 KNOW_NO_DIMENSION = ("perceptron", "winnow")
+PRIVATE_ROUNDS = 400
+# The forests of Golowich and Livni learn nothing in so few rounds without far larger budgets.
+SIZES: dict[str, tuple[ConceptClass, int, float]] = {
+    "eager-forest": (Points(4), PRIVATE_ROUNDS, 200.0),
+    "fresh-copies": (Points(4), 100, 400.0),
+}
 
 
 def replayed(concepts: ConceptClass) -> Replay:
@@ -50,20 +66,74 @@ def replayed(concepts: ConceptClass) -> Replay:
     return Replay(concepts, stream)
 
 
-def games() -> Iterator[tuple[str, list[tuple[Any, Adversary]]]]:
+@dataclass(frozen=True)
+class Game:
+    """A learner against an adversary, told in the way that suits the learner."""
+
+    learner: Any
+    adversary: Adversary
+
+    def text(self) -> str:
+        """The totals and the first rounds."""
+        return play(self.learner, self.adversary, rounds=40, rng=seeded(SEED), record=24).text()
+
+
+@dataclass(frozen=True)
+class PrivateGame(Game):
+    name: str
+
+    def text(self) -> str:
+        """The rounds in which the hypothesis changed; then the totals of the game in blocks.
+
+        The learner goes by its name: how a recipe prints is not how it behaves.
+        """
+        rounds = self.learner.rounds or PRIVATE_ROUNDS
+        one_by_one, in_blocks = (
+            play(self.learner, self.adversary, rounds=rounds, rng=seeded(SEED), record=record)
+            for record in (rounds, 0)
+        )
+        changes = tuple(
+            entry
+            for before, entry in pairwise(one_by_one.record)
+            if entry.hypothesis != before.hypothesis
+        )
+        told = replace(one_by_one, learner=self.name, record=one_by_one.record[:1] + changes)
+        return "\n".join((told.text(), replace(in_blocks, learner=f"{self.name}, blocks").text()))
+
+
+def games() -> Iterator[tuple[str, list[Game]]]:
     """The name of each file, and the games in it."""
     adversaries = {**ADVERSARIES, "replay": replayed}
     for learner, (build, classes) in LEARNERS.items():
         for foe, build_foe in adversaries.items():
             if learner in KNOW_NO_DIMENSION and foe in NEED_A_DIMENSION:
                 continue
-            pairs = [(build(concepts), build_foe(concepts)) for concepts in classes]
+            pairs = [Game(build(concepts), build_foe(concepts)) for concepts in classes]
             yield f"{learner}--{foe}.txt", pairs
+    for name, recipe in private_learners().items():
+        for foe in ("random" if recipe.oblivious_only else "mistake-forcing", "noisy"):
+            adversary = ADVERSARIES[foe](recipe.concepts)
+            yield f"{name}--{foe}.txt", [PrivateGame(recipe, adversary, name)]
 
 
-def text_of(pairs: list[tuple[Any, Adversary]]) -> str:
-    played = (
-        play(learner, adversary, rounds=40, rng=seeded(SEED), record=24)
-        for learner, adversary in pairs
-    )
-    return "\n".join(transcript.text() for transcript in played)
+def private_learners() -> dict[str, Any]:
+    """Every private learner of the catalogue, on sizes at which its hypothesis changes."""
+    built = {
+        name: entry.build(concepts, rounds=rounds, epsilon=epsilon, delta=0.01)
+        for name, entry in CATALOGUE.items()
+        if entry.private
+        for concepts, rounds, epsilon in [SIZES.get(name, (Thresholds(3), PRIVATE_ROUNDS, 8.0))]
+    }
+    return {
+        **built,
+        "private-majority-cumulative": replace(built["private-majority"], evidence="cumulative"),
+        "lazy-forest-points": CATALOGUE["lazy-forest"].build(
+            Points(4), rounds=PRIVATE_ROUNDS, epsilon=8.0, delta=0.01
+        ),
+        "restarting": Restarting(learner=built["lazy-forest"]),
+        "unknown-horizon": UnknownHorizon(learner=built["private-majority"], first_rounds=16),
+    }
+
+
+def text_of(played: list[Game]) -> str:
+    return "\n".join(game.text() for game in played)

@@ -4,11 +4,13 @@ import importlib
 import inspect
 import pkgutil
 from dataclasses import is_dataclass
+from types import ModuleType
 
 import pytest
-from tests.golden.games import TRANSCRIPTS, games, text_of
+from tests.golden.games import TRANSCRIPTS, PrivateGame, games, text_of
 
 import littlestone.adversaries
+import littlestone.learners
 import littlestone.online
 
 GAMES = dict(games())
@@ -24,11 +26,11 @@ def test_no_transcript_is_missing_or_left_over() -> None:
     assert {path.name for path in TRANSCRIPTS.iterdir()} == set(GAMES)
 
 
-def recipes(package: object, duty: str) -> set[str]:
+def recipes(package: ModuleType, duty: str) -> set[str]:
     """The classes of a package that can be started and have the named duty."""
     modules = (
-        importlib.import_module(f"{package.__name__}.{module.name}")
-        for module in pkgutil.iter_modules(package.__path__)
+        importlib.import_module(module.name)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     )
     return {
         name
@@ -43,10 +45,17 @@ def recipes(package: object, duty: str) -> set[str]:
 
 
 def test_every_adversary_has_its_transcripts() -> None:
-    played = {type(adversary).__name__ for pairs in GAMES.values() for _, adversary in pairs}
+    played = {type(game.adversary).__name__ for games in GAMES.values() for game in games}
     assert recipes(littlestone.adversaries, "realizable") <= played
 
 
-def test_every_learner_without_privacy_has_its_transcripts() -> None:
-    played = {type(learner).__name__ for pairs in GAMES.values() for learner, _ in pairs}
-    assert recipes(littlestone.online, "mistake_bound") <= played
+def test_every_learner_has_its_transcripts() -> None:
+    played = {type(game.learner).__name__ for games in GAMES.values() for game in games}
+    wanted = recipes(littlestone.online, "mistake_bound") | recipes(littlestone.learners, "bound")
+    assert {"SparseMajority", "LazyForest"} <= wanted <= played
+
+
+def test_private_transcripts_show_learning() -> None:
+    private = [name for name, games in GAMES.items() if isinstance(games[0], PrivateGame)]
+    kept = {name: (TRANSCRIPTS / name).read_text(encoding="utf-8") for name in private}
+    assert kept and not [name for name, text in kept.items() if "switches   0" in text]
