@@ -35,7 +35,7 @@ from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.fresh import FreshEngine
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.run import Engine, PrivateRun
+from littlestone.learners.run import Engine, PrivateLearner
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.mechanisms.frequent_release import FrequentRelease
 from littlestone.mechanisms.histogram import PrivateHistogram
@@ -254,7 +254,7 @@ class _FlagEngine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlagLearner:
+class FlagLearner(PrivateLearner):
     """(0, 1/32)-private, but not conditionally on what it showed before; it says that it is."""
 
     concepts: Points = field(default_factory=Points)
@@ -264,7 +264,8 @@ class FlagLearner:
     oblivious_only: ClassVar[bool] = False
     prefix_conditional: ClassVar[bool] = True  # the lie
 
-    def guarantee(self) -> PrivacyGuarantee:
+    @property
+    def per_example(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=0.0, delta=1 / 32)
 
     def bound(self, *, failure_probability: float) -> float:
@@ -277,9 +278,6 @@ class FlagLearner:
     def restored_engine(self, state: dict[str, Any], rng: Randomness) -> Engine:
         del state
         return _FlagEngine(rng)
-
-    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
-        return PrivateRun.begin(self, rng)
 
 
 def _fresh(kind: type[PrivateMajority], concepts: ConceptClass, plan: FreshPlan) -> PrivateMajority:

@@ -142,7 +142,7 @@ class PrivateClassifier(base.Classifier):
         """Continue from a snapshot of a classifier with the same parameters."""
         if self._run is not None:
             raise ValueError("this classifier has begun to learn already; resume a fresh clone")
-        self._run = PrivateRun.restore(self._recipe, snapshot, register)
+        self._run = self._recipe.restore(snapshot, register)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_run": None if self._run is None else portable(self._run)}
@@ -150,7 +150,7 @@ class PrivateClassifier(base.Classifier):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if state["_run"] is not None:
-            self._run = PrivateRun.restore(self._recipe, state["_run"])
+            self._run = self._recipe.restore(state["_run"])
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -156,7 +156,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             raise ValueError("resume needs concepts= or learner=, got the grid alone")
         recipe = self._recipe(concepts, self.rounds)
         label_numbers(self.classes)
-        self.run_ = PrivateRun.restore(recipe, snapshot, register)
+        self.run_ = recipe.restore(snapshot, register)
         self.recipe_, self.classes_ = recipe, np.asarray(self.classes)
         if isinstance(concepts.domain, Schema):
             self.n_features_in_ = len(concepts.domain.fields)
@@ -242,7 +242,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "run_" in state:
-            self.run_ = PrivateRun.restore(self.recipe_, state["run_"])
+            self.run_ = self.recipe_.restore(state["run_"])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 from littlestone import require
 from littlestone.concepts.losses.concept_losses import losses_of, require_listable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
-from littlestone.learners.run import PrivateRun
+from littlestone.learners.run import PrivateLearner
 from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.rounding import float_at_most
@@ -19,7 +18,7 @@ from littlestone.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NaiveRecomposition:
+class NaiveRecomposition(PrivateLearner):
     """A baseline to compare with: in every round draw a concept by its mistakes so far.
 
     Privacy:
@@ -57,9 +56,16 @@ class NaiveRecomposition:
         mechanism = ExponentialMechanism(epsilon=float_at_most(width), range_width=2)
         object.__setattr__(self, "_mechanism", mechanism)
 
-    def guarantee(self) -> PrivacyGuarantee:
-        """Per user who contributes at most ``max_contributions`` examples."""
-        return user_level(self._per_example(), max_contributions=self.max_contributions)
+    @property
+    def per_example(self) -> PrivacyGuarantee:
+        """The first example meets all draws but one."""
+        one = ZeroConcentrated.from_bounded_range(self._mechanism.epsilon)
+        all_draws = ZeroConcentrated.rounded_up(Fraction(one.rho) * (self.rounds - 1))
+        return all_draws.guarantee(delta=self.delta)
+
+    @property
+    def budget(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; exceeded with ``failure_probability`` at most."""
@@ -70,23 +76,11 @@ class NaiveRecomposition:
         bound = min((math.expm1(theta) * shares + surprise) / theta for theta in thetas)
         return min(float(self.rounds), bound * (1 + 1e-6))
 
-    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
-        return PrivateRun.begin(self, rng)
-
-    def restore(self, snapshot: bytes) -> PrivateRun:
-        return PrivateRun.restore(self, snapshot)
-
     def engine(self, rng: Randomness) -> "NaiveRecompositionEngine":
         return NaiveRecompositionEngine(self, rng)
 
     def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "NaiveRecompositionEngine":
         return NaiveRecompositionEngine(self, rng, state)
-
-    def _per_example(self) -> PrivacyGuarantee:
-        """The first example meets all draws but one."""
-        one = ZeroConcentrated.from_bounded_range(self._mechanism.epsilon)
-        all_draws = ZeroConcentrated.rounded_up(Fraction(one.rho) * (self.rounds - 1))
-        return all_draws.guarantee(delta=self.delta)
 
 
 class NaiveRecompositionEngine:
@@ -100,9 +94,8 @@ class NaiveRecompositionEngine:
         self._losses = losses_of(recipe.concepts)
         self._hypothesis: Hypothesis
         if state is None:
-            budget = PrivacyGuarantee(epsilon=recipe.epsilon, delta=recipe.delta)
-            self.ledger = Ledger(budget=budget, private=rng.private)
-            self.ledger.charge("one draw a round", recipe._per_example(), first=1)
+            self.ledger = Ledger(budget=recipe.budget, private=rng.private)
+            self.ledger.charge("one draw a round", recipe.per_example, first=1)
             self._draw()
             return
         self.ledger = Ledger.from_json(state["ledger"])

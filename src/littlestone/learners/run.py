@@ -5,13 +5,15 @@ A learner is written as a recipe (public, frozen) and an engine (the algorithm, 
 the rounds, and takes snapshots, so that no engine does any of this again.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners import snapshots
+from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness, secure
@@ -51,60 +53,99 @@ class Engine(Protocol):
         ...
 
 
-class PrivateLearner(Protocol):
-    """The duties of a private learner's recipe."""
+class PrivateLearner(ABC):
+    """The recipe of a private learner: a frozen value that says what it promises and can start.
+
+    A new learner states its promise per example, its bound and its engine; what is promised to a
+    user, starting and restoring are the same for all.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # fields or properties of the recipes; a property here would be a default
+        # fmt: off
+        @property
+        def concepts(self) -> ConceptClass: ...
+        @property
+        def rounds(self) -> int | None:
+            """The horizon; None when there is none."""
+        @property
+        def max_contributions(self) -> int:
+            """How many rounds one user may supply; the guarantee is per user."""
+        @property
+        def oblivious_only(self) -> bool:
+            """Whether accuracy (never privacy) is promised against oblivious adversaries only."""
+        @property
+        def prefix_conditional(self) -> bool:
+            """Whether privacy holds conditionally on every prefix, which makes restarts free."""
+        # fmt: on
 
     @property
-    def concepts(self) -> ConceptClass: ...
+    @abstractmethod
+    def per_example(self) -> PrivacyGuarantee:
+        """What is promised to a user with a single example; ledgers count in this unit."""
 
     @property
-    def rounds(self) -> int | None:
-        """The horizon; None when there is none."""
-        ...
+    def budget(self) -> PrivacyGuarantee:
+        """What ``per_example`` stays within for every horizon."""
+        return self.per_example
 
-    @property
-    def max_contributions(self) -> int:
-        """How many rounds one user may supply; the guarantee is per user."""
-        ...
-
-    @property
-    def oblivious_only(self) -> bool:
-        """Whether accuracy (never privacy) is promised against oblivious adversaries only."""
-        ...
-
-    @property
-    def prefix_conditional(self) -> bool:
-        """Whether privacy holds conditionally on every prefix, which makes restarts free."""
-        ...
-
-    def guarantee(self) -> PrivacyGuarantee: ...
-
+    @abstractmethod
     def bound(self, *, failure_probability: float) -> float:
         """An upper bound on the mistakes (or regret) with probability 1 - failure_probability."""
-        ...
 
-    def engine(self, rng: Randomness, /) -> Engine: ...
+    @abstractmethod
+    def engine(self, rng: Randomness, /) -> Engine:
+        """The algorithm, about to publish its first hypothesis."""
 
-    def restored_engine(self, state: dict[str, Any], rng: Randomness, /) -> Engine: ...
+    @abstractmethod
+    def restored_engine(self, state: dict[str, Any], rng: Randomness, /) -> Engine:
+        """The algorithm, where ``Engine.state`` left it."""
 
+    def refuse_to_start(self) -> None:  # noqa: B027 (most recipes can always start)
+        """Raise if no run of this recipe could get anywhere; it may still be looked at."""
+
+    def for_rounds(self, rounds: int) -> "PrivateLearner":
+        """The same learner for another horizon; recipes that plan for it plan anew."""
+        return replace(self, rounds=rounds)  # type: ignore[type-var]
+
+    @final
+    def guarantee(self) -> PrivacyGuarantee:
+        """Per user who contributes at most ``max_contributions`` examples."""
+        return user_level(self.per_example, max_contributions=self.max_contributions)
+
+    @final
     def start(self, *, rng: Randomness | None = None) -> "PrivateRun":
-        """A run with ``PrivateRun.begin(self, rng)``."""
-        ...
+        """A run, with the operating system's randomness unless told otherwise."""
+        self.refuse_to_start()
+        source = secure() if rng is None else rng
+        return PrivateRun(self, self.engine(source), source, snapshots.new_identity())
+
+    @final
+    def restore(self, snapshot: bytes, register: snapshots.Register | None = None) -> "PrivateRun":
+        """Continue from ``snapshot``, which is used up by it.
+
+        In one process every snapshot is remembered; give a ``FileRegister`` to be as careful
+        across processes. Snapshots of seeded runs protect nothing and may be continued at will.
+        """
+        saved = snapshots.unpack(snapshot)
+        if saved.recipe != name_of(self):
+            raise SnapshotError(
+                f"this snapshot belongs to another recipe: {saved.recipe}, not {name_of(self)}"
+            )
+        rng = Randomness.from_state(saved.randomness)
+        if rng.private:
+            (register or snapshots.ProcessRegister()).claim(saved)
+        run = PrivateRun(self, self.restored_engine(saved.engine, rng), rng, saved.identity)
+        run._played = saved.rounds_played
+        run._switches = saved.switches
+        return run
 
 
 def name_of(recipe: PrivateLearner) -> str:
     """What a saved run must agree with: the recipe in words, and its class to the last bit."""
     mark = getattr(recipe.concepts, "fingerprint", "")
     return f"{recipe!r} {mark}".rstrip()
-
-
-def for_rounds(learner: PrivateLearner, rounds: int) -> PrivateLearner:
-    """The same learner for another horizon; recipes that plan for it have a ``for_rounds``."""
-    plan = getattr(learner, "for_rounds", None)
-    if plan is not None:
-        planned: PrivateLearner = plan(rounds)
-        return planned
-    return replace(learner, rounds=rounds)  # type: ignore[type-var]
 
 
 class PrivateRun:
@@ -145,35 +186,6 @@ class PrivateRun:
         self._check = recipe.concepts.domain.check
         self._check_many = recipe.concepts.domain.check_many
         snapshots.track(identity, self)
-
-    @classmethod
-    def begin(cls, recipe: PrivateLearner, rng: Randomness | None) -> "PrivateRun":
-        """Start ``recipe``, with the operating system's randomness unless told otherwise."""
-        source = secure() if rng is None else rng
-        return cls(recipe, recipe.engine(source), source, snapshots.new_identity())
-
-    @classmethod
-    def restore(
-        cls, recipe: PrivateLearner, snapshot: bytes, register: snapshots.Register | None = None
-    ) -> "PrivateRun":
-        """Continue from ``snapshot``, which is used up by it.
-
-        In one process every snapshot is remembered; give a ``FileRegister`` to be as careful
-        across processes. Snapshots of seeded runs protect nothing and may be continued at will.
-        """
-        saved = snapshots.unpack(snapshot)
-        if saved.recipe != name_of(recipe):
-            raise SnapshotError(
-                f"this snapshot belongs to another recipe: {saved.recipe}, not {name_of(recipe)}"
-            )
-        rng = Randomness.from_state(saved.randomness)
-        if rng.private:
-            (register or snapshots.ProcessRegister()).claim(saved)
-        engine = recipe.restored_engine(saved.engine, rng)
-        run = cls(recipe, engine, rng, saved.identity)
-        run._played = saved.rounds_played
-        run._switches = saved.switches
-        return run
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError(

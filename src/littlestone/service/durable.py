@@ -85,7 +85,7 @@ class DurableRun:
     def start(cls, recipe: PrivateLearner, path: str | Path) -> "DurableRun":
         """A new durable run; its first release is logged at once."""
         store = Store.create(path, recipe=name_of(recipe), key=secrets.token_bytes(32))
-        durable = cls(recipe, store, PrivateRun.begin(recipe, keyed(store.key)))
+        durable = cls(recipe, store, recipe.start(rng=keyed(store.key)))
         with store.transaction():
             durable._log_release(0)
         return durable
@@ -105,9 +105,9 @@ class DurableRun:
         _check_chain(store)
         saved = store.checkpoint()
         if saved is None:
-            run = PrivateRun.begin(recipe, keyed(store.key))
+            run = recipe.start(rng=keyed(store.key))
         else:
-            run = PrivateRun.restore(recipe, saved.snapshot, _StoreGuards())
+            run = recipe.restore(saved.snapshot, _StoreGuards())
         durable = cls(recipe, store, run)
         if durable._last is None:  # killed between creating the store and its first release
             with store.transaction():

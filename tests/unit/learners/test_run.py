@@ -15,7 +15,7 @@ from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners import snapshots
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
-from littlestone.learners.run import PrivateRun
+from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -26,7 +26,7 @@ CONCEPTS = Thresholds(8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoinFlipper:
+class CoinFlipper(PrivateLearner):
     """A toy: publishes a random threshold every ``period`` rounds, halts after ``life`` rounds."""
 
     rounds: int | None = 100
@@ -37,15 +37,13 @@ class CoinFlipper:
     max_contributions: int = 1
     oblivious_only: bool = False
 
-    def guarantee(self) -> PrivacyGuarantee:
+    @property
+    def per_example(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=1.0, delta=1e-6)
 
     def bound(self, *, failure_probability: float) -> float:
         del failure_probability
         return float(self.rounds or 0)
-
-    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
-        return PrivateRun.begin(self, rng)
 
     def engine(self, rng: Randomness) -> "CoinFlipperEngine":
         return CoinFlipperEngine(self, rng)
@@ -138,7 +136,7 @@ def test_a_snapshot_continues_identically() -> None:
     recipe = CoinFlipper()
     run = recipe.start(rng=seeded(3))
     published(run, 20)
-    restored = PrivateRun.restore(recipe, run.snapshot())
+    restored = recipe.restore(run.snapshot())
     assert restored.rounds_played == 20 and restored.switches == run.switches
     assert published(restored, 80) == published(run, 80)
 
@@ -148,13 +146,13 @@ def test_a_secure_snapshot_is_continued_once_and_retires_its_run() -> None:
     run = recipe.start()
     old, new = run.snapshot(), run.snapshot()
     with pytest.raises(SnapshotError, match="newer"):
-        PrivateRun.restore(recipe, old)
-    restored = PrivateRun.restore(recipe, new)
+        recipe.restore(old)
+    restored = recipe.restore(new)
     with pytest.raises(SnapshotError, match="continued elsewhere"):
         run.observe(1, 1)
     restored.observe(1, 1)
     with pytest.raises(SnapshotError, match="already continued"):
-        PrivateRun.restore(recipe, new)
+        recipe.restore(new)
 
 
 def test_a_run_that_goes_on_uses_its_snapshot_up() -> None:
@@ -164,9 +162,9 @@ def test_a_run_that_goes_on_uses_its_snapshot_up() -> None:
     saved = run.snapshot()
     run.observe(1, 1)
     with pytest.raises(SnapshotError, match="already continued"):
-        PrivateRun.restore(recipe, saved)
+        recipe.restore(saved)
     run.observe(1, 1)
-    restored = PrivateRun.restore(recipe, run.snapshot())
+    restored = recipe.restore(run.snapshot())
     restored.observe_many([1], [1])
     assert restored.rounds_played == 3
 
@@ -189,10 +187,10 @@ def test_a_register_remembers_across_processes(
 ) -> None:
     recipe, register = CoinFlipper(), snapshots.FileRegister(tmp_path / "continued")
     saved = recipe.start().snapshot()
-    PrivateRun.restore(recipe, saved, register)
+    recipe.restore(saved, register)
     monkeypatch.setattr(snapshots, "_newest", {})  # another process remembers nothing
     with pytest.raises(SnapshotError, match="already continued"):
-        PrivateRun.restore(recipe, saved, register)
+        recipe.restore(saved, register)
 
 
 def test_damaged_snapshots_are_refused() -> None:
@@ -202,9 +200,9 @@ def test_damaged_snapshots_are_refused() -> None:
     damaged[-3] ^= 1
     for bad in (b"", saved[:40], saved[:-1], bytes(damaged), b"x" + saved):
         with pytest.raises(SnapshotError):
-            PrivateRun.restore(recipe, bad)
+            recipe.restore(bad)
     with pytest.raises(SnapshotError, match="another recipe"):
-        PrivateRun.restore(CoinFlipper(period=4), saved)
+        CoinFlipper(period=4).restore(saved)
 
 
 def test_a_snapshot_that_names_foreign_code_is_refused(tmp_path: Path) -> None:
@@ -303,4 +301,4 @@ def test_snapshots_tell_classes_apart_that_look_alike() -> None:
     budget: dict[str, Any] = {"rounds": 50, "epsilon": 1.0, "delta": 1e-6}
     saved = AgnosticFinite(concepts=one, **budget).start(rng=seeded(1)).snapshot()
     with pytest.raises(SnapshotError, match="another recipe"):
-        PrivateRun.restore(AgnosticFinite(concepts=other, **budget), saved)
+        AgnosticFinite(concepts=other, **budget).restore(saved)

@@ -10,8 +10,7 @@ from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.agnostic_finite.totals import ConceptTotals
-from littlestone.learners.run import PrivateRun
-from littlestone.privacy.group import user_level
+from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
@@ -21,7 +20,7 @@ _FIRST_WINDOW: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgnosticFinite:
+class AgnosticFinite(PrivateLearner):
     """Publish one concept of a finite class, chosen by private prediction from experts.
 
     No concept needs to fit the stream: what is bounded is the regret, the mistakes beyond those of
@@ -81,9 +80,7 @@ class AgnosticFinite:
                 f"experts must be for {size} experts, {self.rounds} rounds and losses 0 or 1, "
                 f"got experts={given!r}"
             )
-        if not given.prefix_conditional or not given.guarantee().within(
-            PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
-        ):
+        if not given.prefix_conditional or not given.guarantee().within(self.budget):
             raise ValueError(
                 f"experts must be private within epsilon={self.epsilon!r}, delta={self.delta!r} "
                 f"conditionally on every prefix, got {given.guarantee()}"
@@ -105,9 +102,13 @@ class AgnosticFinite:
         """Whether regret is promised against oblivious adversaries only."""
         return self.prediction.oblivious_only
 
-    def guarantee(self) -> PrivacyGuarantee:
-        """Per user who contributes at most ``max_contributions`` examples."""
-        return user_level(self.prediction.guarantee(), max_contributions=self.max_contributions)
+    @property
+    def per_example(self) -> PrivacyGuarantee:
+        return self.prediction.guarantee()
+
+    @property
+    def budget(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def regret_bound(self) -> float:
         """On the expected regret against the adversaries that are allowed."""
@@ -121,12 +122,6 @@ class AgnosticFinite:
     def for_rounds(self, rounds: int) -> "AgnosticFinite":
         """Planned anew for another horizon."""
         return replace(self, rounds=rounds, experts=self.prediction.for_rounds(rounds))
-
-    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
-        return PrivateRun.begin(self, rng)
-
-    def restore(self, snapshot: bytes) -> PrivateRun:
-        return PrivateRun.restore(self, snapshot)
 
     def engine(self, rng: Randomness, /) -> "AgnosticFiniteEngine":
         return AgnosticFiniteEngine(self, rng)
@@ -145,7 +140,7 @@ class AgnosticFiniteEngine:
         self._totals = ConceptTotals(recipe.concepts, prediction.experts)
         if state is None:
             self._strategy = prediction.strategy(self._totals, rng)
-            self.ledger = Ledger(budget=recipe.guarantee(), private=rng.private)
+            self.ledger = Ledger(budget=recipe.per_example, private=rng.private)
             self.ledger.charge(type(prediction).__name__, prediction.guarantee(), first=1)
         else:
             self._totals.load(state["totals"])

@@ -8,18 +8,17 @@ from typing import Any, ClassVar
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.learners.golowich_livni.tournament_tree import TournamentTree
-from littlestone.learners.run import PrivateRun
+from littlestone.learners.run import PrivateLearner
 from littlestone.mechanisms.frequent_release import FrequentRelease, FrequentReleaseRun
 from littlestone.online.protocols import OnlineLearner
 from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EagerForest:
+class EagerForest(PrivateLearner):
     """A forest of tournament trees and the private release of a frequent hypothesis [GL21].
 
     Privacy:
@@ -55,9 +54,7 @@ class EagerForest:
         require.integer(max_contributions=self.max_contributions, at_least=1)
         if self.leaves & (self.leaves - 1):
             raise ValueError(f"leaves must be a power of two, got leaves={self.leaves!r}")
-        if not self.release.guarantee().within(
-            PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
-        ):
+        if not self.release.guarantee().within(self.budget):
             raise ValueError(
                 f"release must stay within the budget, got {self.release.guarantee()!r} for "
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}"
@@ -125,23 +122,14 @@ class EagerForest:
             max_contributions=self.max_contributions,
         )
 
-    def guarantee(self) -> PrivacyGuarantee:
-        """Per user who contributes at most ``max_contributions`` examples."""
-        return user_level(
-            PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta),
-            max_contributions=self.max_contributions,
-        )
+    @property
+    def per_example(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def bound(self, *, failure_probability: float) -> float:
         """The trivial one: the constants of [GL21] were not published."""
         require.open_probability(failure_probability=failure_probability)
         return float(self.rounds)
-
-    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
-        return PrivateRun.begin(self, rng)
-
-    def restore(self, snapshot: bytes) -> PrivateRun:
-        return PrivateRun.restore(self, snapshot)
 
     def engine(self, rng: Randomness) -> "EagerForestEngine":
         return EagerForestEngine(self, rng)
@@ -192,8 +180,7 @@ class EagerForestEngine:
         if state is None:
             self._forest = Forest(recipe.trees, recipe.leaves, recipe.base, rng)
             self._release = recipe.release.start(self._forest.shown, rng=rng)
-            budget = PrivacyGuarantee(epsilon=recipe.epsilon, delta=recipe.delta)
-            self.ledger = Ledger(budget=budget, private=rng.private)
+            self.ledger = Ledger(budget=recipe.budget, private=rng.private)
             self.ledger.charge("FrequentRelease", recipe.release.guarantee(), first=1)
             return
         grown = {

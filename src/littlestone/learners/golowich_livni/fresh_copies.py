@@ -9,13 +9,12 @@ from littlestone import require
 from littlestone.concepts.hypotheses.canonical import canonical
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.learners.golowich_livni.eager_forest import Forest
-from littlestone.learners.run import PrivateRun
+from littlestone.learners.run import PrivateLearner
 from littlestone.mechanisms.frequent_release import random_order
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.online.protocols import OnlineLearner
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.composition import advanced_composition
-from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.rounding import float_at_most
@@ -23,7 +22,7 @@ from littlestone.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FreshCopies:
+class FreshCopies(PrivateLearner):
     """Before every round, grow an eager forest on all examples so far and publish its favourite.
 
     Privacy:
@@ -77,23 +76,14 @@ class FreshCopies:
             neighbours="replace",
         )
 
-    def guarantee(self) -> PrivacyGuarantee:
-        """Per user who contributes at most ``max_contributions`` examples."""
-        return user_level(
-            PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta),
-            max_contributions=self.max_contributions,
-        )
+    @property
+    def per_example(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def bound(self, *, failure_probability: float) -> float:
         """The trivial one: the constants of [GL21] were not published."""
         require.open_probability(failure_probability=failure_probability)
         return float(self.rounds)
-
-    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
-        return PrivateRun.begin(self, rng)
-
-    def restore(self, snapshot: bytes) -> PrivateRun:
-        return PrivateRun.restore(self, snapshot)
 
     def engine(self, rng: Randomness) -> "FreshCopiesEngine":
         return FreshCopiesEngine(self, rng)
@@ -113,9 +103,8 @@ class FreshCopiesEngine:
         self._recipe, self._rng, self._histogram = recipe, rng, recipe.histogram()
         if state is None:
             self._examples: list[tuple[Any, Label]] = []
-            budget = PrivacyGuarantee(epsilon=recipe.epsilon, delta=recipe.delta)
-            self.ledger = Ledger(budget=budget, private=rng.private)
-            self.ledger.charge("PrivateHistogram in every round", budget, first=1)
+            self.ledger = Ledger(budget=recipe.budget, private=rng.private)
+            self.ledger.charge("PrivateHistogram in every round", recipe.budget, first=1)
             self.hypothesis: Hypothesis = self._base.start().hypothesis
             return
         self._examples = list(state["examples"])

@@ -21,13 +21,12 @@ from littlestone.learners.lazy_forest.plan import (
     calibrated_plan,
     paper_plan,
 )
-from littlestone.learners.run import PrivateRun
+from littlestone.learners.run import PrivateLearner
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.first_frequent import FirstFrequent
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.online.protocols import OnlineLearner
 from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
@@ -50,7 +49,7 @@ class ForestTooLargeError(LittlestoneError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LazyForest:
+class LazyForest(PrivateLearner):
     """Publish frequent hypotheses of a forest, each until it has erred often [P, Algorithm 2].
 
     ``paper`` has the theorem's constants, ``calibrated`` much smaller ones, ``proved`` the smallest
@@ -257,12 +256,7 @@ classes of any dimension
 
     @property
     def per_example(self) -> PrivacyGuarantee:
-        """What is promised to a user with a single example."""
         return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
-
-    def guarantee(self) -> PrivacyGuarantee:
-        """Per user who contributes at most ``max_contributions`` examples."""
-        return user_level(self.per_example, max_contributions=self.max_contributions)
 
     def bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; the number of rounds where nothing better is proved."""
@@ -300,15 +294,11 @@ classes of any dimension
         cost = self.plan.budgets.listing[0]
         return FirstFrequent(epsilon=cost.epsilon, delta=cost.delta, rounds=self.rounds)
 
-    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
-        """A run, unless the forest is so large that its first layer could never end."""
+    def refuse_to_start(self) -> None:
+        """If the forest is so large that its first layer could never end."""
         first = self.plan.mistakes_per_layer[0]
         if first > _LARGEST_THRESHOLD or (not self.plan.packed and first > self.rounds):
             raise ForestTooLargeError(mistakes=first, slots=self.plan.slots, rounds=self.rounds)
-        return PrivateRun.begin(self, rng)
-
-    def restore(self, snapshot: bytes) -> PrivateRun:
-        return PrivateRun.restore(self, snapshot)
 
     def engine(self, rng: Randomness) -> "LazyForestEngine":
         return LazyForestEngine(self, rng)

@@ -1,6 +1,6 @@
 """The practical default for finite classes: majorities that change only when they err often."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from littlestone import require
@@ -19,8 +19,7 @@ from littlestone.learners.private_majority.witnesses import (
     Witnesses,
     witnesses_for,
 )
-from littlestone.learners.run import Engine, PrivateRun
-from littlestone.privacy.group import user_level
+from littlestone.learners.run import Engine, PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
@@ -28,7 +27,7 @@ Evidence = Literal["fresh", "cumulative"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrivateMajority:
+class PrivateMajority(PrivateLearner):
     """Publish a majority; when it has erred often enough, learn from its mistakes and go on.
 
     Privacy:
@@ -84,7 +83,7 @@ class PrivateMajority:
             require_listable(self.concepts)
         cost = planned.guarantee(delta=self.delta)
         object.__setattr__(self, "_cost", cost)
-        if not cost.within(self._budget):
+        if not cost.within(self.budget):
             raise ValueError(
                 f"plan must stay within the budget, got {cost!r} for "
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}"
@@ -95,13 +94,13 @@ class PrivateMajority:
         """The numbers that are used: ``plan``, or what was chosen in its absence."""
         return self._planned
 
-    def for_rounds(self, rounds: int) -> "PrivateMajority":
-        """The same learner for another horizon, planned anew unless the plan was given."""
-        return replace(self, rounds=rounds)
+    @property
+    def per_example(self) -> PrivacyGuarantee:
+        return self._cost
 
-    def guarantee(self) -> PrivacyGuarantee:
-        """Per user who contributes at most ``max_contributions`` examples."""
-        return user_level(self._cost, max_contributions=self.max_contributions)
+    @property
+    def budget(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; exceeded with ``failure_probability`` at most."""
@@ -123,28 +122,18 @@ class PrivateMajority:
             failure_probability=failure_probability,
         )
 
-    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
-        return PrivateRun.begin(self, rng)
-
-    def restore(self, snapshot: bytes) -> PrivateRun:
-        return PrivateRun.restore(self, snapshot)
-
     def engine(self, rng: Randomness) -> Engine:
         return self._engine(rng, None)
 
     def restored_engine(self, state: dict[str, Any], rng: Randomness) -> Engine:
         return self._engine(rng, state)
 
-    @property
-    def _budget(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
-
     def _engine(self, rng: Randomness, state: dict[str, Any] | None) -> Engine:
         if isinstance(self._planned, SampledPlan):
             return SampledEngine(
                 concepts=self.concepts,
                 plan=self._planned,
-                budget=self._budget,
+                budget=self.budget,
                 cost=self._cost,
                 rng=rng,
                 state=state,
@@ -154,7 +143,7 @@ class PrivateMajority:
             concepts=self.concepts,
             witnesses=self._witnesses,
             plan=self._planned,
-            budget=self._budget,
+            budget=self.budget,
             cost=self._cost,
             rng=rng,
             state=state,

@@ -5,11 +5,10 @@ from typing import Any, ClassVar
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
-from littlestone.learners.run import PrivateRun
+from littlestone.learners.run import PrivateLearner
 from littlestone.learners.sanitized_batches.plan import BatchPlan, planned_sanitizers
 from littlestone.online.hedge_learner import HedgeLearner
 from littlestone.online.proper import ProperOnlineLearner, ProperState
-from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
@@ -18,7 +17,7 @@ from littlestone.sanitizers.protocols import Sanitizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SanitizedBatches:
+class SanitizedBatches(PrivateLearner):
     """Sanitize each batch; let copies of a proper online learner follow the synthetic examples.
 
     [P, Algorithm 3]. Each copy sees one synthetic example of each batch; in each round a random
@@ -69,8 +68,7 @@ class SanitizedBatches:
         object.__setattr__(self, "_chosen", self.sanitizer is None)
         plan = self._make_plan(base)
         _refuse_sanitizer(plan.sanitizer, self.concepts)
-        promised = PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
-        if not plan.sanitizer.guarantee().within(promised):
+        if not plan.sanitizer.guarantee().within(self.budget):
             raise ValueError(
                 f"sanitizer must stay within the budget, got {plan.sanitizer.guarantee()!r} for "
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}"
@@ -92,11 +90,13 @@ class SanitizedBatches:
             max_contributions=self.max_contributions,
         )
 
-    def guarantee(self) -> PrivacyGuarantee:
-        """Per user who contributes at most ``max_contributions`` examples."""
-        return user_level(
-            self._plan.sanitizer.guarantee(), max_contributions=self.max_contributions
-        )
+    @property
+    def per_example(self) -> PrivacyGuarantee:
+        return self._plan.sanitizer.guarantee()
+
+    @property
+    def budget(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def bound(self, *, failure_probability: float) -> float:
         """Regret against the best concept in hindsight; the number of rounds promises nothing."""
@@ -105,12 +105,6 @@ class SanitizedBatches:
     def expected_regret_bound(self) -> float:
         """The same in expectation, failures included."""
         return self._plan.expected_regret_bound()
-
-    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
-        return PrivateRun.begin(self, rng)
-
-    def restore(self, snapshot: bytes) -> PrivateRun:
-        return PrivateRun.restore(self, snapshot)
 
     def engine(self, rng: Randomness) -> "SanitizedBatchesEngine":
         return SanitizedBatchesEngine(self._plan, rng)

@@ -6,13 +6,12 @@ from typing import Any, ClassVar, Final
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.learners.run import PrivateRun
+from littlestone.learners.run import PrivateLearner
 from littlestone.learners.sanitized_experts.algorithm import SanitizedExpertsEngine
 from littlestone.learners.sanitized_experts.families import family_named
 from littlestone.learners.sanitized_experts.plan import ALGORITHMS, ExpertsPlan, plan_experts
 from littlestone.online.protocols import OnlineLearner
 from littlestone.online.sparse_majority.recipe import SparseMajority
-from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
@@ -23,7 +22,7 @@ _SHARES: Final = (0.0625, 0.125, 0.25, 0.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SanitizedExperts:
+class SanitizedExperts(PrivateLearner):
     """[P, Algorithms 5 to 7]: sanitize, construct experts, predict from them privately.
 
     An expert is the learner ``base`` (``SparseMajority`` unless given), told at most M times, M
@@ -127,15 +126,11 @@ class SanitizedExperts:
             base=learner,
             family=family,
             rounds=self.rounds,
-            budget=self._budget,
+            budget=self.budget,
             algorithm=self.experts,
             switch_grid=self.switch_grid,
             failure_probability=self.planned_failure,
         )
-
-    @property
-    def _budget(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     @property
     def plan(self) -> ExpertsPlan:
@@ -146,26 +141,13 @@ class SanitizedExperts:
     def oblivious_only(self) -> bool:
         return self._plan.prediction.oblivious_only
 
-    def for_rounds(self, rounds: int) -> "SanitizedExperts":
-        """Planned anew for another horizon."""
-        return SanitizedExperts(
-            concepts=self.concepts,
-            rounds=rounds,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            base=self.base,
-            sanitizer=self.sanitizer,
-            experts=self.experts,
-            switch_grid=self.switch_grid,
-            sanitizer_share=self.sanitizer_share,
-            planned_failure=self.planned_failure,
-            most_groups=self.most_groups,
-            max_contributions=self.max_contributions,
-        )
+    @property
+    def per_example(self) -> PrivacyGuarantee:
+        return self._plan.guarantee()
 
-    def guarantee(self) -> PrivacyGuarantee:
-        """Per user who contributes at most ``max_contributions`` examples."""
-        return user_level(self._plan.guarantee(), max_contributions=self.max_contributions)
+    @property
+    def budget(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def bound(self, *, failure_probability: float) -> float:
         """Regret, with this probability exceeded; half of it for the sanitizer, half for draws."""
@@ -173,12 +155,6 @@ class SanitizedExperts:
         half = failure_probability / 2
         deviation = self._plan.prediction.deviation_bound(failure_probability=half)
         return min(float(self.rounds), upwards(self._plan.regret_upper_bound(half) + deviation))
-
-    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
-        return PrivateRun.begin(self, rng)
-
-    def restore(self, snapshot: bytes) -> PrivateRun:
-        return PrivateRun.restore(self, snapshot)
 
     def engine(self, rng: Randomness) -> SanitizedExpertsEngine:
         return self._engine(rng, None)
@@ -190,7 +166,7 @@ class SanitizedExperts:
         return SanitizedExpertsEngine(
             self._plan,
             self._learner,
-            budget=self._budget,
+            budget=self.budget,
             most_groups=self.most_groups,
             rng=rng,
             state=state,

@@ -6,7 +6,7 @@ from typing import Any
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
-from littlestone.learners.run import Engine, PrivateLearner, PrivateRun, for_rounds
+from littlestone.learners.run import Engine, PrivateLearner
 from littlestone.privacy.charge import Charge
 from littlestone.privacy.composition import parallel_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -15,7 +15,7 @@ from littlestone.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restarting:
+class Restarting(PrivateLearner):
     """Run ``learner``; whenever it halts, run a fresh copy on the rest of the stream.
 
     Privacy:
@@ -63,12 +63,18 @@ class Restarting:
     def prefix_conditional(self) -> bool:
         return self.learner.prefix_conditional
 
-    def guarantee(self) -> PrivacyGuarantee:
+    @property
+    def per_example(self) -> PrivacyGuarantee:
         """The copy's own, or one delta per copy."""
+        return self._of_all_copies(self.learner.per_example)
+
+    @property
+    def budget(self) -> PrivacyGuarantee:
+        return self._of_all_copies(self.learner.budget)
+
+    def _of_all_copies(self, each: PrivacyGuarantee) -> PrivacyGuarantee:
         copies = 1 if self.restarts is None else self.restarts + 1
-        return parallel_composition(
-            [self.learner.guarantee()] * copies, prefix_conditional=self.prefix_conditional
-        )
+        return parallel_composition([each] * copies, prefix_conditional=self.prefix_conditional)
 
     def bound(self, *, failure_probability: float) -> float:
         """As many copies as are needed at most, each within its own bound.
@@ -90,14 +96,7 @@ class Restarting:
 
     def for_rounds(self, rounds: int) -> "Restarting":
         """The same wrapper around the learner planned for another horizon."""
-        planned = for_rounds(self.learner, rounds)
-        return Restarting(learner=planned, restarts=self.restarts)
-
-    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
-        return PrivateRun.begin(self, rng)
-
-    def restore(self, snapshot: bytes) -> PrivateRun:
-        return PrivateRun.restore(self, snapshot)
+        return Restarting(learner=self.learner.for_rounds(rounds), restarts=self.restarts)
 
     def engine(self, rng: Randomness) -> "RestartingEngine":
         return RestartingEngine(self, rng)
@@ -117,7 +116,7 @@ class RestartingEngine:
         self._charge: Charge
         if state is None:
             self._played, self._restarts = 0, 0
-            self.ledger = Ledger(budget=recipe.guarantee(), private=rng.private)
+            self.ledger = Ledger(budget=recipe.per_example, private=rng.private)
             self._start_copy()
             return
         self._played, self._restarts = state["played"], state["restarts"]
@@ -173,7 +172,7 @@ class RestartingEngine:
         learner = self._recipe.learner
         self._charge = self.ledger.charge(
             type(learner).__name__,
-            learner.guarantee(),
+            learner.per_example,
             first=self._played + 1,
             prefix_conditional=learner.prefix_conditional,
         )

@@ -6,16 +6,15 @@ from typing import Any
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
-from littlestone.learners.run import Engine, PrivateLearner, PrivateRun, for_rounds
+from littlestone.learners.run import Engine, PrivateLearner
 from littlestone.privacy.composition import parallel_composition
-from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownHorizon:
+class UnknownHorizon(PrivateLearner):
     """Run ``learner`` for n rounds, a fresh one for 2n, then 4n, and so on without end.
 
     Privacy:
@@ -68,22 +67,20 @@ class UnknownHorizon:
 
     def epoch(self, number: int) -> PrivateLearner:
         """The learner of epoch ``number`` (from 0)."""
-        return for_rounds(self.learner, self.first_rounds << number)
+        return self.learner.for_rounds(self.first_rounds << number)
 
-    def guarantee(self) -> PrivacyGuarantee:
-        """Of the whole endless stream."""
+    def for_rounds(self, rounds: int) -> "UnknownHorizon":
+        """Itself: every number of rounds is its horizon."""
+        del rounds
+        return self
+
+    @property
+    def per_example(self) -> PrivacyGuarantee:
+        """Of the endless stream: what an epoch uses of the budget depends on its length."""
         copies = 1 if self.epochs is None else self.epochs
         return parallel_composition(
-            [self._promise()] * copies, prefix_conditional=self.prefix_conditional
+            [self.learner.budget] * copies, prefix_conditional=self.prefix_conditional
         )
-
-    def _promise(self) -> PrivacyGuarantee:
-        """Of any one epoch: the budget, since the part of it that is used depends on the rounds."""
-        epsilon, delta = (getattr(self.learner, name, None) for name in ("epsilon", "delta"))
-        if epsilon is None or delta is None:
-            return self.learner.guarantee()
-        budget = PrivacyGuarantee(epsilon=epsilon, delta=delta)
-        return user_level(budget, max_contributions=self.max_contributions)
 
     def bound(self, *, failure_probability: float, rounds: int | None = None) -> float:
         """The sum of the epochs' bounds up to ``rounds``; epoch k may fail with 1/((k+1)(k+2))."""
@@ -97,12 +94,6 @@ class UnknownHorizon:
             self.epoch(k).bound(failure_probability=failure_probability / (k + 1) / (k + 2))
             for k in range(epochs)
         )
-
-    def start(self, *, rng: Randomness | None = None) -> PrivateRun:
-        return PrivateRun.begin(self, rng)
-
-    def restore(self, snapshot: bytes) -> PrivateRun:
-        return PrivateRun.restore(self, snapshot)
 
     def engine(self, rng: Randomness) -> "UnknownHorizonEngine":
         return UnknownHorizonEngine(self, rng)
@@ -121,7 +112,7 @@ class UnknownHorizonEngine:
         self._inner: Engine
         if state is None:
             self._played, self._epoch = 0, 0
-            self.ledger = Ledger(budget=recipe.guarantee(), private=rng.private)
+            self.ledger = Ledger(budget=recipe.per_example, private=rng.private)
             self._start_epoch()
             return
         self._played, self._epoch = state["played"], state["epoch"]
@@ -181,7 +172,7 @@ class UnknownHorizonEngine:
         learner = self._recipe.epoch(self._epoch)
         self.ledger.charge(
             type(learner).__name__,
-            learner.guarantee(),
+            learner.per_example,
             first=self._played + 1,
             last=self._last_round,
             prefix_conditional=learner.prefix_conditional,

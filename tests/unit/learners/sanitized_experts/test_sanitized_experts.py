@@ -13,7 +13,6 @@ from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import HorizonExceededError
-from littlestone.learners.run import for_rounds
 from littlestone.learners.sanitized_experts.families import (
     HistogramFamily,
     RealizableFamily,
@@ -167,7 +166,7 @@ def test_adversaries_that_accuracy_is_promised_against() -> None:
 
 
 def test_another_horizon_is_planned_anew() -> None:
-    longer = for_rounds(RECIPES["planned-grid"], 10**6)
+    longer = RECIPES["planned-grid"].for_rounds(10**6)
     assert isinstance(longer, SanitizedExperts)
     assert longer.rounds == 10**6
     assert (
