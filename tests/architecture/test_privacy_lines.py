@@ -27,15 +27,19 @@ GUARANTEES = ROOT / "docs" / "GUARANTEES.md"
 
 
 def promising_classes() -> Iterator[type]:
-    """Every class of these folders that has a guarantee and draws, protocols aside."""
+    """Every class of these folders that has a guarantee and draws, interfaces aside."""
     for package in PACKAGES:
         for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             module = importlib.import_module(found.name)
             for _, member in inspect.getmembers(module, inspect.isclass):
-                if member.__module__ != module.__name__ or getattr(member, "_is_protocol", False):
+                if member.__module__ != module.__name__ or is_interface(member):
                     continue
                 if callable(getattr(member, "guarantee", None)) and draws(member):
                     yield member
+
+
+def is_interface(member: type) -> bool:
+    return getattr(member, "_is_protocol", False) or inspect.isabstract(member)
 
 
 def draws(member: type) -> bool:
