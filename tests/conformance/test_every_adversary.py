@@ -5,7 +5,7 @@ import zlib
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -53,6 +53,8 @@ class Wandering:
     """
 
     concepts: ConceptClass
+    rounds: ClassVar[None] = None
+    oblivious_only: ClassVar[bool] = False
 
     def start(self, *, rng: Randomness) -> "WanderingRun":
         return WanderingRun(self.concepts, rng.generator())

@@ -16,8 +16,8 @@ LEARNERS = [
     for concepts in CLASSES
     for name, learner in learners_for(concepts).items()
 ]
-CONSISTENT = [p for p in LEARNERS if getattr(p.values[0], "repeats_change_nothing", False)]
-CONSERVATIVE = [p for p in LEARNERS if getattr(p.values[0], "conservative", False)]
+CONSISTENT = [p for p in LEARNERS if p.values[0].repeats_change_nothing]
+CONSERVATIVE = [p for p in LEARNERS if p.values[0].conservative]
 
 
 GAMES = [(c, a) for c in CLASSES for a in adversaries_for(c) if a in REALIZABLE]

@@ -117,8 +117,8 @@ def test_realizable_experts_stay_within_their_loss(rng: Randomness) -> None:
     )
     assert recipe.loss_bound() < 6000
     played = play_experts(recipe, OneBetter(experts=64, gap=0.5), rounds=20_000, rng=rng)
-    assert played.best_loss == 0
-    assert played.loss <= recipe.loss_bound()
+    assert played.fewest_mistakes == 0
+    assert played.mistakes <= recipe.loss_bound()
     # Whoever keeps a random expert loses half of all rounds, unless it was the good one.
     assert 20_000 / 2 - 6 * math.sqrt(20_000) > recipe.loss_bound()
 

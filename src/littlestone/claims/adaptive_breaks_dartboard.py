@@ -3,9 +3,10 @@
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.loss_sequences import ChargeTheSeen
-from littlestone.experts.play import ExpertsTranscript, play_experts
+from littlestone.experts.play import play_experts
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.game.transcript import Transcript
 from littlestone.randomness import Randomness
 
 EXPERTS = 8
@@ -15,7 +16,7 @@ QUICK, FULL = 1 << 14, 1 << 18
 FALSE_ALARM = 1e-6
 
 
-def measured(recipe: ExpertsRecipe, rng: Randomness) -> ExpertsTranscript:
+def measured(recipe: ExpertsRecipe, rng: Randomness) -> Transcript:
     """A game against the adversary that charges the expert it saw last."""
     return play_experts(
         recipe,
@@ -36,7 +37,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     rows, series = [], []
     for number, recipe in enumerate(recipes, start=1):
         played = measured(recipe, rng)
-        name = type(recipe).__name__
+        name, regret = type(recipe).__name__, played.known_regret
         limit = recipe.regret_bound() + (
             0 if recipe.oblivious_only else recipe.deviation_bound(failure_probability=FALSE_ALARM)
         )
@@ -44,17 +45,17 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
             {
                 "algorithm": name,
                 "rounds": rounds,
-                "regret": played.regret,
+                "regret": regret,
                 "bound": recipe.regret_bound(),
-                "regret per round": played.regret / rounds,
-                "exceeded": played.regret > limit,
+                "regret per round": regret / rounds,
+                "exceeded": regret > limit,
             }
         )
         series.append(
             Series(
                 name=name,
-                xs=[point for point, regret in played.curve if regret > 0],
-                ys=[regret for _, regret in played.curve if regret > 0],
+                xs=[point for point, value in played.regret_curve if value > 0],
+                ys=[value for _, value in played.regret_curve if value > 0],
                 style="-",
             )
         )

@@ -31,7 +31,7 @@ def measured(recipe: ExpertsRecipe, runs: int, rng: Randomness) -> tuple[float, 
     gap = min(0.5, Hedge(experts=EXPERTS, rounds=recipe.rounds).rate)
     adversary = OneBetter(experts=EXPERTS, gap=gap)
     regrets = [
-        play_experts(recipe, adversary, rounds=recipe.rounds, rng=child).regret
+        play_experts(recipe, adversary, rounds=recipe.rounds, rng=child).known_regret
         for child in rng.spawn(runs)
     ]
     return float(np.mean(regrets)), float(np.std(regrets, ddof=1)) / math.sqrt(runs)

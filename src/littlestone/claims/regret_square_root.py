@@ -38,7 +38,7 @@ def measured(recipe: ExpertsRecipe, rng: Randomness) -> tuple[float, float]:
     gap = min(0.5, 2 * math.log(EXPERTS) / (rate_of(recipe) * recipe.rounds))
     adversary = OneBetter(experts=EXPERTS, gap=gap)
     regrets = [
-        play_experts(recipe, adversary, rounds=recipe.rounds, rng=child).regret
+        play_experts(recipe, adversary, rounds=recipe.rounds, rng=child).known_regret
         for child in rng.spawn(RUNS)
     ]
     return float(np.mean(regrets)), float(np.std(regrets, ddof=1)) / math.sqrt(RUNS)

@@ -1,6 +1,6 @@
 """[P, Lemma online_majority]: O(d) mistakes with predictors that are majorities of few concepts."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,6 +57,9 @@ def measured(learner: SparseMajority, rng: Randomness) -> dict[str, int]:
 
 class _Watched:
     """The learner, noting how many concepts each predictor is a majority of."""
+
+    rounds: ClassVar[None] = None
+    oblivious_only: ClassVar[bool] = False
 
     def __init__(self, learner: SparseMajority, juries: list[int]) -> None:
         self._learner, self._juries = learner, juries

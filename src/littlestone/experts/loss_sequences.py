@@ -2,37 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.game.protocols import Opponent
 from littlestone.randomness import Randomness
 
 Losses = NDArray[np.uint8]
 
 
-class LossAttack(Protocol):
-    """One run of an adversary."""
-
-    def choose(self, seen: int | None, /) -> Losses:
-        """The losses of all experts; ``seen`` is the expert of the round before, None at first."""
-        ...
-
-
-class LossAdversary(Protocol):
-    """A frozen recipe for losses."""
+class LossAdversary(Opponent, Protocol):
+    """A frozen recipe for losses; an example is (losses of all experts, 0)."""
 
     @property
     def experts(self) -> int: ...
-
-    @property
-    def adaptive(self) -> bool:
-        """Whether the losses depend on the experts that were played."""
-        ...
-
-    def start(self, *, rng: Randomness) -> LossAttack: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +35,7 @@ class OneBetter:
         if not 0 <= self.gap <= 0.5:
             raise ValueError(f"gap must lie between 0 and 1/2, got gap={self.gap!r}")
 
-    def start(self, *, rng: Randomness) -> "BlockAttack":
+    def start(self, *, rng: Randomness) -> "ObliviousLosses":
         chances = np.full(self.experts, 0.5)
         chances[0] -= self.gap
         return _independent(chances, rng)
@@ -69,7 +55,7 @@ class Graded:
         if not 0 <= self.gap <= 0.5:
             raise ValueError(f"gap must lie between 0 and 1/2, got gap={self.gap!r}")
 
-    def start(self, *, rng: Randomness) -> "BlockAttack":
+    def start(self, *, rng: Randomness) -> "ObliviousLosses":
         return _independent(np.linspace(0.5 - self.gap, 0.5, self.experts), rng)
 
 
@@ -89,14 +75,14 @@ class Blocks:
     def __post_init__(self) -> None:
         require.integer(length=self.length, at_least=1)
 
-    def start(self, *, rng: Randomness) -> "BlockAttack":
+    def start(self, *, rng: Randomness) -> "ObliviousLosses":
         def block(count: int) -> Losses:
             coins = rng.below_many(2, -(-count // self.length))
             bad = np.repeat(coins, self.length)
             losses: Losses = (bad[:, np.newaxis] == np.arange(2)).astype(np.uint8)
             return losses
 
-        return BlockAttack(block)
+        return ObliviousLosses(block)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +104,11 @@ class ChargeTheSeenAttack:
     def __init__(self, experts: int) -> None:
         self._charges = np.eye(experts, dtype=np.uint8)
 
-    def choose(self, seen: int | None, /) -> Losses:
-        charges: Losses = self._charges[0 if seen is None else seen]
-        return charges
+    def choose(self, seen: Any, /) -> tuple[Any, int]:
+        return self._charges[0 if seen is None else seen.number], 0
 
 
-class BlockAttack:
+class ObliviousLosses:
     """An oblivious sequence, made in blocks ahead of time."""
 
     _BLOCK: ClassVar[int] = 1024
@@ -133,25 +118,27 @@ class BlockAttack:
         self._rows: Losses = make(0)
         self._next = 0
 
-    def choose(self, seen: int | None, /) -> Losses:
-        del seen
-        losses: Losses = self.several(1)[0]
-        return losses
+    def choose(self, seen: Any, /) -> tuple[Any, int]:
+        rows, _ = self.plan(seen, 1)
+        self.played(1)
+        return rows[0], 0
 
-    def several(self, most: int) -> Losses:
-        """The next rows, at most this many, at least one."""
+    def plan(self, seen: Any, most: int, /) -> tuple[Losses, NDArray[np.uint8]]:
+        del seen  # oblivious
         if self._next >= len(self._rows):
             self._rows, self._next = self._make(self._BLOCK), 0
         rows = self._rows[self._next : self._next + most]
-        self._next += len(rows)
-        return rows
+        return rows, np.zeros(len(rows), dtype=np.uint8)
+
+    def played(self, count: int, /) -> None:
+        self._next += count
 
 
-def _independent(chances: NDArray[np.float64], rng: Randomness) -> BlockAttack:
+def _independent(chances: NDArray[np.float64], rng: Randomness) -> ObliviousLosses:
     generator = rng.generator()
 
     def block(count: int) -> Losses:
         losses: Losses = (generator.random((count, len(chances))) < chances).astype(np.uint8)
         return losses
 
-    return BlockAttack(block)
+    return ObliviousLosses(block)

@@ -9,6 +9,7 @@ wants to read the totals.
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from littlestone.game.protocols import LearnerRun
 from littlestone.mechanisms.incremental_selection import GrowingScores
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
@@ -84,6 +85,10 @@ class ExpertsRecipe(Protocol):
 
     def for_rounds(self, rounds: int) -> "ExpertsRecipe":
         """The same, planned for another horizon."""
+        ...
+
+    def start(self, *, rng: Randomness) -> LearnerRun:
+        """A run on losses that are handed over as arrays."""
         ...
 
     def strategy(self, totals: GrowingScores, rng: Randomness, /) -> Strategy:

@@ -1,11 +1,13 @@
 """One run of an experts algorithm on losses that are handed over as arrays."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from littlestone.concepts.protocols import Hypothesis, Label, Point
 from littlestone.errors import HorizonExceededError
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.privacy.ledger import Ledger
@@ -31,6 +33,32 @@ class Totals:
         return int(self._totals[expert])
 
 
+@dataclass(frozen=True, slots=True)
+class Expert:
+    """One of several experts, as the function that reads its own loss out of those of all."""
+
+    number: int
+    experts: int
+
+    def __call__(self, losses: Any, /) -> Label:
+        return int(losses[self.number])
+
+    def many(self, rows: Any, /) -> NDArray[np.uint8]:
+        own: NDArray[np.uint8] = rows[:, self.number]
+        return own
+
+    def disagreement(self, other: Hypothesis, /) -> Point | None:
+        """Losses in which this expert errs alone."""
+        alone = tuple(int(number == self.number) for number in range(self.experts))
+        return None if self == other else alone
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "expert", "number": self.number, "experts": self.experts}
+
+    def describe(self) -> str:
+        return f"expert {self.number} of {self.experts}"
+
+
 class ExpertsRun:
     """``play`` an expert, ``observe`` the losses of all; nothing else is released.
 
@@ -43,12 +71,13 @@ class ExpertsRun:
     1
     """
 
-    __slots__ = ("_played", "_private", "_recipe", "_strategy", "_totals")
+    __slots__ = ("_expert", "_played", "_private", "_recipe", "_strategy", "_totals")
 
     def __init__(self, recipe: ExpertsRecipe, rng: Randomness) -> None:
         self._recipe = recipe
         self._totals = Totals(recipe.experts)
         self._strategy = recipe.strategy(self._totals, rng)
+        self._expert = Expert(self._strategy.expert, recipe.experts)
         self._played = 0
         self._private = rng.private
 
@@ -76,8 +105,19 @@ class ExpertsRun:
         """The expert of the coming round; asking twice gives the same answer."""
         return self._strategy.expert
 
-    def observe(self, losses: ArrayLike) -> None:
-        """Take the losses of all experts in this round; bad ones are refused without effect."""
+    @property
+    def hypothesis(self) -> Expert:
+        """The same expert as ``littlestone.game`` sees it."""
+        if self._expert.number != self._strategy.expert:
+            self._expert = Expert(self._strategy.expert, self._recipe.experts)
+        return self._expert
+
+    def observe(self, losses: Any, label: Label = 0, /) -> None:
+        """Take the losses of all experts in this round; bad ones are refused without effect.
+
+        A round has no label of its own; in a game its example is (losses, 0).
+        """
+        del label
         known = self._checked(losses, dimensions=1)
         self._require_rounds()
         self._strategy.take((int(known[self._strategy.expert]),))
@@ -85,11 +125,12 @@ class ExpertsRun:
         self._played += 1
         self._strategy.settle()
 
-    def observe_many(self, losses: ArrayLike) -> int:
+    def observe_many(self, losses: Any, labels: Any = None, /) -> int:
         """Take rounds (rows) until the expert changes or the block ends; returns how many.
 
         A block longer than the rounds left is cut there.
         """
+        del labels
         known = self._checked(losses, dimensions=2)
         if not len(known):
             return 0

@@ -1,9 +1,8 @@
-"""The one loop in which learners and adversaries meet."""
+"""The one loop in which both sides of a game meet, be it over examples or over losses."""
 
-import inspect
 import time
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,18 +10,22 @@ from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.game.protocols import (
     Adversary,
+    Arbiter,
     Attack,
     BlockAttack,
     BlockRun,
     Learner,
     LearnerRun,
+    Opponent,
+    Player,
 )
 from littlestone.game.referee import Referee
-from littlestone.game.state_run import DeterministicLearner, StateRun
+from littlestone.game.state_run import DeterministicLearner, seated
 from littlestone.game.transcript import Round, Transcript, checkpoints
 from littlestone.randomness import Randomness
 
-_FEW: Final = 16
+_SINGLE_ROUNDS: Final = 16
+"""Played one by one before an adversary that thinks again each round is asked for a plan anew."""
 _FIRST_BLOCK: Final = 64
 _LARGEST_BLOCK: Final = 1 << 16
 
@@ -62,22 +65,72 @@ def play(
     >>> play(learner, adversary, rounds=10**6, rng=seeded(7)).mistakes
     9
     """
+    if learner.concepts != adversary.concepts:
+        raise ValueError(
+            f"both sides need the same class, got learner.concepts={learner.concepts!r} and "
+            f"adversary.concepts={adversary.concepts!r}"
+        )
+    player = seated(learner)
+    refuse_mismatch(player, adversary, rounds, even_if_oblivious_only)
+    return play_out(
+        player,
+        adversary,
+        Referee(adversary.concepts, realizable=adversary.realizable),
+        rounds=rounds,
+        rng=rng,
+        peek=peek,
+        record=record,
+        progress=progress,
+        blocks=blocks,
+    )
+
+
+def refuse_mismatch(
+    learner: Player, adversary: Opponent, rounds: int, even_if_oblivious_only: bool
+) -> None:
+    """Refuse a game about which the learner promises nothing."""
     require.integer(rounds=rounds, at_least=1)
+    if learner.rounds is not None and rounds > learner.rounds:
+        raise ValueError(
+            f"rounds must be at most the learner's {learner.rounds}, got rounds={rounds}"
+        )
+    if learner.oblivious_only and adversary.adaptive and not even_if_oblivious_only:
+        raise ValueError(
+            f"{type(learner).__name__} promises accuracy against oblivious adversaries only, and "
+            f"{type(adversary).__name__} is adaptive; even_if_oblivious_only=True plays anyway"
+        )
+
+
+def play_out(
+    learner: Player,
+    adversary: Opponent,
+    referee: Arbiter,
+    *,
+    rounds: int,
+    rng: Randomness,
+    peek: bool = False,
+    record: int = 0,
+    progress: Callable[[int], None] | None = None,
+    blocks: bool = True,
+) -> Transcript:
+    """Play a game that was not refused, with the options of ``play``."""
     require.integer(record=record, at_least=0)
-    _refuse_mismatch(learner, adversary, rounds, even_if_oblivious_only)
     # A shared stream would let the adversary's draws reveal the learner's noise.
     learner_rng, adversary_rng = rng.spawn(2)
     began = time.perf_counter()
     game = _Game(
-        run=_begin(learner, learner_rng),
+        run=learner.start(rng=learner_rng),
         attack=adversary.start(rng=adversary_rng),
-        referee=Referee(adversary.concepts, realizable=adversary.realizable),
+        referee=referee,
         peek=peek,
     )
-    curve = []
+    curve, regrets = [], []
     for checkpoint in checkpoints(rounds):
         game.play_until(checkpoint, record=record, blocks=blocks)
         curve.append((checkpoint, game.mistakes))
+        best = referee.fewest_so_far()
+        if best is not None:
+            regrets.append((checkpoint, game.mistakes - best))
         if progress is not None:
             progress(checkpoint)
     return Transcript(
@@ -85,9 +138,10 @@ def play(
         adversary=repr(adversary),
         rounds=rounds,
         mistakes=game.mistakes,
-        fewest_mistakes=game.referee.fewest_mistakes(),
+        fewest_mistakes=referee.fewest_mistakes(),
         switches=game.switches,
         curve=tuple(curve),
+        regret_curve=tuple(regrets),
         record=tuple(game.record),
         private=rng.private,
         seconds=time.perf_counter() - began,
@@ -97,7 +151,7 @@ def play(
 class _Game:
     """A game under way: what both sides know, and the running totals."""
 
-    def __init__(self, *, run: LearnerRun, attack: Attack, referee: Referee, peek: bool) -> None:
+    def __init__(self, *, run: LearnerRun, attack: Attack, referee: Arbiter, peek: bool) -> None:
         self.referee = referee
         self.played = 0
         self.mistakes = 0
@@ -106,7 +160,6 @@ class _Game:
         self._run = run
         self._attack = attack
         self._peek = peek
-        self._in_blocks = isinstance(run, BlockRun) and isinstance(attack, BlockAttack)
         self._current = run.hypothesis
         self._seen: Hypothesis | None = None
         self._most = _FIRST_BLOCK
@@ -115,8 +168,9 @@ class _Game:
         """Play on, the first ``record`` rounds one by one and into the record."""
         while self.played < min(record, end):
             self._play_into_record()
-        if blocks and self._in_blocks:
-            self._play_blocks(cast(BlockRun, self._run), cast(BlockAttack, self._attack), end)
+        run, attack = self._run, self._attack
+        if blocks and isinstance(run, BlockRun) and isinstance(attack, BlockAttack):
+            self._play_blocks(run, attack, end)
         else:
             self._play_singly(end - self.played)
 
@@ -183,7 +237,7 @@ class _Game:
         """Play one block; returns whether something new came up."""
         xs, ys = attack.plan(known, most)
         if len(ys) == 1:  # an adversary that thinks again after each round
-            self._play_singly(min(most, _FEW))
+            self._play_singly(min(most, _SINGLE_ROUNDS))
             return True
         points, labels = self.referee.admit_many(xs[:most], ys[:most], self.played + 1)
         taken = run.observe_many(points, labels)
@@ -199,31 +253,3 @@ class _Game:
         self.switches += 1
         self._current = newest
         return True
-
-
-def _begin(learner: Learner | DeterministicLearner, rng: Randomness) -> LearnerRun:
-    if "rng" in inspect.signature(learner.start).parameters:
-        return cast(Learner, learner).start(rng=rng)
-    return StateRun(cast(DeterministicLearner, learner))
-
-
-def _refuse_mismatch(
-    learner: Learner | DeterministicLearner,
-    adversary: Adversary,
-    rounds: int,
-    even_if_oblivious_only: bool,
-) -> None:
-    if learner.concepts != adversary.concepts:
-        raise ValueError(
-            f"both sides need the same class, got learner.concepts={learner.concepts!r} and "
-            f"adversary.concepts={adversary.concepts!r}"
-        )
-    horizon = getattr(learner, "rounds", None)
-    if horizon is not None and rounds > horizon:
-        raise ValueError(f"rounds must be at most the learner's {horizon}, got rounds={rounds}")
-    oblivious_only = getattr(learner, "oblivious_only", False)
-    if oblivious_only and adversary.adaptive and not even_if_oblivious_only:
-        raise ValueError(
-            f"{type(learner).__name__} promises accuracy against oblivious adversaries only, and "
-            f"{type(adversary).__name__} is adaptive; even_if_oblivious_only=True plays anyway"
-        )

@@ -1,5 +1,6 @@
 """What the two sides of the game owe each other."""
 
+from collections.abc import Mapping, MutableMapping
 from typing import Any, Protocol, runtime_checkable
 
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
@@ -35,13 +36,27 @@ class BlockRun(Protocol):
         ...
 
 
-class Learner(Protocol):
-    """A frozen recipe for a run."""
+class Player(Protocol):
+    """A frozen recipe for a run, with the terms on which it plays."""
+
+    @property
+    def rounds(self) -> int | None:
+        """The horizon; None where any number of rounds may be played."""
+        ...
+
+    @property
+    def oblivious_only(self) -> bool:
+        """Whether accuracy is promised against oblivious adversaries only."""
+        ...
+
+    def start(self, *, rng: Randomness) -> LearnerRun: ...
+
+
+class Learner(Player, Protocol):
+    """A player whose hypotheses are for the domain of a concept class."""
 
     @property
     def concepts(self) -> ConceptClass: ...
-
-    def start(self, *, rng: Randomness) -> LearnerRun: ...
 
 
 class Attack(Protocol):
@@ -70,20 +85,58 @@ class BlockAttack(Protocol):
         ...
 
 
-class Adversary(Protocol):
+class Opponent(Protocol):
     """A frozen recipe for an attack."""
 
     @property
-    def concepts(self) -> ConceptClass: ...
+    def adaptive(self) -> bool:
+        """Whether the attack depends on what the learner published."""
+        ...
+
+    def start(self, *, rng: Randomness) -> Attack: ...
+
+
+class Adversary(Opponent, Protocol):
+    """An opponent whose examples are for a concept class."""
 
     @property
-    def adaptive(self) -> bool:
-        """Whether the examples depend on what the learner published."""
-        ...
+    def concepts(self) -> ConceptClass: ...
 
     @property
     def realizable(self) -> bool:
         """Whether some concept is promised to be consistent with every example."""
         ...
 
-    def start(self, *, rng: Randomness) -> Attack: ...
+
+class Arbiter(Protocol):
+    """Who lets examples into the game, and knows the best one could have done in hindsight."""
+
+    @property
+    def admitted(self) -> Mapping[Any, Example]:
+        """Examples as they came → as they are: these need not be asked for again."""
+        ...
+
+    @property
+    def singles(self) -> MutableMapping[Example, int] | None:
+        """Where the loop counts single rounds; None when no count is needed."""
+        ...
+
+    def admit(self, example: Any, round_number: int, /) -> Example:
+        """The example in canonical form, or a refusal that names the round."""
+        ...
+
+    def admit_many(self, xs: Any, ys: Any, round_number: int, /) -> tuple[Any, Any]:
+        """The valid examples at the head of a block; a refusal if its first is not valid."""
+        ...
+
+    def count(self, points: Any, labels: Any, round_number: int, /) -> None:
+        """Take note of a block of admitted examples that were really played."""
+        ...
+
+    def fewest_so_far(self) -> int | None:
+        """The mistakes of the best in hindsight, where that is known all along; else None."""
+        ...
+
+    def fewest_mistakes(self) -> int | None:
+        """The mistakes of the best in hindsight, at the end; None where nobody can tell."""
+        ...

@@ -14,7 +14,7 @@ from littlestone.game.consistency import ConsistencyTracker
 from littlestone.game.tally import ExampleCounts
 
 _MOST_REMEMBERED: Final = 1 << 16
-_FEW: Final = 1 << 10
+_REMEMBERED_OF_A_BLOCK: Final = 1 << 10
 
 
 class Referee:
@@ -75,8 +75,12 @@ class Referee:
         consistent = self._tracker.observe_many(points, labels)
         if consistent < len(labels):
             raise _contradiction(round_number + consistent)
-        for example in islice(distinct, _FEW):
+        for example in islice(distinct, _REMEMBERED_OF_A_BLOCK):
             self._remember(example, example)
+
+    def fewest_so_far(self) -> int | None:
+        """Known all along where the adversary is held to its word; else only worth one search."""
+        return None if self._tracker is None else 0
 
     def fewest_mistakes(self) -> int | None:
         """The mistakes of the best concept in hindsight; None where the class cannot tell."""

@@ -1,11 +1,14 @@
 """A deterministic learner, as a run that can sit at the table."""
 
-from typing import Any, Final, Protocol, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.protocols import ConceptClass, Domain, Hypothesis, Label, Point
+from littlestone.game.protocols import Learner, Player
+from littlestone.randomness import Randomness
 
 _UNKNOWN: Final = 2
 _LARGEST_TABLE: Final = 1 << 22
@@ -25,17 +28,49 @@ class State(Protocol):
     def after(self, x: Any, y: Label, /) -> Self: ...
 
 
+@runtime_checkable
 class DeterministicLearner(Protocol):
     """A recipe whose states need no randomness (as in ``littlestone.online.protocols``).
 
-    Two optional attributes let blocks be played at numpy speed. ``repeats_change_nothing``: an
-    example taken once changes no later state. ``conservative``: only a mistake changes the state.
+    What it says about its states lets blocks be played at numpy speed.
     """
 
     @property
     def concepts(self) -> ConceptClass: ...
 
+    @property
+    def conservative(self) -> bool:
+        """Whether only a mistake changes the state."""
+        ...
+
+    @property
+    def repeats_change_nothing(self) -> bool:
+        """Whether an example that was taken once changes no later state."""
+        ...
+
     def start(self) -> State: ...
+
+
+def seated(learner: Learner | DeterministicLearner) -> Player:
+    """The learner as one who can play: the only place that knows of two kinds of learners."""
+    return Seat(learner) if isinstance(learner, DeterministicLearner) else learner
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Seat:
+    """A deterministic learner as a player; it may play for ever, against anybody."""
+
+    learner: DeterministicLearner
+
+    rounds: ClassVar[None] = None
+    oblivious_only: ClassVar[bool] = False
+
+    def start(self, *, rng: Randomness) -> "StateRun":
+        del rng  # deterministic
+        return StateRun(self.learner)
+
+    def __repr__(self) -> str:
+        return repr(self.learner)
 
 
 class StateRun:
@@ -59,9 +94,8 @@ class StateRun:
     def __init__(self, learner: DeterministicLearner) -> None:
         self._learner = learner
         self._domain = learner.concepts.domain
-        self._conservative = bool(getattr(learner, "conservative", False))
-        settles = getattr(learner, "repeats_change_nothing", False)
-        self._settled = _labels(self._domain) if settles else None
+        self._conservative = learner.conservative
+        self._settled = _labels(self._domain) if learner.repeats_change_nothing else None
         self._state = learner.start()
         self._hypothesis = self._state.hypothesis
         self._window = _FIRST_WINDOW

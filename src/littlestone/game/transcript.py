@@ -34,6 +34,8 @@ class Transcript:
     """How often the published hypothesis changed."""
     curve: tuple[tuple[int, int], ...]
     """Rounds and the mistakes up to and including them, at fixed checkpoints."""
+    regret_curve: tuple[tuple[int, int], ...]
+    """Rounds and the regret after them; empty where the best so far is known only at the end."""
     record: tuple[Round, ...]
     private: bool
     """Whether the randomness was the operating system's; seeded games are never private."""
@@ -42,6 +44,13 @@ class Transcript:
     @property
     def regret(self) -> int | None:
         return None if self.fewest_mistakes is None else self.mistakes - self.fewest_mistakes
+
+    @property
+    def known_regret(self) -> int:
+        """The regret; ValueError where the class cannot tell the best concept in hindsight."""
+        if self.regret is None:
+            raise ValueError(f"the regret of {self.learner} is not known: its class cannot tell")
+        return self.regret
 
     def text(self) -> str:
         """All that the parties decided, and nothing that depends on the machine."""

@@ -38,6 +38,7 @@ class Halving:
     concepts: ConceptClass
     _ballot: "_Ballot" = field(init=False, repr=False, compare=False)
 
+    conservative: ClassVar[bool] = False
     repeats_change_nothing: ClassVar[bool] = True
     """An example taken once changes no later state, so that a game may skip it."""
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,8 @@ class HedgeLearner:
     rate: float | None = None
     """By default sqrt(8 * ln(concepts) / rounds), which is best for the bound."""
     _rate: float = field(init=False, repr=False, compare=False)
+
+    oblivious_only: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require.integer(rounds=self.rounds, at_least=1)

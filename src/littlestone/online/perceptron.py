@@ -31,6 +31,7 @@ class Perceptron:
     concepts: MarginHalfspaces
 
     conservative: ClassVar[bool] = True
+    repeats_change_nothing: ClassVar[bool] = False
     """Only a mistake changes the state."""
 
     @property

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ class ProperAgnostic:
     _game: CriticalGame = field(init=False, repr=False, compare=False)
     _natives: tuple[Hypothesis, ...] = field(init=False, repr=False, compare=False)
     _numbers: dict[Any, int] = field(init=False, repr=False, compare=False)
+
+    oblivious_only: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require.integer(rounds=self.rounds, at_least=1)

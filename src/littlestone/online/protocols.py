@@ -32,4 +32,14 @@ class OnlineLearner(Protocol):
     @property
     def mistake_bound(self) -> int: ...
 
+    @property
+    def conservative(self) -> bool:
+        """Whether only a mistake changes the state."""
+        ...
+
+    @property
+    def repeats_change_nothing(self) -> bool:
+        """Whether an example that was taken once changes no later state."""
+        ...
+
     def start(self) -> OnlineState: ...

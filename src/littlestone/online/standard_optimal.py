@@ -28,6 +28,7 @@ class StandardOptimal:
 
     concepts: ConceptClass
 
+    conservative: ClassVar[bool] = False
     repeats_change_nothing: ClassVar[bool] = True
     """An example taken once changes no later state, so that a game may skip it."""
 

@@ -32,6 +32,7 @@ class Winnow:
     concepts: MonotoneDisjunctions
 
     conservative: ClassVar[bool] = True
+    repeats_change_nothing: ClassVar[bool] = False
     """Only a mistake changes the state."""
 
     @property

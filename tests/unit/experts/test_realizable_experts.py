@@ -71,7 +71,7 @@ def test_without_a_good_expert_it_stops_and_says_so() -> None:
 def test_it_finds_the_expert_that_never_errs() -> None:
     recipe = RealizableExperts(**{**SIZES, "rounds": 5000})
     played = play_experts(recipe, OneBetter(experts=100, gap=0.5), rounds=5000, rng=seeded(1))
-    assert played.best_loss == 0 and played.loss < recipe.loss_bound()
+    assert played.fewest_mistakes == 0 and played.mistakes < recipe.loss_bound()
 
 
 @pytest.mark.parametrize(

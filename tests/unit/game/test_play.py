@@ -2,7 +2,7 @@
 
 import json
 import tracemalloc
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,8 @@ class Climbing:
     """A learner that publishes x >= 0, x >= 1, ... whatever it sees, and keeps a diary."""
 
     concepts: Thresholds = CONCEPTS
+    rounds: int | None = None
+    oblivious_only: bool = False
     diary: list[tuple[Any, int]] = field(default_factory=list)
 
     def start(self, *, rng: Randomness) -> "Climbing":
@@ -131,6 +133,8 @@ class Diary:
     """A learner that takes blocks and writes down everything."""
 
     concepts: Thresholds = CONCEPTS
+    rounds: int | None = None
+    oblivious_only: bool = False
     taken: list[tuple[int, int]] = field(default_factory=list)
 
     def start(self, *, rng: Randomness) -> "Diary":
@@ -219,8 +223,7 @@ def test_regret_over_keys_without_an_order_counts_each_key() -> None:
 
 
 def test_an_oblivious_only_learner_is_not_thrown_to_an_adaptive_adversary() -> None:
-    learner = Climbing()
-    learner.oblivious_only = True  # type: ignore[attr-defined]
+    learner = Climbing(oblivious_only=True)
     with pytest.raises(ValueError, match="Climbing promises accuracy against oblivious"):
         play(learner, Listening(), rounds=1, rng=seeded(1))
     assert not learner.diary
@@ -234,8 +237,7 @@ def test_both_sides_must_play_over_the_same_class() -> None:
 
 
 def test_a_horizon_that_is_too_short_is_refused_before_the_first_round() -> None:
-    learner = Climbing()
-    learner.rounds = 10  # type: ignore[attr-defined]
+    learner = Climbing(rounds=10)
     with pytest.raises(ValueError, match="at most the learner's 10, got rounds=11"):
         play(learner, Listening(), rounds=11, rng=seeded(1))
     assert not learner.diary
@@ -270,6 +272,23 @@ def test_the_curve_has_few_points_and_ends_with_the_total() -> None:
     assert list(rounds) == sorted(set(rounds))
     assert list(mistakes) == sorted(mistakes)
     assert transcript.curve[-1] == (100_000, transcript.mistakes)
+
+
+def test_the_regret_is_followed_where_the_best_is_known_all_along() -> None:
+    held = play(SOA, RandomStream(CONCEPTS), rounds=300, rng=seeded(5))
+    assert held.regret_curve == held.curve
+    drifting = play(SOA, Drifting(CONCEPTS, period=3), rounds=300, rng=seeded(5))
+    assert drifting.regret_curve == ()
+    assert drifting.known_regret == drifting.regret
+
+
+def test_an_unknown_regret_is_refused_and_not_taken_for_zero() -> None:
+    unknown = replace(
+        play(SOA, RandomStream(CONCEPTS), rounds=3, rng=seeded(5)), fewest_mistakes=None
+    )
+    assert unknown.regret is None
+    with pytest.raises(ValueError, match="cannot tell"):
+        _ = unknown.known_regret
 
 
 def test_a_transcript_survives_json_and_says_whether_it_was_seeded() -> None:

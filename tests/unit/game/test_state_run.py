@@ -108,6 +108,8 @@ class CountingMistakes:
 
 class Counting:
     concepts = Thresholds(8)
+    conservative = False
+    repeats_change_nothing = False
 
     def start(self) -> CountingMistakes:
         return CountingMistakes(0)

@@ -65,6 +65,7 @@ class SparseMajority:
     _form: ProperOptimal | LeafWeights = field(init=False, repr=False, compare=False)
 
     conservative: ClassVar[bool] = True
+    repeats_change_nothing: ClassVar[bool] = False
     """Only a mistake changes the state."""
 
     def __post_init__(self) -> None:
