@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from littlestone.audit.auditing import audit
-from littlestone.audit.suite import AUDITS
+from littlestone.audit.registry import AUDITS
 from littlestone.randomness import secure
 
 Row = tuple[str, str, str, bool | None]

@@ -18,7 +18,7 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
-from littlestone.audit.broken_learners import _in_order
+from littlestone.audit.controls.broken_forests import _in_order
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest import layer as forest_table
 from littlestone.learners.lazy_forest.layer import ForestTable

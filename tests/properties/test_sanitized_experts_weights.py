@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.audit.sanitized_experts_audits import NoSanitizer
+from littlestone.audit.controls.broken_constructions import NoSanitizer
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.learners.sanitized_experts.draw import GroupDraw, weigh

@@ -69,7 +69,7 @@ def audit(
     """
     require.integer(runs=runs, at_least=4 * FIRST_STAGE)
     require.open_probability(failure_probability=failure_probability)
-    claimed = subject.guarantee()
+    claimed = subject.claimed
     started = time.perf_counter()
     subject_rng, adversary_rng, bits = rng.spawn(3)
 
@@ -94,7 +94,7 @@ def audit(
         if progress is not None:
             progress(played, bound)
     return AuditReport(
-        subject=_name(subject),
+        subject=subject.name,
         adversary=type(adversary).__name__,
         claimed=claimed,
         epsilon_lower_bound=bound,
@@ -102,10 +102,6 @@ def audit(
         runs=played,
         seconds=time.perf_counter() - started,
     )
-
-
-def _name(subject: Subject) -> str:
-    return str(getattr(subject, "name", None) or getattr(subject, "recipe", subject))
 
 
 def _stage_bounds(

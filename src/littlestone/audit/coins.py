@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
+from littlestone.audit.substitution import replaced
 from littlestone.randomness import Randomness, Seeded
 
 Place = tuple[type, str]
@@ -47,9 +47,8 @@ def rekeyed(coins: RoundCoins, places: Sequence[Place]) -> Iterator[None]:
     """Within it, ``coins`` are fresh at each call of one of the places."""
     with ExitStack() as patches:
         for number, (owner, method) in enumerate(places):
-            patches.enter_context(
-                mock.patch.object(owner, method, _fresh_before(coins, number, owner, method))
-            )
+            fresh = _fresh_before(coins, number, owner, method)
+            patches.enter_context(replaced(owner, **{method: fresh}))
         yield
 
 

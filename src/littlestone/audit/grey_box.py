@@ -11,11 +11,11 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
-from unittest import mock
 
 import numpy as np
 
 from littlestone.audit.coins import Place, RoundCoins, rekeyed
+from littlestone.audit.substitution import replaced
 from littlestone.errors import LittlestoneError
 from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
@@ -255,11 +255,11 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
         )
 
     with (
-        mock.patch.object(CountAboveThreshold, "start", start),
-        mock.patch.object(FirstFrequent, "start", start_keys),
-        mock.patch.object(AboveThreshold, "start", start_queries),
-        mock.patch.object(PrivateHistogram, "release", release),
-        mock.patch.object(ExponentialMechanism, "draw", draw),
+        replaced(CountAboveThreshold, start=start),
+        replaced(FirstFrequent, start=start_keys),
+        replaced(AboveThreshold, start=start_queries),
+        replaced(PrivateHistogram, release=release),
+        replaced(ExponentialMechanism, draw=draw),
     ):
         yield
 

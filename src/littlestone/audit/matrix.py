@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from littlestone.audit import suite
 from littlestone.audit.auditing import AuditReport, audit
-from littlestone.audit.registry import AUDITS, BROKEN, CONTROLS, bug_of
+from littlestone.audit.registry import AUDITS, CONTROLS
+from littlestone.audit.subjects import mechanism_subjects
 from littlestone.randomness import Randomness
 
 MOST_RUNS = 1_000_000
@@ -41,7 +41,7 @@ def correct_mechanisms(
     for name, entry in AUDITS.items():
         if progress is not None:
             progress(name)
-        runs = CORRECT_RUNS if name in suite.AUDITS else SLOW_RUNS
+        runs = CORRECT_RUNS if entry in mechanism_subjects.AUDITS else SLOW_RUNS
         found[name] = audit(entry.subject(1.0, 1e-6), entry.adversary, runs=runs, rng=rng)
     return found
 
@@ -54,10 +54,10 @@ def controls(
 ) -> dict[str, AuditReport]:
     """Audit every broken mechanism until it is caught."""
     found = {}
-    for name, subject in BROKEN.items():
+    for name, control in CONTROLS.items():
         if progress is not None:
             progress(name)
-        found[name] = audit(subject, CONTROLS[name], runs=runs, rng=rng)
+        found[name] = audit(control.subject, control.adversary, runs=runs, rng=rng)
     return found
 
 
@@ -69,7 +69,7 @@ def write(path: Path, *, correct: dict[str, AuditReport], caught: dict[str, Audi
         for name, report in correct.items()
     )
     rows = "\n".join(
-        f"| {name} | {bug_of(name)} | {report.adversary} | {report.claimed.epsilon:g} | "
+        f"| {name} | {CONTROLS[name].bug} | {report.adversary} | {report.claimed.epsilon:g} | "
         f"{report.epsilon_lower_bound:.2f} | {report.runs if report.violation else 'not caught'} |"
         for name, report in caught.items()
     )

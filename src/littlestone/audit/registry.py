@@ -1,50 +1,49 @@
 """Every audit and every control by name: what the command line and the matrix know."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from littlestone.audit import (
-    broken,
+from littlestone.audit.controls import (
+    broken_constructions,
+    broken_experts,
+    broken_forests,
     broken_learners,
-    expert_audits,
-    learner_audits,
-    proper_audits,
-    sanitized_experts_audits,
-    sanitizer_audits,
-    suite,
+    broken_mechanisms,
+    broken_proper,
+    broken_sanitizers,
 )
-from littlestone.audit.suite import AuditEntry
-from littlestone.audit.two_worlds import TwoWorldAdversary
+from littlestone.audit.subjects import (
+    constructed_subjects,
+    expert_subjects,
+    learner_subjects,
+    mechanism_subjects,
+    proper_subjects,
+    sanitizer_subjects,
+)
+from littlestone.audit.two_worlds import Audit, Control
 
-AUDITS: Mapping[str, AuditEntry] = {
-    **suite.AUDITS,
-    **sanitizer_audits.AUDITS,
-    **proper_audits.AUDITS,
-    **expert_audits.AUDITS,
-    **sanitized_experts_audits.AUDITS,
-    **learner_audits.AUDITS,
+AUDITS: Mapping[str, Audit] = {
+    audit.name: audit
+    for part in (
+        mechanism_subjects,
+        sanitizer_subjects,
+        proper_subjects,
+        expert_subjects,
+        constructed_subjects,
+        learner_subjects,
+    )
+    for audit in part.AUDITS
 }
 
-# Subjects of the two-world game that also have a ``name`` and a ``bug``.
-BROKEN: Mapping[str, Any] = {
-    **broken.BROKEN,
-    **sanitizer_audits.BROKEN,
-    **proper_audits.BROKEN,
-    **expert_audits.BROKEN,
-    **sanitized_experts_audits.BROKEN,
-    **broken_learners.BROKEN,
+CONTROLS: Mapping[str, Control] = {
+    control.name: control
+    for part in (
+        broken_mechanisms,
+        broken_sanitizers,
+        broken_proper,
+        broken_experts,
+        broken_constructions,
+        broken_forests,
+        broken_learners,
+    )
+    for control in part.CONTROLS
 }
-
-CONTROLS: Mapping[str, TwoWorldAdversary] = {
-    **suite.CONTROLS,
-    **sanitizer_audits.CONTROLS,
-    **proper_audits.CONTROLS,
-    **expert_audits.CONTROLS,
-    **sanitized_experts_audits.CONTROLS,
-    **broken_learners.CONTROLS,
-}
-
-
-def bug_of(name: str) -> str:
-    """What is wrong with a control, in words."""
-    return str(getattr(BROKEN[name], "bug", name.replace("-", " ")))

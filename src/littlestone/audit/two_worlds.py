@@ -6,8 +6,10 @@ notice anything in the two worlds.
 """
 
 from collections.abc import Callable, Hashable
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
+from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import LittlestoneError
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
@@ -16,14 +18,65 @@ Conversation = Callable[[Any], Any]
 """Takes one input, gives everything that is released because of it."""
 
 
-class Subject(Protocol):
-    """Something that claims to be private and can be talked to."""
+EPSILON_ONE = PrivacyGuarantee(epsilon=1.0)
 
+
+class _Recipe(Protocol):
     def guarantee(self) -> PrivacyGuarantee: ...
 
-    def open(self, rng: Randomness, /) -> tuple[Any, Conversation]:
-        """A fresh run: what it releases before any input, and the conversation."""
-        ...
+
+class Shown(NamedTuple):
+    """What a run of a learner shows after a round."""
+
+    hypothesis: Hypothesis
+    status: str
+
+
+class Opening(NamedTuple):
+    """What is known of a learner before the first round: the recipe is public."""
+
+    recipe: Any
+    shown: Shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """Something that claims to be private and can be talked to."""
+
+    name: str
+    claimed: PrivacyGuarantee
+    open: Callable[[Randomness], tuple[Any, Conversation]]
+    """A fresh run: what it releases before any input, and the conversation."""
+
+    @classmethod
+    def one_shot(cls, recipe: _Recipe, release: Callable[..., Any]) -> "Subject":
+        """A mechanism without a state: each input is released anew."""
+
+        def start(rng: Randomness) -> tuple[None, Conversation]:
+            return None, lambda data: release(data, rng=rng)
+
+        return cls(name=repr(recipe), claimed=recipe.guarantee(), open=start)
+
+    @classmethod
+    def learner(
+        cls, recipe: Any, *, name: str | None = None, claimed: PrivacyGuarantee | None = None
+    ) -> "Subject":
+        """A learner: takes labelled examples, answers with all that its run then shows."""
+
+        def start(rng: Randomness) -> tuple[Opening, Conversation]:
+            run = recipe.start(rng=rng)
+
+            def answer(example: tuple[Any, int]) -> Shown:
+                run.observe(*example)
+                return Shown(run.hypothesis, run.status)
+
+            return Opening(recipe, Shown(run.hypothesis, run.status)), answer
+
+        return cls(
+            name=repr(recipe) if name is None else name,
+            claimed=recipe.guarantee() if claimed is None else claimed,
+            open=start,
+        )
 
 
 class World:
@@ -59,3 +112,39 @@ def play_once(
 ) -> Hashable:
     """What the adversary notices in one game; the parties' randomness is separate."""
     return adversary.play(World(subject, bit, rng), foe)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """A correct subject at a given budget, and the strongest adversary that we know for it."""
+
+    name: str
+    subject: Callable[[float, float], Subject]
+    adversary: TwoWorldAdversary
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """A subject that is wrong in one place, what is wrong, and the adversary that must find it."""
+
+    subject: Subject
+    adversary: TwoWorldAdversary
+    bug: str
+
+    @property
+    def name(self) -> str:
+        return self.subject.name
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        bug: str,
+        start: Callable[[Randomness], Conversation],
+        adversary: TwoWorldAdversary,
+        claimed: PrivacyGuarantee = EPSILON_ONE,
+    ) -> "Control":
+        """One that releases nothing before its first input."""
+        subject = Subject(name=name, claimed=claimed, open=lambda rng: (None, start(rng)))
+        return cls(subject=subject, adversary=adversary, bug=bug)

@@ -10,7 +10,8 @@ from rich.table import Table
 
 from littlestone.audit import matrix
 from littlestone.audit.auditing import AuditReport, audit
-from littlestone.audit.registry import AUDITS, BROKEN, CONTROLS, bug_of
+from littlestone.audit.registry import AUDITS, CONTROLS
+from littlestone.audit.two_worlds import Subject, TwoWorldAdversary
 from littlestone.catalogue import lookup
 from littlestone.cli.options import AsJson
 from littlestone.cli.progress import round_bar
@@ -41,8 +42,9 @@ def run(
     if write_matrix is not None:
         _matrix(write_matrix, rng)
     elif broken is not None:
-        subject = lookup(BROKEN, broken, kind="broken mechanism")
-        _one(subject, CONTROLS[broken], runs, rng, as_json, note=f"the bug: {bug_of(broken)}")
+        control = lookup(CONTROLS, broken, kind="broken mechanism")
+        note = f"the bug: {control.bug}"
+        _one(control.subject, control.adversary, runs, rng, as_json, note)
     elif mechanism is not None:
         entry = lookup(AUDITS, mechanism, kind="audit")
         _one(entry.subject(epsilon, delta), entry.adversary, runs, rng, as_json, entry.summary)
@@ -51,12 +53,17 @@ def run(
 
 
 def _one(
-    subject: object, adversary: object, runs: int, rng: Randomness, as_json: bool, note: str
+    subject: Subject,
+    adversary: TwoWorldAdversary,
+    runs: int,
+    rng: Randomness,
+    as_json: bool,
+    note: str,
 ) -> None:
     with round_bar(runs, "auditing", quiet=as_json) as progress:
         report = audit(
-            subject,  # type: ignore[arg-type]
-            adversary,  # type: ignore[arg-type]
+            subject,
+            adversary,
             runs=runs,
             rng=rng,
             progress=None if progress is None else lambda done, _: progress(done),
@@ -104,6 +111,6 @@ def _list() -> None:
     table = Table("audit", "what it does")
     for name, entry in AUDITS.items():
         table.add_row(name, entry.summary)
-    for name in BROKEN:
-        table.add_row(f"--broken {name}", bug_of(name))
+    for name, control in CONTROLS.items():
+        table.add_row(f"--broken {name}", control.bug)
     Console().print(table)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from littlestone.audit.auditing import audit, telling_event
-from littlestone.audit.two_worlds import Conversation, World
+from littlestone.audit.two_worlds import Conversation, Subject, World
 from littlestone.errors import LittlestoneError
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
@@ -17,17 +17,15 @@ from littlestone.randomness import Randomness
 FALSE_FAILURE_PROBABILITY = 1e-9
 
 
-@dataclass(frozen=True)
-class RandomizedResponse:
+def randomized_response(claimed: float) -> Subject:
     """Passes a bit on with probability 3/4, so epsilon is ln 3, whatever is claimed."""
 
-    claimed: float
-
-    def guarantee(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=self.claimed, delta=0.0)
-
-    def open(self, rng: Randomness) -> tuple[None, Conversation]:
+    def start(rng: Randomness) -> tuple[None, Conversation]:
         return None, lambda bit: bit if rng.below(4) else 1 - bit
+
+    return Subject(
+        name="randomized response", claimed=PrivacyGuarantee(epsilon=claimed), open=start
+    )
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Challenger:
 
 def test_the_bound_stays_below_the_truth_and_comes_close(rng: Randomness) -> None:
     report = audit(
-        RandomizedResponse(claimed=math.log(3)),
+        randomized_response(math.log(3)),
         Challenger(),
         runs=40_000,
         rng=rng,
@@ -52,14 +50,14 @@ def test_the_bound_stays_below_the_truth_and_comes_close(rng: Randomness) -> Non
 
 
 def test_an_understated_epsilon_is_caught_before_all_runs_are_played(rng: Randomness) -> None:
-    report = audit(RandomizedResponse(claimed=0.5), Challenger(), runs=200_000, rng=rng)
+    report = audit(randomized_response(0.5), Challenger(), runs=200_000, rng=rng)
     assert report.violation
     assert report.runs < 20_000
     assert report.verdict.startswith("VIOLATION")
 
 
 def test_a_second_challenge_is_refused(rng: Randomness) -> None:
-    world = World(RandomizedResponse(claimed=1.0), 0, rng)
+    world = World(randomized_response(1.0), 0, rng)
     world.challenge(0, 1)
     with pytest.raises(LittlestoneError, match="one round only"):
         world.challenge(0, 1)
@@ -82,4 +80,4 @@ def test_the_event_with_the_larger_ratio_is_preferred() -> None:
 @pytest.mark.parametrize("runs", [0, -5, 3, 2.5])
 def test_too_few_runs_are_refused_by_name(runs: Any, rng: Randomness) -> None:
     with pytest.raises(ValueError, match="runs"):
-        audit(RandomizedResponse(claimed=1.0), Challenger(), runs=runs, rng=rng)
+        audit(randomized_response(1.0), Challenger(), runs=runs, rng=rng)

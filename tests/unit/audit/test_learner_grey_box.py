@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from littlestone.audit import broken_learners as broken
 from littlestone.audit.coins import Place
+from littlestone.audit.controls import broken_forests as broken
+from littlestone.audit.controls.broken_learners import _MajorityThatKeepsCounts
 from littlestone.audit.grey_box import (
     Difference,
     SensitivityError,
@@ -354,7 +355,7 @@ def test_sampled_votes_keep_to_their_price(
 
 
 def test_counts_that_are_kept_cost_more_than_was_paid() -> None:
-    recipe = fresh_majority(Points(6), broken._MajorityThatKeepsCounts)
+    recipe = fresh_majority(Points(6), _MajorityThatKeepsCounts)
     stream = [(0, 1), (0, 0), (1, 1)] * 20
     found = differences(recipe, stream, changed_round=0, instead=(0, 0), seed=1)
     with pytest.raises(AssertionError):

@@ -6,12 +6,15 @@ is in the catalogue.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from littlestone.audit.two_worlds import Conversation
+from littlestone.audit.adversaries import questions as ask
+from littlestone.audit.adversaries.questions import OneQuestion
+from littlestone.audit.subjects.mechanism_subjects import COPIES, ONE_UP_OTHERS_DOWN, selection
+from littlestone.audit.two_worlds import Control, Conversation
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
@@ -23,24 +26,6 @@ from littlestone.randomness import Randomness
 Answers = Sequence[int]
 """The true answers to a list of queries; neighbours move each of them by at most one."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokenMechanism:
-    """A subject of the two-world game with its bug in words."""
-
-    name: str
-    bug: str
-    claimed: PrivacyGuarantee
-    start: Callable[[Randomness], Conversation]
-
-    def guarantee(self) -> PrivacyGuarantee:
-        return self.claimed
-
-    def open(self, rng: Randomness) -> tuple[None, Conversation]:
-        return None, self.start(rng)
-
-
-ONE = PrivacyGuarantee(epsilon=1.0)
 HALF = Fraction(1, 2)
 UNIT = Geometric(rate=1)
 
@@ -199,96 +184,110 @@ def _counts_not_reset(rng: Randomness, *, threshold: int = 2) -> Conversation:
     return answer
 
 
-def _exponential_with_half_the_sensitivity(rng: Randomness) -> Conversation:
-    mechanism = ExponentialMechanism(epsilon=1.0, range_width=1)
-    return lambda scores: mechanism.draw(scores, rng=rng)[0]
-
-
-def _named(
-    name: str,
-    bug: str,
-    start: Callable[[Randomness], Conversation],
-    claimed: PrivacyGuarantee = ONE,
-) -> tuple[str, BrokenMechanism]:
-    return name, BrokenMechanism(name=name, bug=bug, claimed=claimed, start=start)
-
-
-BROKEN: dict[str, BrokenMechanism] = dict(
-    [
-        _named(
-            "releases-noisy-answer",
-            "sparse vector that releases the noisy answer itself [LSL17, Algorithm 3]",
-            _releases_the_noisy_answer,
+CONTROLS = (
+    Control.of(
+        "releases-noisy-answer",
+        "sparse vector that releases the noisy answer itself [LSL17, Algorithm 3]",
+        _releases_the_noisy_answer,
+        OneQuestion(zero=[0] * 8 + [1], one=[1] * 8 + [0], notice=ask.above_or_below),
+    ),
+    Control.of(
+        "query-noise-not-scaled",
+        "query noise not scaled by the number of positives [LSL17, Algorithm 4]",
+        _query_noise_not_scaled,
+        OneQuestion(zero=[0] * 5 + [1] * 5, one=[1] * 5 + [0] * 5),
+    ),
+    Control.of(
+        "no-query-noise",
+        "noise on the threshold only, no cut-off [LSL17, Algorithm 5]",
+        _no_query_noise,
+        OneQuestion(zero=[0, 1], one=[1, 0]),
+    ),
+    Control.of(
+        "no-cut-off",
+        "goes on after the first yes [LSL17, Algorithm 6]",
+        _no_cut_off,
+        OneQuestion(zero=[0] * 12, one=[1] * 6 + [-1] * 6, notice=ask.yes_counts),
+    ),
+    Control.of(
+        "noisy-max-value",
+        "noisy maximum that releases the value with the price of the position",
+        _noisy_max_with_its_value,
+        OneQuestion(zero=[0] * 6, one=[1] * 6),
+    ),
+    Control.of(
+        "histogram-scale-inverted",
+        "noise of scale epsilon instead of 1/epsilon",
+        _histogram_scale_inverted,
+        OneQuestion(zero=0, one=1),
+        PrivacyGuarantee(epsilon=0.25),
+    ),
+    Control.of(
+        "float-laplace",
+        "Laplace noise in floating point",
+        _float_laplace,
+        OneQuestion(zero=0, one=1, notice=ask.finer_than_the_grid),
+    ),
+    Control.of(
+        "threshold-noise-reused",
+        "AboveThreshold continued after a yes without fresh threshold noise",
+        _threshold_noise_reused,
+        ask.LearnTheThreshold(),
+    ),
+    Control.of(
+        "overlapping-instances",
+        "two instances on the same rounds, epsilon paid once",
+        _overlapping_instances,
+        ask.FirstRound(),
+    ),
+    Control.of(
+        "histogram-threshold-low",
+        "histogram threshold t = a where a + 1 is needed",
+        _histogram_threshold_one_too_low,
+        OneQuestion(zero=["key"], one=[], notice=lambda released: "key" in released),
+        PrivacyGuarantee(epsilon=1.0, delta=0.01),
+    ),
+    Control.of(
+        "noise-reused-after-restore",
+        "a snapshot continued twice, so that two answers share their noise",
+        _noise_reused_after_a_restore,
+        ask.CompareTwoAnswers(),
+    ),
+    Control.of(
+        "fractional-bits",
+        "fractional bits fed to AboveThreshold with geometric noise (costs exactly 2 epsilon)",
+        _fractional_bits,
+        ask.FractionalBits(),
+    ),
+    Control.of(
+        "add-remove-for-replace",
+        "histogram priced for adding or removing, used where elements are replaced",
+        _add_remove_budget_for_replacements,
+        OneQuestion(
+            zero=["a"] * (COPIES + 1) + ["b"] * COPIES,
+            one=["a"] * COPIES + ["b"] * (COPIES + 1),
+            notice=lambda released: released["a"] - released["b"],
         ),
-        _named(
-            "query-noise-not-scaled",
-            "query noise not scaled by the number of positives [LSL17, Algorithm 4]",
-            _query_noise_not_scaled,
+        PrivacyGuarantee(epsilon=1.0, delta=1e-6),
+    ),
+    Control.of(
+        "noise-skipped-when-correct",
+        "no query noise on rounds without a mistake",
+        _query_noise_skipped_when_correct,
+        ask.ThenWait(before=(0,), rounds=1),
+    ),
+    Control.of(
+        "counts-not-reset",
+        "the count survives into the next AboveThreshold instance",
+        _counts_not_reset,
+        ask.SeveralYeses(),
+    ),
+    Control(
+        subject=replace(
+            selection(ExponentialMechanism(epsilon=1.0, range_width=1)),
+            name="exponential-half-sensitivity",
         ),
-        _named(
-            "no-query-noise",
-            "noise on the threshold only, no cut-off [LSL17, Algorithm 5]",
-            _no_query_noise,
-        ),
-        _named("no-cut-off", "goes on after the first yes [LSL17, Algorithm 6]", _no_cut_off),
-        _named(
-            "noisy-max-value",
-            "noisy maximum that releases the value with the price of the position",
-            _noisy_max_with_its_value,
-        ),
-        _named(
-            "histogram-scale-inverted",
-            "noise of scale epsilon instead of 1/epsilon",
-            _histogram_scale_inverted,
-            PrivacyGuarantee(epsilon=0.25),
-        ),
-        _named("float-laplace", "Laplace noise in floating point", _float_laplace),
-        _named(
-            "threshold-noise-reused",
-            "AboveThreshold continued after a yes without fresh threshold noise",
-            _threshold_noise_reused,
-        ),
-        _named(
-            "overlapping-instances",
-            "two instances on the same rounds, epsilon paid once",
-            _overlapping_instances,
-        ),
-        _named(
-            "histogram-threshold-low",
-            "histogram threshold t = a where a + 1 is needed",
-            _histogram_threshold_one_too_low,
-            PrivacyGuarantee(epsilon=1.0, delta=0.01),
-        ),
-        _named(
-            "noise-reused-after-restore",
-            "a snapshot continued twice, so that two answers share their noise",
-            _noise_reused_after_a_restore,
-        ),
-        _named(
-            "fractional-bits",
-            "fractional bits fed to AboveThreshold with geometric noise (costs exactly 2 epsilon)",
-            _fractional_bits,
-        ),
-        _named(
-            "add-remove-for-replace",
-            "histogram priced for adding or removing, used where elements are replaced",
-            _add_remove_budget_for_replacements,
-            PrivacyGuarantee(epsilon=1.0, delta=1e-6),
-        ),
-        _named(
-            "noise-skipped-when-correct",
-            "no query noise on rounds without a mistake",
-            _query_noise_skipped_when_correct,
-        ),
-        _named(
-            "counts-not-reset",
-            "the count survives into the next AboveThreshold instance",
-            _counts_not_reset,
-        ),
-        _named(
-            "exponential-half-sensitivity",
-            "exponential mechanism priced for scores that all move one way",
-            _exponential_with_half_the_sensitivity,
-        ),
-    ]
+        adversary=ONE_UP_OTHERS_DOWN,
+        bug="exponential mechanism priced for scores that all move one way",
+    ),
 )

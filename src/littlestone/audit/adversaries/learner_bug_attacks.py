@@ -1,11 +1,11 @@
-"""Adversaries that know one bug each, for the controls of ``broken_learners.py``."""
+"""Adversaries that know one bug each, for the controls of ``controls/broken_learners.py``."""
 
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from littlestone.audit.learner_attacks import EARLY, until_it_changes
+from littlestone.audit.adversaries.learner_attacks import EARLY, until_it_changes
 from littlestone.audit.two_worlds import World
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.randomness import Randomness

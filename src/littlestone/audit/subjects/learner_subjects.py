@@ -1,23 +1,22 @@
-"""Which adversary goes with which learner: audits that the command line can name."""
+"""The library's learners in the two-world game."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from littlestone.audit import learner_attacks as attacks
-from littlestone.audit import small_learners as small
-from littlestone.audit.learner_subjects import RunSubject
-from littlestone.audit.suite import AuditEntry
-from littlestone.audit.two_worlds import TwoWorldAdversary
+from littlestone.audit.adversaries import learner_attacks as attacks
+from littlestone.audit.subjects import small_learners as small
+from littlestone.audit.two_worlds import Audit, Subject, TwoWorldAdversary
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 
 
-def _entry(
-    recipe: Callable[[float, float], Any], adversary: TwoWorldAdversary, summary: str
-) -> AuditEntry:
-    return AuditEntry(
-        subject=lambda epsilon, delta: RunSubject(recipe(epsilon, delta)),
+def _audit(
+    name: str, recipe: Callable[[float, float], Any], adversary: TwoWorldAdversary, summary: str
+) -> Audit:
+    return Audit(
+        name=name,
+        subject=lambda epsilon, delta: Subject.learner(recipe(epsilon, delta)),
         adversary=adversary,
         summary=summary,
     )
@@ -32,55 +31,65 @@ def _endless_majority(epsilon: float, delta: float) -> UnknownHorizon:
     return UnknownHorizon(learner=small.fresh_majority(epsilon), first_rounds=2)
 
 
-AUDITS: Mapping[str, AuditEntry] = {
-    "lazy-forest": _entry(
+AUDITS = (
+    _audit(
+        "lazy-forest",
         small.listing_forest,
         attacks.ListMembership(),
         "LazyForest: one element exchanged on the last list, two keys at its threshold",
     ),
-    "lazy-forest-early": _entry(
+    _audit(
+        "lazy-forest-early",
         small.early_forest,
         attacks.TwoKeys(),
         "LazyForest with early release: one of two keys counted more, both about to be released",
     ),
-    "lazy-forest-switch": _entry(
+    _audit(
+        "lazy-forest-switch",
         small.early_forest,
         attacks.LastSwitch(),
         "LazyForest: one mistake more or less when the last layer is about to switch",
     ),
-    "lazy-forest-deep": _entry(
+    _audit(
+        "lazy-forest-deep",
         small.deep_forest,
         attacks.PairsOnTheFirstList(),
         "LazyForest of dimension 2: one pair more or less on the first list",
     ),
-    "private-majority": _entry(
+    _audit(
+        "private-majority",
         lambda epsilon, _: small.fresh_majority(epsilon),
         attacks.FirstMistake(),
         "PrivateMajority with fresh evidence: a mistake or none, and which witness is drawn",
     ),
-    "private-majority-sampled": _entry(
+    _audit(
+        "private-majority-sampled",
         small.sampled_majority,
         attacks.FirstMistake(),
         "PrivateMajority with sampled votes: a mistake or none, and which concept is drawn",
     ),
-    "eager-forest": _entry(
+    _audit(
+        "eager-forest",
         small.eager_forest,
         attacks.FirstMistake(key="a"),
         "EagerForest: one tree moves or not while the published hypothesis is about to be dropped",
     ),
-    "fresh-copies": _entry(
+    _audit(
+        "fresh-copies",
         small.fresh_copies,
         attacks.FirstRelease(),
         "FreshCopies: one example more or less; nothing is published below epsilon = 30 or so",
     ),
-    "restarting": _entry(
+    _audit(
+        "restarting",
         _halting_forest,
         attacks.LastSwitch(copies=1),
         "Restarting a LazyForest: the last switch of the second copy",
     ),
-    "unknown-horizon": _entry(
+    _audit(
+        "unknown-horizon",
         _endless_majority,
         attacks.FirstMistake(after=2),
         "UnknownHorizon of a PrivateMajority: the first mistake of the second epoch",
     ),
-}
+)

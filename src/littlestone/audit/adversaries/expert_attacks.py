@@ -1,0 +1,90 @@
+"""Adversaries against prediction from experts."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.audit.two_worlds import World
+from littlestone.randomness import Randomness
+
+# One favoured expert against this many others: the ratio of one draw shows most of its epsilon.
+OTHERS = 12
+EXPERTS = OTHERS + 1
+Losses = NDArray[np.uint8]
+
+
+def only(expert: int) -> Losses:
+    """A loss for this expert alone."""
+    losses = np.zeros(EXPERTS, dtype=np.uint8)
+    losses[expert] = 1
+    return losses
+
+
+def all_but(expert: int) -> Losses:
+    """A loss for everybody else."""
+    return 1 - only(expert)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChargeTheFirst:
+    """Charge the first expert, or all others; notice whether it is played next."""
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        first = world.opening
+        return bool(world.challenge(only(first), all_but(first)) == first)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HalfAgainstHalf:
+    """Charge one half of the experts or the other; then count how often the first half plays."""
+
+    rounds: int
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        half = (np.arange(EXPERTS) < EXPERTS // 2).astype(np.uint8)
+        everybody = np.ones(EXPERTS, dtype=np.uint8)
+        played = [world.challenge(half, 1 - half)]
+        played += [world.send(everybody) for _ in range(self.rounds)]
+        return int(sum(expert < EXPERTS // 2 for expert in played))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UntilItChanges:
+    """A loss or none first, then only losses; notice how long the expert stays."""
+
+    rounds: int
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        first = world.opening
+        if world.challenge(only(first), np.zeros(EXPERTS, dtype=np.uint8)) != first:
+            return 0
+        taken, _ = world.send(np.tile(only(first), (self.rounds, 1)))
+        return int(taken)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneExample:
+    """Against a learner of points: one example on the point 0; notice whether {0} comes next."""
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        return int(world.challenge((0, 1), (0, 0)).hypothesis(0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveTheRate:
+    """Tell two experts apart first; then the same loss for all, or none, and twenty draws."""
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        for _ in range(30):
+            world.send(all_but(0))
+        nobody = np.zeros(EXPERTS, dtype=np.uint8)
+        played = [world.challenge(nobody, 1 - nobody)]
+        played += [world.send(nobody) for _ in range(19)]
+        return int(sum(expert == 0 for expert in played))

@@ -1,0 +1,1 @@
+"""What must be caught: mechanisms and learners that are wrong in one place each."""

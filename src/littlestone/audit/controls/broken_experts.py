@@ -1,0 +1,148 @@
+"""Experts algorithms that are wrong in one place each."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from littlestone.audit.adversaries.expert_attacks import (
+    EXPERTS,
+    ChargeTheFirst,
+    HalfAgainstHalf,
+    Losses,
+    MoveTheRate,
+    all_but,
+    only,
+)
+from littlestone.audit.adversaries.questions import OneQuestion
+from littlestone.audit.two_worlds import Control, Conversation, Subject, TwoWorldAdversary
+from littlestone.experts.keep_coin import KeepCoin
+from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import Randomness
+
+CLAIMED = PrivacyGuarantee(epsilon=1.0, delta=1e-6)
+
+
+class _Totals:
+    """Exponential weights by hand; correct if nothing but draws is released."""
+
+    def __init__(self, rate: float, rng: Randomness) -> None:
+        self.rate, self.rng = rate, rng
+        self.totals = np.zeros(EXPERTS, dtype=np.int64)
+
+    def draw(self, rate: float | None = None) -> int:
+        known = _mechanism(self.rate if rate is None else rate)
+        return known.draw(self.totals, rng=self.rng)[0]
+
+
+@lru_cache
+def _mechanism(rate: float) -> ExponentialMechanism:
+    return ExponentialMechanism.with_eta(rate, floor_bits=40)
+
+
+def _weights_published(rng: Randomness) -> tuple[int, Conversation]:
+    board = _Totals(0.5, rng)
+
+    def answer(losses: Losses) -> tuple[int, int]:
+        board.totals += losses
+        weights = np.exp(-board.rate * board.totals)
+        return board.draw(), round(100 * weights[0] / weights.sum())
+
+    return board.draw(), answer
+
+
+def _rate_from_the_data(rng: Randomness) -> tuple[int, Conversation]:
+    # Rates 0.049 · 2/√(1 + least loss) for twenty draws, each priced as if it were 0.049.
+    board = _Totals(0.049, rng)
+
+    def answer(losses: Losses) -> int:
+        board.totals += losses
+        return board.draw(2 * board.rate / float(np.sqrt(1 + board.totals.min())))
+
+    return board.draw(), answer
+
+
+def _no_fake_switches(rng: Randomness) -> tuple[int, Conversation]:
+    board = _Totals(1 / 3, rng)  # one draw costs 2/3, and a keep 1/3
+    coin = KeepCoin(fake=Fraction(0), rate=Fraction(1, 3))
+    current = board.draw()
+
+    def answer(losses: Losses) -> int:
+        board.totals += losses
+        return current if coin.draw(int(losses[current]), rng) else board.draw()
+
+    return current, answer
+
+
+def _no_cap(rng: Randomness) -> tuple[int, Conversation]:
+    board = _Totals(0.3, rng)  # one draw costs 0.6, and the coin 0.4
+    coin = KeepCoin(fake=Fraction(35, 100), rate=Fraction(3, 10))
+    current = board.draw()
+
+    def answer(losses: Losses) -> int:
+        nonlocal current
+        board.totals += losses
+        if not coin.draw(int(losses[current]), rng):
+            current = board.draw()  # the second and all later ones are not paid for
+        return current
+
+    return current, answer
+
+
+def _importance_weighted(rng: Randomness) -> tuple[int, Conversation]:
+    board = _Totals(0.5, rng)
+    current = board.draw()
+
+    def answer(losses: Losses) -> int:
+        # The first expert is uniform, so its loss stands for EXPERTS times as much.
+        board.totals[current] += EXPERTS * int(losses[current])
+        return board.draw()
+
+    return current, answer
+
+
+def _broken(
+    name: str,
+    bug: str,
+    start: Callable[[Randomness], tuple[int, Conversation]],
+    adversary: TwoWorldAdversary,
+) -> Control:
+    """It opens with an expert."""
+    subject = Subject(name=name, claimed=CLAIMED, open=start)
+    return Control(subject=subject, adversary=adversary, bug=bug)
+
+
+CONTROLS = (
+    _broken(
+        "experts-weights-published",
+        "exponential weights that publish a weight beside the expert",
+        _weights_published,
+        OneQuestion(zero=only(0), one=all_but(0), notice=lambda answer: answer[1]),
+    ),
+    _broken(
+        "experts-rate-from-data",
+        "exponential weights whose rate follows the least loss so far",
+        _rate_from_the_data,
+        MoveTheRate(),
+    ),
+    _broken(
+        "dartboard-without-fake-switches",
+        "a switch that is possible only after a loss (p = 0)",
+        _no_fake_switches,
+        ChargeTheFirst(),
+    ),
+    _broken(
+        "dartboard-without-cap",
+        "draws beyond the number that is paid for",
+        _no_cap,
+        HalfAgainstHalf(rounds=30),
+    ),
+    _broken(
+        "experts-importance-weighted",
+        "the loss of the expert that was drawn, divided by its probability",
+        _importance_weighted,
+        ChargeTheFirst(),
+    ),
+)

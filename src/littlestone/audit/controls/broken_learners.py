@@ -1,0 +1,154 @@
+"""Other learners that are wrong in one place each."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from littlestone.audit.adversaries import learner_bug_attacks as attacks
+from littlestone.audit.controls.broken_forests import TWO, broken
+from littlestone.audit.subjects import small_learners
+from littlestone.audit.substitution import replaced
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.hypotheses.support import FiniteSupport
+from littlestone.concepts.protocols import ConceptClass, Label, VersionSpace
+from littlestone.learners.golowich_livni.eager_forest import EagerForest
+from littlestone.learners.private_majority import recipe as majority
+from littlestone.learners.private_majority.fresh import FreshEngine
+from littlestone.learners.private_majority.plan import FreshPlan
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.run import Engine, PrivateLearner
+from littlestone.learners.wrappers.restarting import Restarting
+from littlestone.mechanisms.frequent_release import FrequentRelease
+from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness
+
+
+class _CountsKept(FreshEngine):
+    def _begin_phase(self, space: VersionSpace) -> None:
+        counts = getattr(self, "_counts", None)
+        super()._begin_phase(space)
+        if counts is not None:
+            self._counts = counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _MajorityThatKeepsCounts(PrivateMajority):
+    def engine(self, rng: Randomness) -> Engine:
+        with replaced(majority, FreshEngine=_CountsKept):
+            return PrivateMajority.engine(self, rng)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _DeltaForEverySelection(FrequentRelease):
+    def histogram(self) -> PrivateHistogram:
+        return replace(FrequentRelease.histogram(self), delta=self.delta, threshold=None)
+
+
+def _one_tree() -> EagerForest:
+    release = _DeltaForEverySelection(epsilon=1.0, delta=0.1, selections=16, rare_below=10**6)
+    return EagerForest(
+        concepts=Points(),
+        rounds=small_learners.ROUNDS,
+        epsilon=1.0,
+        delta=0.1,
+        trees=1,
+        leaves=2,
+        release=release,
+        base=StandardOptimal(Points()),
+    )
+
+
+class _FlagEngine:
+    """Shows a flag with probability 1/16; only then may the next example leak."""
+
+    halted = False
+    status = "learning"
+
+    def __init__(self, rng: Randomness) -> None:
+        self._rng, self._flag = rng, rng.below(16) == 0
+        self.hypothesis = FiniteSupport.on("flag") if self._flag else FiniteSupport.on()
+        self.ledger = Ledger(budget=TWO, private=rng.private)
+
+    def step(self, x: Any, y: Label) -> None:
+        if self._flag and y and self._rng.coin():
+            self.hypothesis = FiniteSupport.on(x)
+        self.halted = not self.hypothesis(x)
+
+    def steps(self, xs: Any, ys: Any) -> int:
+        self.step(xs[0], int(ys[0]))
+        return 1
+
+    def state(self) -> dict[str, Any]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlagLearner(PrivateLearner):
+    """(0, 1/32)-private, but not conditionally on what it showed before; it says that it is."""
+
+    concepts: Points = field(default_factory=Points)
+    rounds: int = small_learners.ROUNDS
+    max_contributions: int = 1
+
+    oblivious_only: ClassVar[bool] = False
+    prefix_conditional: ClassVar[bool] = True  # the lie
+
+    @property
+    def per_example(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee(epsilon=0.0, delta=1 / 32)
+
+    def bound(self, *, failure_probability: float) -> float:
+        del failure_probability
+        return float(self.rounds)
+
+    def engine(self, rng: Randomness) -> Engine:
+        return _FlagEngine(rng)
+
+    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> Engine:
+        del state
+        return _FlagEngine(rng)
+
+
+def _fresh(kind: type[PrivateMajority], concepts: ConceptClass, plan: FreshPlan) -> PrivateMajority:
+    cost = plan.guarantee(delta=0.0)
+    return kind(concepts=concepts, rounds=small_learners.ROUNDS, epsilon=cost.epsilon, plan=plan)
+
+
+CONTROLS = (
+    broken(
+        "eager-delta-not-divided",
+        "EagerForest: each of sixteen selections spends the whole delta",
+        _one_tree(),
+        attacks.RareListing(),
+    ),
+    broken(
+        "majority-counts-kept",
+        "PrivateMajority: the counts of one phase's mistakes are drawn from again in the next",
+        _fresh(
+            _MajorityThatKeepsCounts,
+            Points(2),
+            FreshPlan(threshold_epsilon=0.5, threshold=1, selection_rate=0.5),
+        ),
+        attacks.CountsOfEarlierPhases(),
+    ),
+    broken(
+        "majority-one-witness-priced",
+        "PrivateMajority: the draw priced for a mistake more or less, not for one exchanged",
+        _fresh(
+            PrivateMajority,
+            Thresholds(3),
+            FreshPlan(threshold_epsilon=0.1, threshold=10, selection_rate=0.9),
+        ),
+        attacks.OtherWitness(),
+        claimed=PrivacyGuarantee(epsilon=1.0),
+    ),
+    broken(
+        "restarts-wrongly-free",
+        "Restarting a learner whose delta was spent before the special round, for free",
+        Restarting(learner=FlagLearner()),
+        attacks.WaitForTheFlag(),
+    ),
+)

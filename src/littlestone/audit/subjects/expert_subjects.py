@@ -1,0 +1,105 @@
+"""Prediction from experts in the two-world game."""
+
+from typing import Any
+
+import numpy as np
+
+from littlestone.audit.adversaries.expert_attacks import (
+    EXPERTS,
+    OTHERS,
+    ChargeTheFirst,
+    Losses,
+    OneExample,
+    UntilItChanges,
+)
+from littlestone.audit.two_worlds import Audit, Conversation, Subject
+from littlestone.concepts.classes.points import Points
+from littlestone.experts.dartboard_plan import DartboardPlan
+from littlestone.experts.exponential_weights import ExponentialWeights
+from littlestone.experts.lazy_switching import LazySwitching
+from littlestone.experts.protocols import ExpertsRecipe
+from littlestone.experts.realizable_experts import RealizableExperts
+from littlestone.experts.run import ExpertsRun
+from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.randomness import Randomness
+
+
+def experts(recipe: ExpertsRecipe) -> Subject:
+    """Takes the losses of one round, or of several; answers with the next expert.
+
+    Of several rounds it takes as many as are played with one expert, and says how many.
+    """
+
+    def start(rng: Randomness) -> tuple[int, Conversation]:
+        run = ExpertsRun(recipe, rng)
+
+        def answer(losses: Losses) -> Any:
+            if losses.ndim == 2:
+                return run.observe_many(losses), run.play()
+            run.observe(losses)
+            return run.play()
+
+        return run.play(), answer
+
+    return Subject(name=repr(recipe), claimed=recipe.guarantee(), open=start)
+
+
+def _small_dartboard(kind: type[ShrinkingDartboard], epsilon: float, delta: float) -> Subject:
+    """One coin and one draw; the coin gets three fifths of the budget."""
+    rate = epsilon / 5.001
+    fake = 1 / (1 + np.expm1(epsilon * 0.6 * 0.9999) / -np.expm1(-rate))
+    plan = DartboardPlan(rate=rate, fake=float(fake), batch=1, cap=1)
+    return experts(kind(experts=EXPERTS, rounds=2, epsilon=epsilon, delta=delta, plan=plan))
+
+
+def _realizable(epsilon: float, delta: float) -> RealizableExperts:
+    return RealizableExperts(experts=EXPERTS, rounds=500, epsilon=epsilon, delta=delta)
+
+
+AUDITS = (
+    Audit(
+        name="exponential-weights",
+        subject=lambda epsilon, delta: experts(
+            ExponentialWeights(
+                experts=EXPERTS, rounds=2, epsilon=epsilon, delta=delta, spend_all=True
+            )
+        ),
+        adversary=ChargeTheFirst(),
+        summary="exponential weights: the losses of one round, the expert of the next",
+    ),
+    Audit(
+        name="shrinking-dartboard",
+        subject=lambda epsilon, delta: _small_dartboard(ShrinkingDartboard, epsilon, delta),
+        adversary=ChargeTheFirst(),
+        summary="shrinking dartboard: whether the expert is kept after one batch",
+    ),
+    Audit(
+        name="lazy-switching",
+        subject=lambda epsilon, delta: _small_dartboard(LazySwitching, epsilon, delta),
+        adversary=ChargeTheFirst(),
+        summary="lazy switching: whether the expert is kept after one batch",
+    ),
+    Audit(
+        name="realizable-experts",
+        subject=lambda epsilon, delta: experts(_realizable(epsilon, delta)),
+        adversary=UntilItChanges(rounds=400),
+        summary="realizable experts: how many losses an expert is allowed",
+    ),
+    Audit(
+        name="agnostic-finite",
+        subject=lambda epsilon, delta: Subject.learner(
+            AgnosticFinite(
+                concepts=Points(OTHERS),
+                rounds=2,
+                epsilon=epsilon,
+                delta=delta,
+                experts=ExponentialWeights(
+                    experts=EXPERTS, rounds=2, epsilon=epsilon, delta=delta, spend_all=True
+                ),
+            )
+        ),
+        adversary=OneExample(),
+        summary="AgnosticFinite on points: one example, the concept of the next round",
+    ),
+)

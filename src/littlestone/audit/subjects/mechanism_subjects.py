@@ -1,0 +1,83 @@
+"""The library's mechanisms in the two-world game."""
+
+from typing import Any
+
+from littlestone.audit.adversaries.questions import FirstRound, OneQuestion
+from littlestone.audit.two_worlds import Audit, Conversation, Subject
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.mechanisms.laplace_count import LaplaceCount
+from littlestone.randomness import Randomness
+
+# One favoured element against this many others: the ratio shows 92 % of epsilon, often enough.
+OTHERS = 12
+# Far enough above the list threshold for truncation not to matter.
+COPIES = 60
+
+ONE_UP_OTHERS_DOWN = OneQuestion(
+    zero=[0] + [1] * OTHERS, one=[1] + [0] * OTHERS, notice=lambda chosen: chosen == 0
+)
+
+
+def monitor(recipe: CountAboveThreshold) -> Subject:
+    """Takes bits, answers yes or no, and only no after its yes."""
+
+    def start(rng: Randomness) -> tuple[None, Conversation]:
+        run = recipe.start(rng=rng)
+        return None, lambda bit: not run.halted and run.observe(bit)
+
+    return Subject(name=repr(recipe), claimed=recipe.guarantee(), open=start)
+
+
+def selection(recipe: ExponentialMechanism) -> Subject:
+    """Takes scores, answers with one position."""
+
+    def draw(scores: Any, *, rng: Randomness) -> int:
+        return recipe.draw(scores, rng=rng)[0]
+
+    return Subject.one_shot(recipe, draw)
+
+
+def histogram(epsilon: float, delta: float) -> Subject:
+    """Takes keys, answers with the released counts."""
+    recipe = PrivateHistogram(epsilon=epsilon, delta=delta, neighbours="add-remove")
+    return Subject.one_shot(recipe, recipe.release)
+
+
+def laplace_count(epsilon: float) -> Subject:
+    """Takes a count, answers with a noisy one."""
+    recipe = LaplaceCount(epsilon=epsilon)
+    return Subject.one_shot(recipe, recipe.release)
+
+
+AUDITS = (
+    Audit(
+        name="above-threshold",
+        subject=lambda epsilon, _: monitor(CountAboveThreshold(epsilon=epsilon, threshold=1)),
+        adversary=FirstRound(),
+        summary="one-sided AboveThreshold: one bit changed in the first round",
+    ),
+    Audit(
+        name="private-histogram",
+        subject=histogram,
+        adversary=OneQuestion(
+            zero=["key"] * COPIES,
+            one=["key"] * (COPIES + 1),
+            notice=lambda released: released.get("key", 0),
+        ),
+        summary="PrivateHistogram: one element added",
+    ),
+    Audit(
+        name="exponential",
+        subject=lambda epsilon, _: selection(ExponentialMechanism(epsilon=epsilon)),
+        adversary=ONE_UP_OTHERS_DOWN,
+        summary="exponential mechanism: one score up, all others down",
+    ),
+    Audit(
+        name="laplace-count",
+        subject=lambda epsilon, _: laplace_count(epsilon),
+        adversary=OneQuestion(zero=0, one=1),
+        summary="discrete Laplace noise on a count: the count moves by one",
+    ),
+)

@@ -1,0 +1,175 @@
+"""Proper learners and the paper's Algorithms 3 and 4 in the two-world game."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from littlestone.audit.adversaries.questions import OneQuestion
+from littlestone.audit.two_worlds import Audit, Subject, World
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.protocols import Hypothesis
+from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
+from littlestone.mechanisms.sparse_sample import SparseSample
+from littlestone.online.hedge_learner import HedgeLearner
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.proper.agnostic_empirical import AgnosticEmpirical
+from littlestone.proper.irreducible import IrreducibleLearner
+from littlestone.proper.proper_selection import ProperSelection
+from littlestone.proper.subsampling import Subsampled
+from littlestone.randomness import Randomness
+from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
+
+COIN = FiniteClass([[0], [1]])
+# One concept against twelve others on one point: an example moves it up and all others down.
+SINGLED_OUT = FiniteClass([[int(i == j) for j in range(13)] for i in range(13)])
+LISTS = 100
+BLOCKS = 120
+# So steep that a hypothesis is nearly a function of the synthetic examples.
+STEEP = 20.0
+
+
+class _Learner(Protocol):
+    def guarantee(self) -> PrivacyGuarantee: ...
+
+    def learn(self, dataset: Sequence[Any], *, rng: Randomness) -> Hypothesis: ...
+
+
+def proper(recipe: _Learner) -> Subject:
+    """Takes a labelled dataset, answers with a concept."""
+    return Subject.one_shot(recipe, recipe.learn)
+
+
+def _sparse_sample(epsilon: float, delta: float) -> Subject:
+    """Takes lists, answers with an element or None."""
+    recipe = SparseSample(epsilon=epsilon, delta=delta, lists=LISTS, longest=1)
+    return Subject.one_shot(recipe, recipe.draw)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstOfTheBatch:
+    """Challenge with the first example, fill the batch, look at the hypothesis that follows it."""
+
+    zero: Any
+    one: Any
+    others: tuple[Any, ...]
+    point: Any
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        published = world.challenge(self.zero, self.one)
+        for example in self.others:
+            published = world.send(example)
+        label: Hashable = published.hypothesis(self.point)
+        return label
+
+
+def _lists(first: int) -> list[set[str]]:
+    """``first`` lists with "a", the others with "b"."""
+    return [{"a"}] * first + [{"b"}] * (LISTS - first)
+
+
+def coins(ones: int, size: int) -> list[tuple[int, int]]:
+    return [(0, 1)] * ones + [(0, 0)] * (size - ones)
+
+
+def says(point: int) -> Any:
+    return lambda rule: rule(point)
+
+
+def _irreducible(epsilon: float, delta: float) -> Subject:
+    recipe = IrreducibleLearner(
+        concepts=COIN,
+        epsilon=epsilon,
+        delta=delta,
+        error=0.5,
+        failure_probability=0.1,
+        blocks=BLOCKS,
+        samples=BLOCKS,
+    )
+    return proper(recipe)
+
+
+def _subsampled(epsilon: float, delta: float) -> Subject:
+    del delta
+    inner = ProperSelection(concepts=COIN, epsilon=min(1.0, 0.4 * epsilon))
+    return proper(Subsampled(learner=inner, draws=10, size=10))
+
+
+def _agnostic(epsilon: float, delta: float) -> Subject:
+    """Of eight examples one is sampled; budgets as large as the accounting allows."""
+    del delta
+    scale = epsilon
+    while True:
+        recipe = AgnosticEmpirical(
+            learner=ProperSelection(concepts=SINGLED_OUT, epsilon=scale),
+            size=8,
+            sampled=1,
+            epsilon=scale / 20,
+        )
+        if recipe.guarantee().epsilon <= epsilon:
+            return proper(recipe)
+        scale *= 0.95
+
+
+def _batches(epsilon: float, delta: float) -> Subject:
+    concepts = Thresholds(2)
+    return Subject.learner(
+        SanitizedBatches(
+            concepts=concepts,
+            rounds=4,
+            epsilon=epsilon,
+            delta=delta,
+            sanitizer=TreeSanitizer(concepts=concepts, epsilon=epsilon, labelled=True),
+            base=HedgeLearner(concepts=concepts, rounds=2, rate=STEEP),
+            batch=2,
+        )
+    )
+
+
+AUDITS = (
+    Audit(
+        name="proper-selection",
+        subject=lambda epsilon, _: proper(ProperSelection(concepts=SINGLED_OUT, epsilon=epsilon)),
+        adversary=OneQuestion(zero=[(0, 1)], one=[(0, 0)], notice=says(0)),
+        summary="ProperSelection: one example, with one label or the other",
+    ),
+    Audit(
+        name="permute-and-flip-selection",
+        subject=lambda epsilon, _: proper(
+            ProperSelection(concepts=SINGLED_OUT, epsilon=epsilon, selection="permute-and-flip")
+        ),
+        adversary=OneQuestion(zero=[(0, 1)], one=[(0, 0)], notice=says(0)),
+        summary="ProperSelection by permute-and-flip: the same example",
+    ),
+    Audit(
+        name="sparse-sample",
+        subject=_sparse_sample,
+        adversary=OneQuestion(zero=_lists(49), one=_lists(48)),
+        summary="SparseSample: one list of a hundred replaced",
+    ),
+    Audit(
+        name="irreducible-learner",
+        subject=_irreducible,
+        adversary=OneQuestion(zero=coins(61, BLOCKS), one=coins(60, BLOCKS), notice=says(0)),
+        summary="IrreducibleLearner: one label flipped, which one teacher sees",
+    ),
+    Audit(
+        name="subsampled-selection",
+        subject=_subsampled,
+        adversary=OneQuestion(zero=coins(1, 10), one=coins(0, 10), notice=says(0)),
+        summary="Subsampled: ten draws from ten examples, one label flipped",
+    ),
+    Audit(
+        name="algorithm-4",
+        subject=_agnostic,
+        adversary=OneQuestion(zero=[(0, 1)] + [(1, 0)] * 7, one=[(1, 0)] * 8, notice=says(0)),
+        summary="AgnosticEmpirical: one of eight examples replaced, of which one is sampled",
+    ),
+    Audit(
+        name="algorithm-3",
+        subject=_batches,
+        adversary=FirstOfTheBatch(zero=(0, 1), one=(0, 0), others=((1, 1),), point=0),
+        summary="SanitizedBatches: the first example of a batch of two",
+    ),
+)

@@ -1,0 +1,190 @@
+"""The library's sanitizers in the two-world game."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from littlestone.audit.adversaries.questions import OneQuestion
+from littlestone.audit.two_worlds import Audit, Conversation, Subject, World
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.privacy.mixed_budget import MixedBudget
+from littlestone.randomness import Randomness
+from littlestone.sanitizers.fooling.discriminator import FiniteDiscriminator
+from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
+from littlestone.sanitizers.fooling.generator import HedgeGenerator
+from littlestone.sanitizers.labels import LabelConversion
+from littlestone.sanitizers.protocols import Sanitizer
+from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
+from littlestone.sanitizers.realizable.winnow_generator import WinnowGenerator
+from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
+from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
+from littlestone.sanitizers.stream.interval_sanitizer import IntervalSanitizer
+
+COPIES = 60
+# One round, nearly all of the budget on the watch: what a single release can show of it.
+WATCHING = 0.98
+ALTERNATIVE = FiniteClass([[0, 1]])
+
+
+def sanitizer(recipe: Sanitizer) -> Subject:
+    """Takes a dataset, answers with the release."""
+    return Subject.one_shot(recipe, recipe.release)
+
+
+def stream(recipe: IntervalSanitizer) -> Subject:
+    """Takes examples, answers with the releases that each one ends."""
+
+    def start(rng: Randomness) -> tuple[None, Conversation]:
+        run = recipe.start(rng=rng)
+
+        def answer(example: Any) -> list[Any]:
+            run.observe(example)
+            pieces = (run.pieces(left, run.rounds) for left in range(1, run.rounds + 1))
+            return [release for parts in pieces for _, release in parts if len(parts) == 1]
+
+        return None, answer
+
+    return Subject(name=repr(recipe), claimed=recipe.guarantee(), open=start)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstOfTwo:
+    """Challenge with the first example of a stream of two and look at every interval."""
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        [first] = world.challenge(0, 1)
+        both, _ = sorted(world.send(0), key=lambda release: release.weights.sum(), reverse=True)
+        return near(first.weights[0]), near(both.weights[0])
+
+
+def near(share: float) -> int:
+    """A share between 0 and 1, coarsely: below, in the middle, above."""
+    return round(4 * share)
+
+
+def _fooling(epsilon: float, delta: float) -> Subject:
+    budget = MixedBudget.split(epsilon=epsilon, delta=delta, watching=WATCHING)
+    discriminator = FiniteDiscriminator(
+        rounds=1,
+        threshold=0.05,
+        choose_epsilon=budget.selection_epsilon(1),
+        watch_epsilon=budget.epsilon,
+    )
+    recipe = FoolingSanitizer(
+        concepts=ALTERNATIVE,
+        generator=HedgeGenerator(step=0.5),
+        discriminator=discriminator,
+        delta=delta,
+    )
+    return sanitizer(recipe)
+
+
+def _realizable(epsilon: float, delta: float) -> Subject:
+    budget = MixedBudget.split(epsilon=epsilon, delta=delta, watching=WATCHING)
+    recipe = RealizableSanitizer(
+        concepts=ALTERNATIVE,
+        generator=WinnowGenerator(cut=0.75, raised=2.0, lowered=0.5),
+        rounds=1,
+        lower=0.1,
+        upper=0.6,
+        choose_epsilon=budget.selection_epsilon(1),
+        watch_epsilon=budget.epsilon,
+        delta=delta,
+    )
+    return sanitizer(recipe)
+
+
+def _conversion(epsilon: float, delta: float) -> Subject:
+    del delta
+    concepts = Thresholds(2)
+    recipe = LabelConversion(
+        sanitizer=TreeSanitizer(concepts=concepts, epsilon=epsilon / 8),
+        domain=concepts.domain,
+        anchor=0,
+        count_epsilon=3 * epsilon / 4,
+    )
+    return sanitizer(recipe)
+
+
+def _intervals(epsilon: float, delta: float) -> Subject:
+    del delta
+    concepts = Thresholds(2)
+
+    def family(size: int, parts: int) -> TreeSanitizer:
+        del size
+        return TreeSanitizer(concepts=concepts, epsilon=epsilon / parts)
+
+    return stream(IntervalSanitizer(rounds=2, family=family, domain=concepts.domain, shortest=1))
+
+
+def _two_counts(release: Any) -> Hashable:
+    counts = release.counts
+    return tuple(np.clip([counts.get("a", 0) - COPIES, counts.get("b", 0) - COPIES], -1, 2))
+
+
+AUDITS = (
+    Audit(
+        name="histogram-sanitizer",
+        subject=lambda epsilon, delta: sanitizer(
+            HistogramSanitizer(concepts=Points(), epsilon=epsilon, delta=delta)
+        ),
+        adversary=OneQuestion(
+            zero=["a"] * (COPIES + 1) + ["b"] * COPIES,
+            one=["a"] * COPIES + ["b"] * (COPIES + 1),
+            notice=_two_counts,
+        ),
+        summary="HistogramSanitizer: one key replaced by another",
+    ),
+    Audit(
+        name="tree-sanitizer",
+        subject=lambda epsilon, _: sanitizer(
+            TreeSanitizer(concepts=Thresholds(2), epsilon=epsilon)
+        ),
+        adversary=OneQuestion(
+            zero=[0] * 6 + [1] * 5,
+            one=[0] * 5 + [1] * 6,
+            notice=lambda release: round(22 * release.weights[0]),
+        ),
+        summary="TreeSanitizer: one point moved to the next cell",
+    ),
+    Audit(
+        name="fooling-sanitizer",
+        subject=_fooling,
+        adversary=OneQuestion(
+            # A surplus of 1,000 or 999 where 1,000 is the threshold; the choice is nearly certain.
+            zero=np.repeat([0, 1], [9_000, 11_000]),
+            one=np.repeat([0, 1], [9_001, 10_999]),
+            notice=lambda release: release.weights[1] > release.weights[0],
+        ),
+        summary="FoolingSanitizer: one example that makes an objection more likely",
+    ),
+    Audit(
+        name="realizable-sanitizer",
+        subject=_realizable,
+        adversary=OneQuestion(
+            zero=[0] * 8 + [1] * 12, one=[0] * 9 + [1] * 11, notice=lambda release: release.won
+        ),
+        summary="RealizableSanitizer: one example that makes an objection more likely",
+    ),
+    Audit(
+        name="label-conversion",
+        subject=_conversion,
+        adversary=OneQuestion(
+            zero=[(1, 0)] * 6 + [(1, 1)] * 4,
+            one=[(1, 0)] * 5 + [(1, 1)] * 5,
+            notice=lambda release: release.share >= 0.5,
+        ),
+        summary="LabelConversion: one label flipped",
+    ),
+    Audit(
+        name="interval-sanitizer",
+        subject=_intervals,
+        adversary=FirstOfTwo(),
+        summary="IntervalSanitizer: the first of two examples replaced",
+    ),
+)
