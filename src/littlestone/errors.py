@@ -9,6 +9,10 @@ class HaltedError(LittlestoneError):
     """A mechanism that stops after its first yes was asked again."""
 
 
+class RetiredError(LittlestoneError):
+    """What holds noise must not be used any more: after a fork, or a step that broke off."""
+
+
 class BudgetExceededError(LittlestoneError):
     """A release would have cost more than the budget has left; nothing was spent."""
 

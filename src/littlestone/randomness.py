@@ -5,14 +5,17 @@ whole-number arithmetic on them, so a mechanism cannot tell which source it was 
 """
 
 import hashlib
+import hmac
 import os
-import weakref
-from typing import Any, Final, Protocol
+import threading
+from typing import Any, Final, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.errors import RetiredError
+from littlestone.noise_owner import NoiseOwner, live_owners
 
 _WORD_BITS: Final = 64
 _BUFFER_WORDS: Final = 8192
@@ -94,27 +97,30 @@ class Keyed:
 
     private: Final = True
 
-    def __init__(self, key: bytes, block: int = 0, children: int = 0) -> None:
-        if len(key) != _KEY_BYTES:
-            raise ValueError(f"key must have {_KEY_BYTES} bytes, got {len(key)}")
-        self._key: bytes | None = key
+    def __init__(self, key: bytes, block: int = 0, children: int = 0, family: bytes = b"") -> None:
+        self._key = _checked_key(key)
+        self.family = family or hashlib.sha256(key).digest()
+        """The same for all that were spawned from one key; says nothing about it."""
         self._block = block
         self._children = children
+        self._lock = threading.Lock()  # no two threads may be given the same block
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        label = b"words" + self._block.to_bytes(16, "big")
-        self._block += 1
-        return np.frombuffer(self._stretch(label, 8 * count), dtype="<u8").astype(np.uint64)
+        with self._lock:
+            block, self._block = self._block, self._block + 1
+        stretched = self._stretch(b"words" + block.to_bytes(16, "big"), 8 * count)
+        return np.frombuffer(stretched, dtype="<u8").astype(np.uint64)
 
     def spawn(self, count: int) -> list[Source]:
-        first, self._children = self._children, self._children + count
+        with self._lock:
+            first, self._children = self._children, self._children + count
         labels = (b"child" + n.to_bytes(16, "big") for n in range(first, first + count))
-        return [Keyed(self._stretch(label, _KEY_BYTES)) for label in labels]
+        return [Keyed(self._stretch(label, _KEY_BYTES), family=self.family) for label in labels]
 
     def state(self) -> dict[str, Any]:
         return {
             "source": "keyed",
-            "key": self._secret().hex(),
+            "key": self._key.hex(),
             "block": self._block,
             "children": self._children,
         }
@@ -123,33 +129,46 @@ class Keyed:
     def from_state(cls, state: dict[str, Any]) -> "Keyed":
         return cls(bytes.fromhex(state["key"]), state["block"], state["children"])
 
-    def forget_key(self) -> None:
-        """After a fork: the child must not draw what the parent draws."""
-        self._key = None
-
-    def _secret(self) -> bytes:
-        if self._key is None:
-            raise RuntimeError("a durable run belongs to the process that opened it, not to a fork")
-        return self._key
-
     def _stretch(self, label: bytes, count: int) -> bytes:
-        return hashlib.shake_256(self._secret() + label).digest(count)
+        return hashlib.shake_256(self._key + label).digest(count)
 
 
-class Randomness:
+class _Retired:
+    """What is left of a source in a forked child, or after its run was taken over."""
+
+    def __init__(self, private: bool, reason: str) -> None:
+        self.private = private
+        self._reason = reason
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        self._refuse()
+
+    def spawn(self, count: int) -> list[Source]:
+        self._refuse()
+
+    def state(self) -> dict[str, Any]:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise RetiredError(f"this Randomness {self._reason}")
+
+
+class Randomness(NoiseOwner):
     """Uniform whole numbers from one source, read ahead in bulk.
+
+    Threads may share it: no two are given the same word. It cannot be copied or pickled, and a
+    forked child cannot use it.
 
     >>> rng = seeded(7)
     >>> rng.private, 0 <= rng.below(10**30) < 10**30
     (False, True)
     """
 
-    __slots__ = ("__weakref__", "_source", "_words")
+    __slots__ = ("_source", "_words")
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._words: list[int] = []  # the next one last
-        _LIVE.add(self)
 
     @property
     def private(self) -> bool:
@@ -157,13 +176,9 @@ class Randomness:
         return self._source.private
 
     def __repr__(self) -> str:
-        return "secure()" if self.private else "seeded(…)  # not private"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        raise TypeError(
-            "randomness cannot be copied or pickled: two copies would reuse the same noise. "
-            "Save a run with its snapshot(), which may be continued once"
-        )
+        if not self.private:
+            return "seeded(…)  # not private"
+        return "keyed(…)" if isinstance(self._source, Keyed) else "secure()"
 
     def spawn(self, count: int) -> "list[Randomness]":
         """Independent streams, one for each party."""
@@ -264,23 +279,11 @@ class Randomness:
         restored._words = [int(word) for word in reversed(state["unused"])]
         return restored
 
-    def _forget(self) -> None:
-        self._words = []
-        if isinstance(self._source, Keyed):
-            self._source.forget_key()
+    def _of_family(self, family: bytes) -> bool:
+        return isinstance(self._source, Keyed) and self._source.family == family
 
-
-_LIVE: "weakref.WeakSet[Randomness]" = weakref.WeakSet()
-
-
-def _forget_buffers_after_fork() -> None:
-    # Parent and child would otherwise hand out the same words.
-    for randomness in list(_LIVE):
-        if randomness.private:
-            randomness._forget()
-
-
-os.register_at_fork(after_in_child=_forget_buffers_after_fork)
+    def _retire(self, reason: str) -> None:
+        self._source, self._words = _Retired(self._source.private, reason), []
 
 
 def secure() -> Randomness:
@@ -288,12 +291,61 @@ def secure() -> Randomness:
     return Randomness(OperatingSystem())
 
 
-def keyed(key: bytes) -> Randomness:
-    """Private and replayable by whoever holds the secret key of 32 bytes."""
-    return Randomness(Keyed(key))
-
-
 def seeded(seed: int) -> Randomness:
     """Replayable randomness for experiments; whatever it touches is stamped *not private*."""
     require.integer(seed=seed, at_least=0)
     return Randomness(Seeded(np.random.SeedSequence(seed)))
+
+
+_STARTED: Final[set[bytes]] = set()  # families, in this process
+_STARTING: Final = threading.Lock()
+
+
+def keyed(key: bytes, *, label: str, replay: bool = False) -> Randomness:
+    """Private and replayable by whoever holds the secret key of 32 bytes: for durable runs.
+
+    One key and label, one run: the words are those of a key derived from both, and within a
+    process a second start is refused, since two runs would use the same noise. Only whoever
+    feeds the same examples in the same order again may ask for a ``replay``; what was started
+    before is then retired. Other processes are not seen: keep the key in one place, with a lock.
+
+    >>> keyed(bytes(32), label="doctest of keyed")
+    keyed(…)
+    >>> keyed(bytes(32), label="doctest of keyed")
+    Traceback (most recent call last):
+    ...
+    ValueError: a run was started from this key and label already ('doctest of keyed'): a second \
+one would use the same noise. Take another label, or a fresh key
+    """
+    if not isinstance(label, str) or not label:
+        raise ValueError(f"label must be a non-empty string, got label={label!r}")
+    source = Keyed(_derived(_checked_key(key), label.encode()))
+    with _STARTING:
+        if source.family in _STARTED and not replay:
+            raise ValueError(
+                f"a run was started from this key and label already ({label!r}): a second one "
+                f"would use the same noise. Take another label, or a fresh key"
+            )
+        _STARTED.add(source.family)
+    if replay:
+        _retire_family(source.family)
+    return Randomness(source)
+
+
+def _retire_family(family: bytes) -> None:
+    for owner in live_owners():
+        if isinstance(owner, Randomness) and owner._of_family(family):
+            owner._retire("was taken over by a replay from the same key")
+
+
+def _derived(key: bytes, label: bytes) -> bytes:
+    """HKDF-SHA256 (RFC 5869) with an empty salt, one block."""
+    extracted = hmac.digest(bytes(32), key, "sha256")
+    return hmac.digest(extracted, label + b"\x01", "sha256")
+
+
+def _checked_key(key: bytes) -> bytes:
+    if not isinstance(key, bytes) or len(key) != _KEY_BYTES:
+        size = len(key) if isinstance(key, bytes) else type(key).__name__
+        raise ValueError(f"key must have {_KEY_BYTES} bytes, got {size}")
+    return key

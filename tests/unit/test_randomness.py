@@ -2,19 +2,19 @@
 
 import copy
 import json
-import multiprocessing
-import os
 import pickle
+import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice, permutations, repeat
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from littlestone.randomness import Randomness, Source, keyed, secure, seeded
+from littlestone.errors import RetiredError
+from littlestone.randomness import Randomness, Source, _derived, keyed, secure, seeded
 
 
 class Scripted:
@@ -120,31 +120,28 @@ def test_randomness_cannot_be_duplicated(duplicate: object) -> None:
         duplicate(secure())  # type: ignore[operator]
 
 
-def _send_word(rng: Randomness, pipe: int) -> None:
-    os.write(pipe, rng.word().to_bytes(8, "big"))
-
-
-def test_a_forked_process_does_not_repeat_its_parents_secure_bits() -> None:
-    rng = secure()
-    rng.word()  # the buffer is full now
-    read, write = os.pipe()
-    child = multiprocessing.get_context("fork").Process(target=_send_word, args=(rng, write))
-    child.start()
-    child.join()
-    assert int.from_bytes(os.read(read, 8), "big") != rng.word()
-
-
 def test_threads_are_never_given_the_same_word() -> None:
-    rng = secure()
+    _refuse_repeated_words(secure(), lambda rng: [rng.word() for _ in range(20_000)])
+
+
+def test_threads_are_never_given_the_same_block_of_a_key() -> None:
+    # Many small blocks: reading the counter and moving it on must be one step.
+    rng = keyed(bytes(32), label="threads")
+    _refuse_repeated_words(rng, lambda rng: [int(rng.words(1)[0]) for _ in range(20_000)])
+
+
+def _refuse_repeated_words(rng: Randomness, draw: Callable[[Randomness], list[int]]) -> None:
     drawn: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: drawn.extend([rng.word() for _ in range(20_000)]))
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    threads = [threading.Thread(target=lambda: drawn.extend(draw(rng))) for _ in range(4)]
+    patience = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(patience)
     assert len(set(drawn)) == len(drawn) == 80_000
 
 
@@ -157,20 +154,62 @@ def test_a_seed_is_a_whole_number(seed: int) -> None:
 def test_the_repr_says_what_is_not_private() -> None:
     assert repr(secure()) == "secure()"
     assert "not private" in repr(seeded(1))
+    assert repr(keyed(bytes(32), label="repr")) == "keyed(…)"
 
 
 def test_a_key_replays_the_same_words_and_children() -> None:
-    key = bytes(range(32))
-    one, two = keyed(key), keyed(key)
-    assert one.private
-    assert [one.word() for _ in range(100)] == [two.word() for _ in range(100)]
-    assert one.below_many(10, 50).tolist() == two.below_many(10, 50).tolist()
-    assert [c.word() for c in one.spawn(2)] == [c.word() for c in two.spawn(2)]
-    assert one.word() != keyed(bytes(32)).word()
+    key, label = bytes(range(32)), "replays"
+
+    def drawn(rng: Randomness) -> list[object]:
+        return [
+            [rng.word() for _ in range(100)],
+            rng.below_many(10, 50).tolist(),
+            [child.word() for child in rng.spawn(2)],
+        ]
+
+    first = keyed(key, label=label)
+    assert first.private
+    words = drawn(first)
+    assert words == drawn(keyed(key, label=label, replay=True))
+    assert words != drawn(keyed(bytes(32), label=label))
+    assert words != drawn(keyed(key, label="another label"))
+
+
+def test_a_second_run_from_one_key_is_refused() -> None:
+    key = bytes(range(1, 33))
+    keyed(key, label="once")
+    with pytest.raises(ValueError, match="would use the same noise"):
+        keyed(key, label="once")
+    keyed(key, label="twice")
+
+
+def test_a_replay_retires_what_was_started_before_and_its_children() -> None:
+    key = bytes(range(2, 34))
+    first = keyed(key, label="run")
+    [child] = first.spawn(1)
+    child.word(), first.word()
+    bystander = keyed(key, label="another run")
+    keyed(key, label="run", replay=True).word()
+    for retired in (first, child):
+        with pytest.raises(RetiredError, match="replay from the same key"):
+            retired.word()
+    bystander.word()
+
+
+@pytest.mark.parametrize("label", ["", b"bytes", None])
+def test_a_label_is_a_string(label: str) -> None:
+    with pytest.raises(ValueError, match="label must be a non-empty string"):
+        keyed(bytes(32), label=label)
+
+
+def test_keys_are_derived_by_the_standard() -> None:
+    # RFC 5869, test case 3: no salt, no info; its first block is all that is used here.
+    expected = "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d"
+    assert _derived(b"\x0b" * 22, b"").hex() == expected
 
 
 def test_a_keyed_source_continues_from_its_state() -> None:
-    rng = keyed(bytes(32))
+    rng = keyed(bytes(32), label="state")
     rng.word()
     rng.words(7)
     rng.spawn(1)
@@ -179,19 +218,7 @@ def test_a_keyed_source_continues_from_its_state() -> None:
     assert again.spawn(1)[0].word() == rng.spawn(1)[0].word()
 
 
-def test_a_short_key_is_refused() -> None:
+@pytest.mark.parametrize("key", [b"short", "x" * 32, None])
+def test_a_key_has_32_bytes(key: bytes) -> None:
     with pytest.raises(ValueError, match="key must have 32 bytes"):
-        keyed(b"short")
-
-
-def test_a_forked_child_cannot_draw_from_the_parents_key() -> None:
-    rng = keyed(bytes(32))
-    rng.word()
-    child = os.fork()
-    if child == 0:
-        try:
-            rng.word()
-        except RuntimeError:
-            os._exit(7)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        keyed(key, label="short")

@@ -12,6 +12,7 @@ from littlestone import require
 from littlestone.errors import HaltedError
 from littlestone.mechanisms.noise.exact import fraction, noise_rate
 from littlestone.mechanisms.noise.geometric import Geometric
+from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
@@ -86,7 +87,7 @@ class AboveThreshold:
         return run
 
 
-class AboveThresholdRun:
+class AboveThresholdRun(NoiseOwner):
     """Holds the noisy threshold."""
 
     __slots__ = ("_halted", "_noisy_threshold", "_query_noise", "_rng")
@@ -106,10 +107,14 @@ class AboveThresholdRun:
         if self._halted:
             raise HaltedError("AboveThreshold has already answered yes; start a new run")
         require.integer(value=value)
+        self._begin()
         noisy_value = int(value) + self._query_noise.draw(self._rng)  # (L2)
         self._halted = noisy_value >= self._noisy_threshold  # (L3, L4)
+        self._end()
         return self._halted
 
     def state(self) -> dict[str, Any]:
         """What ``restore`` needs, as JSON: it holds the noisy threshold, and is secret."""
+        if not self._halted:
+            self._require_usable()
         return {"noisy_threshold": self._noisy_threshold, "halted": self._halted}

@@ -16,6 +16,7 @@ from littlestone.errors import HaltedError, SnapshotError
 from littlestone.mechanisms.noise.exact import fraction, noise_rate
 from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.mechanisms.noise.waiting_time import LIMIT, WaitingTime
+from littlestone.noise_owner import IN_A_STEP, NoiseOwner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
@@ -107,15 +108,13 @@ class CountAboveThreshold:
         return CountAboveThresholdRun._from_state(self, state, rng)
 
 
-class PlainAboveThresholdRun:
-    """The definition: fresh noise on the threshold, then in every round whatever its bit."""
+class _Halting(NoiseOwner):
+    """A run that ends with its first yes."""
 
-    __slots__ = ("_gap", "_halted", "_noise", "_rng", "_rounds")
+    __slots__ = ("_halted", "_rounds")
 
-    def __init__(self, recipe: CountAboveThreshold, rng: Randomness) -> None:
-        self._noise, self._rng = recipe._noise, rng
-        self._gap = recipe.threshold + self._noise.draw(rng)  # (L1)
-        self._rounds, self._halted = 0, False
+    _halted: bool
+    _rounds: int
 
     @property
     def halted(self) -> bool:
@@ -127,38 +126,64 @@ class PlainAboveThresholdRun:
         """How many rounds have been played, the one with the yes included."""
         return self._rounds
 
+    def _refuse(self) -> None:
+        if self._halted:
+            raise HaltedError("AboveThreshold has already answered yes; start a new run")
+        super()._refuse()
+
+    def _halt(self) -> None:
+        self._halted = True
+        self._retire("has halted")
+
+
+class PlainAboveThresholdRun(_Halting):
+    """The definition: fresh noise on the threshold, then in every round whatever its bit."""
+
+    __slots__ = ("_gap", "_noise", "_rng")
+
+    def __init__(self, recipe: CountAboveThreshold, rng: Randomness) -> None:
+        self._noise, self._rng = recipe._noise, rng
+        self._gap = recipe.threshold + self._noise.draw(rng)  # (L1)
+        self._rounds, self._halted = 0, False
+
     def observe(self, bit: int) -> bool:
         """Add ``bit`` to the count; True, once, when the noisy count passes the threshold."""
-        _refuse_if(self._halted)
-        self._gap -= require.label(bit)  # (L2)
+        bit = require.label(bit)
+        self._begin()
+        self._gap -= bit  # (L2)
         above = self._noise.draw(self._rng) >= self._gap  # (L3, L4)
         self._rounds += 1
-        self._halted = above  # (L5)
+        if above:
+            self._halt()  # (L5)
+        self._end()
         return above
 
     def observe_block(self, ones: ArrayLike, length: int) -> int | None:
         """As ``CountAboveThresholdRun.observe_block``, with noise drawn for each of the rounds."""
-        _refuse_if(self._halted)
         positions = _checked_positions(ones, length)
+        self._begin()
         bits = np.zeros(length, dtype=np.int64)
         bits[positions] = 1
         gaps = self._gap - np.cumsum(bits)  # (L2)
         above = self._noise.draw_many(length, self._rng) >= gaps  # (L3, L4)
-        self._halted = bool(above.any())  # (L5)
-        yes = int(above.argmax()) if self._halted else None
+        yes = int(above.argmax()) if above.any() else None
         self._rounds += length if yes is None else yes + 1
         self._gap -= len(positions)
+        if yes is not None:
+            self._halt()  # (L5)
+        elif self._barred is IN_A_STEP:
+            self._barred = None
         return yes
 
 
-class CountAboveThresholdRun:
+class CountAboveThresholdRun(_Halting):
     """The same law, with the rounds until the next yes drawn at once while the count stands still.
 
     ``_gap`` is the noisy threshold minus the count. If no further 1 arrives, the next ``_quiet``
     rounds answer no; after them the answer is yes if ``_fires``, and undecided otherwise.
     """
 
-    __slots__ = ("_fires", "_gap", "_halted", "_quiet", "_recipe", "_rng", "_rounds", "_waiting")
+    __slots__ = ("_fires", "_gap", "_quiet", "_recipe", "_rng", "_waiting")
 
     def __init__(self, recipe: CountAboveThreshold, rng: Randomness) -> None:
         self._recipe, self._rng, self._waiting = recipe, rng, recipe._waiting
@@ -166,24 +191,20 @@ class CountAboveThresholdRun:
         self._quiet, self._fires = 0, False
         self._rounds, self._halted = 0, False
 
-    @property
-    def halted(self) -> bool:
-        """Whether the yes has come."""
-        return self._halted
-
-    @property
-    def rounds(self) -> int:
-        """How many rounds have been played, the one with the yes included."""
-        return self._rounds
-
     def observe(self, bit: int) -> bool:
         """Play one round; True, once, when the noisy count passes the threshold."""
-        _refuse_if(self._halted)
-        if require.label(bit):
+        bit = require.label(bit)
+        if self._barred:
+            self._refuse()
+        self._barred = (
+            IN_A_STEP  # as _begin and _end, without the calls: millions of rounds a second
+        )
+        if bit:
             self._count_ones(1)
         if self._quiet:
             self._quiet -= 1
             self._rounds += 1
+            self._barred = None
             return False
         return self._record(self._stand_still(1), 1) is not None
 
@@ -192,8 +213,8 @@ class CountAboveThresholdRun:
 
         Rounds after the yes are not played.
         """
-        _refuse_if(self._halted)
         require.integer(count=count, at_least=0)
+        self._begin()
         return self._record(self._stand_still(int(count)), int(count))
 
     def observe_block(self, ones: ArrayLike, length: int) -> int | None:
@@ -202,8 +223,8 @@ class CountAboveThresholdRun:
         Returns the position of the yes, or None; rounds after the yes are not played. The work
         grows with the number of ones, not with the length.
         """
-        _refuse_if(self._halted)
         positions = _checked_positions(ones, length)
+        self._begin()
         return self._record(self._play(positions, int(length)), int(length))
 
     def state(self) -> dict[str, Any]:
@@ -212,6 +233,8 @@ class CountAboveThresholdRun:
         It holds the noisy threshold and noise not yet used. Whoever reads it, or continues it
         twice, voids the guarantee.
         """
+        if not self._halted:
+            self._require_usable()
         return {
             "kind": "above-threshold, secret, continue once",
             "epsilon": str(fraction(self._recipe.epsilon)),
@@ -238,6 +261,8 @@ class CountAboveThresholdRun:
             raise SnapshotError("this is not the state of an AboveThreshold run") from problem
         if state != run.state():
             raise SnapshotError("this state belongs to an AboveThreshold of another recipe")
+        if run._halted:
+            run._halt()
         return run
 
     def _play(self, positions: NDArray[np.int64], length: int) -> int | None:
@@ -275,14 +300,11 @@ class CountAboveThresholdRun:
     def _record(self, yes: int | None, rounds: int) -> int | None:
         self._rounds += rounds if yes is None else yes + 1
         if yes is not None:
-            self._halted = True  # (L5)
             self._gap, self._quiet, self._fires = 0, 0, False  # nothing secret outlives the run
+            self._halt()  # (L5)
+        elif self._barred is IN_A_STEP:
+            self._barred = None
         return yes
-
-
-def _refuse_if(halted: bool) -> None:
-    if halted:
-        raise HaltedError("AboveThreshold has already answered yes; start a new run")
 
 
 def _checked_positions(ones: ArrayLike, length: int) -> NDArray[np.int64]:

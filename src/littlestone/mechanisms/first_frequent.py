@@ -13,6 +13,7 @@ from littlestone.errors import HaltedError
 from littlestone.mechanisms.noise.exact import exp_bounds
 from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.mechanisms.noise.waiting_time import LIMIT, WaitingTime
+from littlestone.noise_owner import IN_A_STEP, NoiseOwner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.transcendental import exp_upper_bound
@@ -106,10 +107,12 @@ class FirstFrequent:
         run._gaps, run._newest = dict(state["gaps"]), dict(state["newest"])
         run._turns = list(state["turns"])
         run.released = tuple(state["released"])
+        if run.released:
+            run._retire("has released a key")
         return run
 
 
-class FirstFrequentRun:
+class FirstFrequentRun(NoiseOwner):
     """The gap of every key that occurred: its noisy threshold minus its count.
 
     While a gap stands still, the round of its key's release is drawn at once, as in
@@ -132,28 +135,39 @@ class FirstFrequentRun:
 
     def observe(self, key: Hashable | None) -> bool:
         """Play one round, in which ``key`` is counted; True, once, when keys are released."""
-        self._refuse_if_released()
+        if self._barred:
+            self._refuse()
+        self._barred = IN_A_STEP
         self._round += 1
         if key is not None:
             if key not in self._gaps:
                 self._gaps[key] = self._recipe.threshold + self._noise.draw(self._rng)  # (L2)
             self._gaps[key] -= 1  # (L3)
             self._draw_turn(key)
-        return self._release_those_due()
+        if self._turns and self._turns[0][0] <= self._round and self._release_those_due():
+            return True
+        if self._barred is IN_A_STEP:
+            self._barred = None
+        return False
 
     def observe_zeros(self, count: int) -> int | None:
         """Play ``count`` rounds without a key; the position (from 0) of the release, or None."""
-        self._refuse_if_released()
-        start, end = self._round, self._round + count
-        while self._turns and self._turns[0][0] <= end:
+        require.integer(count=count, at_least=0)
+        self._begin()
+        start, end = self._round, self._round + int(count)
+        due = False
+        while not due and self._turns and self._turns[0][0] <= end:
             self._round = self._turns[0][0]
-            if self._release_those_due():
-                return self._round - start - 1
-        self._round = end
-        return None
+            due = self._release_those_due()
+        if not due:
+            self._round = end
+            self._end()
+        return self._round - start - 1 if due else None
 
     def state(self) -> dict[str, Any]:
         """What ``FirstFrequent.restore`` needs: secret, and to be continued only once."""
+        if not self.released:
+            self._require_usable()
         return {
             "round": self._round,
             "numbers": self._numbers,
@@ -183,11 +197,13 @@ class FirstFrequentRun:
         if due:
             self.released = tuple(due[i] for i in self._rng.permutation(len(due)))  # (L5)
             self._gaps, self._newest, self._turns = {}, {}, []  # nothing secret outlives the run
+            self._retire("has released a key")
         return bool(due)
 
-    def _refuse_if_released(self) -> None:
+    def _refuse(self) -> None:
         if self.released:
             raise HaltedError("FirstFrequent has released a key; start a new run")
+        super()._refuse()
 
 
 def _best_query_rate(epsilon: float, delta: float, rounds: int) -> float:

@@ -11,6 +11,7 @@ from littlestone.concepts.hypotheses.canonical import canonical
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.mechanisms.above_threshold import AboveThreshold, AboveThresholdRun
 from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
@@ -69,7 +70,7 @@ class FrequentRelease:
         return FrequentReleaseRun(self, counts, rng)
 
 
-class FrequentReleaseRun:
+class FrequentReleaseRun(NoiseOwner):
     """The published element, and the watch over it."""
 
     def __init__(
@@ -90,9 +91,11 @@ class FrequentReleaseRun:
         """Look at the new list; select anew if the published element is rare in it."""
         if self.exhausted:
             return
+        self._begin()
         shown = 0 if self.published is None else counts[self.published]
         if self._watch.ask(-shown) and self.selections < self._recipe.selections:
             self._select(counts)
+        self._end()
 
     def _select(self, counts: Counter[Hypothesis]) -> None:
         self.selections += 1
@@ -104,6 +107,7 @@ class FrequentReleaseRun:
         self._watch = self._recipe.watch().start(rng=self._rng)
 
     def state(self) -> dict[str, Any]:
+        self._require_usable()
         return {
             "published": self.published,
             "selections": self.selections,

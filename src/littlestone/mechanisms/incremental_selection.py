@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.noise.integer_weights import whole_scores
+from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
@@ -77,7 +78,7 @@ class IncrementalSelection:
         return run
 
 
-class IncrementalSelectionRun:
+class IncrementalSelectionRun(NoiseOwner):
     """Holds the weights as they were laid out last."""
 
     __slots__ = (
@@ -96,10 +97,18 @@ class IncrementalSelectionRun:
 
     def passed(self, rounds: int) -> None:
         """The scores have grown by this many rounds."""
+        self._require_usable()
         self._age += rounds
 
     def draw(self) -> int:
         """One element, by its present weight."""
+        self._begin()
+        element = self._kept()
+        self._end()
+        return element
+
+    def _kept(self) -> int:
+        """Propose until a proposal is kept."""
         if self._base is None or self._age >= self._recipe.refresh:
             self._lay_out(self._scores.written_out())
         table, base, rng = self._table, self._base, self._rng
@@ -116,6 +125,7 @@ class IncrementalSelectionRun:
 
     def state(self) -> dict[str, Any]:
         """What ``restore`` needs besides the scores; secret."""
+        self._require_usable()
         return {"base": self._base, "age": self._age}
 
     def _lay_out(self, scores: NDArray[np.int64]) -> None:

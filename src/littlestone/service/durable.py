@@ -85,7 +85,8 @@ class DurableRun:
     def start(cls, recipe: PrivateLearner, path: str | Path) -> "DurableRun":
         """A new durable run; its first release is logged at once."""
         store = Store.create(path, recipe=name_of(recipe), key=secrets.token_bytes(32))
-        durable = cls(recipe, store, recipe.start(rng=keyed(store.key)))
+        rng = keyed(store.key, label=name_of(recipe))
+        durable = cls(recipe, store, recipe.start(rng=rng))
         with store.transaction():
             durable._log_release(0)
         return durable
@@ -105,7 +106,9 @@ class DurableRun:
         _check_chain(store)
         saved = store.checkpoint()
         if saved is None:
-            run = recipe.start(rng=keyed(store.key))
+            # A replay: the log holds what was fed before, and the store has one owner at a time.
+            rng = keyed(store.key, label=name_of(recipe), replay=True)
+            run = recipe.start(rng=rng)
         else:
             run = recipe.restore(saved.snapshot, _StoreGuards())
         durable = cls(recipe, store, run)
@@ -116,6 +119,7 @@ class DurableRun:
         return durable
 
     def close(self) -> None:
+        self._run.retire()
         self._store.close()
 
     @property

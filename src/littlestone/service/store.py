@@ -15,7 +15,7 @@ from typing import Final
 
 from littlestone.errors import LittlestoneError
 
-FORMAT: Final = "1"
+FORMAT: Final = "2"
 
 SCHEMA: Final = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

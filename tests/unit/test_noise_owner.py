@@ -1,0 +1,256 @@
+"""Whatever holds drawn noise: no copies, no use after a fork, no retry of a step that broke off."""
+
+import copy
+import importlib
+import itertools
+import os
+import pickle
+import pkgutil
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from littlestone import mechanisms
+from littlestone.errors import RetiredError
+from littlestone.experts.run import Totals
+from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.mechanisms.first_frequent import FirstFrequent
+from littlestone.mechanisms.frequent_release import FrequentRelease
+from littlestone.mechanisms.incremental_selection import IncrementalSelection
+from littlestone.noise_owner import NoiseOwner, live_owners
+from littlestone.randomness import Randomness, keyed, secure, seeded
+
+
+@dataclass(frozen=True)
+class Owner:
+    """How to make one, and a step of it that draws noise."""
+
+    name: str
+    start: Callable[[Randomness], Any]
+    step: Callable[[Any], object]
+    save: Callable[[Any], object] | None = None
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _frequent(rng: Randomness) -> Any:
+    recipe = FrequentRelease(epsilon=1.0, delta=1e-6, selections=2, rare_below=1)
+    return recipe.start(Counter(), rng=rng)
+
+
+def _selection(rng: Randomness) -> Any:
+    recipe = IncrementalSelection(mechanism=ExponentialMechanism(epsilon=1.0), refresh=2)
+    return recipe.start(Totals(3), rng=rng)
+
+
+_FRESH = itertools.count()
+_COUNTING = CountAboveThreshold(epsilon=0.5, threshold=10**6)
+OWNERS = [
+    Owner(
+        "CountAboveThreshold",
+        lambda rng: _COUNTING.start(rng=rng),
+        lambda run: run.observe(1),
+        lambda run: run.state(),
+    ),
+    Owner(
+        "CountAboveThreshold in blocks",
+        lambda rng: _COUNTING.start(rng=rng),
+        lambda run: run.observe_block([3], 10),
+    ),
+    Owner(
+        "CountAboveThreshold, plain",
+        lambda rng: _COUNTING.start_plain(rng=rng),
+        lambda run: run.observe(1),
+    ),
+    Owner(
+        "AboveThreshold",
+        lambda rng: AboveThreshold(epsilon=0.5, threshold=10**6).start(rng=rng),
+        lambda run: run.ask(1),
+        lambda run: run.state(),
+    ),
+    Owner(
+        "FirstFrequent",
+        lambda rng: FirstFrequent(epsilon=1.0, delta=1e-6, rounds=10**9).start(rng=rng),
+        lambda run: run.observe(next(_FRESH)),  # the same one again would soon be released
+        lambda run: run.state(),
+    ),
+    Owner(
+        "FrequentRelease",
+        _frequent,
+        lambda run: run.step(Counter()),
+        lambda run: run.state(),
+    ),
+    Owner("IncrementalSelection", _selection, lambda run: run.draw(), lambda run: run.state()),
+]
+SOURCES = [
+    Owner("secure", lambda _: secure(), lambda rng: rng.word()),
+    Owner("seeded", lambda _: seeded(1), lambda rng: rng.word()),
+    Owner("keyed", lambda _: keyed(os.urandom(32), label="test"), lambda rng: rng.word()),
+]
+owners = pytest.mark.parametrize("owner", OWNERS, ids=str)
+owners_and_sources = pytest.mark.parametrize("owner", OWNERS + SOURCES, ids=str)
+
+
+@owners_and_sources
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_it_cannot_be_duplicated(owner: Owner, duplicate: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError, match="two copies would reuse the same noise"):
+        duplicate(owner.start(secure()))
+
+
+@owners_and_sources
+def test_a_forked_child_cannot_use_it_and_the_parent_can(owner: Owner) -> None:
+    held = owner.start(secure())
+    owner.step(held)
+    uses = [owner.step] if owner.save is None else [owner.step, owner.save]
+    assert _refused_in_a_fork(lambda: [use(held) for use in uses]) == 1
+    assert all(_refused_in_a_fork(lambda use=use: use(held)) for use in uses)  # type: ignore[misc]
+    owner.step(held)
+
+
+def test_a_forked_child_starts_runs_of_its_own() -> None:
+    assert not _refused_in_a_fork(lambda: _COUNTING.start(rng=secure()).observe(1))
+
+
+def _refused_in_a_fork(use: Callable[[], object]) -> bool:
+    child = os.fork()
+    if child == 0:
+        code = 9
+        try:
+            use()
+            code = 0
+        except RetiredError as refusal:
+            code = 7 if "belongs to the process that made it" in str(refusal) else 8
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, 7), code
+    return code == 7
+
+
+class _Interrupting(Randomness):
+    """Randomness during which a signal arrives."""
+
+    def word(self) -> int:
+        raise KeyboardInterrupt
+
+    def words(self, count: int) -> Any:
+        raise KeyboardInterrupt
+
+    def below(self, bound: int) -> int:
+        raise KeyboardInterrupt
+
+
+@owners
+def test_a_step_that_broke_off_is_never_tried_again(owner: Owner) -> None:
+    held = owner.start(secure())
+    source = held._rng if owner.name != "FrequentRelease" else held._watch._rng
+    target = held if owner.name != "FrequentRelease" else held._watch
+    target._rng = _Interrupting(source._source)
+    with pytest.raises(KeyboardInterrupt):
+        owner.step(held)
+    target._rng = source
+    for use in filter(None, (owner.step, owner.save)):
+        with pytest.raises(RetiredError, match="in the middle of a step"):
+            use(held)
+
+
+def test_bad_input_breaks_nothing_off() -> None:
+    counting, asking = _COUNTING.start(rng=seeded(1)), _COUNTING.start_plain(rng=seeded(1))
+    for run in (counting, asking):
+        with pytest.raises(ValueError, match="label"):
+            run.observe(2)
+        with pytest.raises(ValueError, match="ones"):
+            run.observe_block([4], 2)
+        assert run.observe(1) is False
+
+
+@owners
+def test_threads_that_meet_in_a_step_are_refused_and_nothing_else_goes_wrong(owner: Owner) -> None:
+    held = owner.start(seeded(5))
+    problems: list[BaseException] = []
+    done: list[int] = []
+
+    def work() -> None:
+        for _ in range(1500):
+            try:
+                owner.step(held)
+                done.append(1)
+            except RetiredError:
+                pass
+            except BaseException as problem:
+                problems.append(problem)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    patience = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(patience)
+    assert problems == []
+    if owner.name in ("CountAboveThreshold", "CountAboveThreshold, plain"):
+        assert held.rounds == len(done)  # each step counts once, a refused one not at all
+    owner.step(held)  # the refused threads have broken nothing
+
+
+def test_a_thread_in_the_middle_of_anothers_step_is_told_so() -> None:
+    held = _COUNTING.start(rng=seeded(1))
+    held._begin()
+    refusals: list[str] = []
+
+    def intrude() -> None:
+        try:
+            held.observe(0)
+        except RetiredError as refusal:
+            refusals.append(str(refusal))
+
+    thread = threading.Thread(target=intrude)
+    thread.start()
+    thread.join()
+    held._end()
+    assert "another thread is at it" in refusals[0]
+    assert held.observe(0) is False
+
+
+def test_what_was_retired_in_the_middle_of_a_step_stays_retired() -> None:
+    held = _COUNTING.start(rng=seeded(1))
+    held._begin()
+    held._retire("is over")
+    held._end()
+    with pytest.raises(RetiredError, match="this CountAboveThresholdRun is over"):
+        held.observe(0)
+
+
+def test_an_owner_that_is_dropped_is_forgotten() -> None:
+    held = _COUNTING.start(rng=seeded(1))
+    assert any(owner is held for owner in live_owners())
+    number = id(held)
+    del held
+    assert all(id(owner) != number for owner in live_owners())
+
+
+def test_every_run_of_a_mechanism_is_an_owner() -> None:
+    modules = [
+        importlib.import_module(f"littlestone.mechanisms.{module.name}")
+        for module in pkgutil.iter_modules(mechanisms.__path__)
+    ]
+    runs = {
+        member
+        for module in modules
+        for name, member in vars(module).items()
+        if isinstance(member, type) and name.endswith("Run")
+    }
+    assert len(runs) >= 6
+    assert all(issubclass(run, NoiseOwner) for run in runs)
