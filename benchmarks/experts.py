@@ -83,7 +83,7 @@ def _regrets() -> Iterator[Row]:
     targets = (("ShrinkingDartboard", _dartboard, 2650), ("ExponentialWeights", _weights, 2.1e4))
     for name, make, target in targets:
         recipe = make(REGRET_EXPERTS)
-        bound = recipe.regret_bound()
+        bound = recipe.expected_regret_bound()
         yield f"{name}: regret bound", f"{bound:,.0f}", f"<= {target:,.0f}", bound <= target
         regret = play_experts(recipe, adversary, rounds=ROUNDS, rng=secure()).known_regret
         yield f"{name}: measured regret", f"{regret:,}", f"<= {bound:,.0f}", regret <= bound

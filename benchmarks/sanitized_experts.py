@@ -46,7 +46,7 @@ def run(
     counts = Counter(zip(xs, ys, strict=True))
     tally = {x: (counts[x, 0], counts[x, 1]) for x in set(xs)}
     regret = mistakes - concepts.fewest_mistakes(tally)
-    bound = recipe.bound(failure_probability=0.05)
+    bound = recipe.regret_bound(failure_probability=0.05)
     return (
         f"SanitizedExperts, {concepts!r}, T = {rounds:,}, ε = {epsilon:g}, {experts}",
         f"{taken:.1f} s, regret {regret:,} (bound {bound:,.0f})",

@@ -95,7 +95,7 @@ def agnostic() -> list[dict[str, Any]]:
                 "class": "thresholds:99",
                 "rounds": rounds,
                 "regret": [game.regret for game in games],
-                "bound": learner.regret_bound(),
+                "bound": learner.expected_regret_bound(),
                 "switches": [game.switches for game in games],
             }
         )
@@ -110,7 +110,7 @@ def _game(name: str, learner: Any, spec: str, rounds: int, epsilon: float) -> di
         play(learner, adversary, rounds=rounds, rng=seeded(number)).mistakes
         for number in range(RUNS)
     ]
-    bound = learner.bound(failure_probability=FAILURE)
+    bound = learner.mistake_bound(failure_probability=FAILURE)
     row = {
         "learner": name,
         "class": spec,

@@ -28,18 +28,22 @@ LARGEST_EPSILON: Final = 64.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One learner for the job: its recipe, what is proved of it, what is expected of it."""
+    """One learner for the job, with its mistakes (in the agnostic setting, its regret)."""
 
     name: str
     recipe: Any
     bound: float
-    predicted: float | None
-    reason: str
+    """Proved; exceeded with probability ``FAILURE`` at most."""
+    expected: float
+    """A bound on the mean, which candidates are ranked by; proved, or else calibrated."""
+    calibrated: bool
+    """Whether ``expected`` is a prediction without a proof."""
 
     @property
-    def expected(self) -> float:
-        """The calibrated prediction where there is one, else the bound."""
-        return self.bound if self.predicted is None else min(self.predicted, self.bound)
+    def reason(self) -> str:
+        if self.calibrated:
+            return "nothing useful is proved for these numbers; the mean is from its calibration"
+        return "proved"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +86,7 @@ def recommend(
     require.open_probability(delta=delta)
     builders = _builders(setting, adversary)
     budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
-    candidates, refused = _tried(builders, concepts, budget)
+    candidates, refused = _tried(builders, concepts, budget, setting)
     draft = Recommendation(
         candidates=tuple(candidates), refused=refused, rounds=rounds, explanation=""
     )
@@ -131,28 +135,36 @@ def _forest(build: Builder, deepest: int, *, concepts: ConceptClass, **budget: A
 
 
 def _tried(
-    builders: Mapping[str, Builder], concepts: ConceptClass, budget: dict[str, Any]
+    builders: Mapping[str, Builder],
+    concepts: ConceptClass,
+    budget: dict[str, Any],
+    setting: Setting,
 ) -> tuple[list[Candidate], dict[str, str]]:
     """Those that can be built, the best first, and why the others cannot."""
     found, refused = [], {}
     for name, build in builders.items():
         try:
-            found.append(_candidate(name, build(concepts=concepts, **budget)))
+            found.append(_candidate(name, build(concepts=concepts, **budget), setting))
         except (ValueError, LittlestoneError) as refusal:
             refused[name] = str(refusal)
     return sorted(found, key=lambda candidate: (candidate.expected, candidate.bound)), refused
 
 
-def _candidate(name: str, recipe: Any) -> Candidate:
-    bound = min(float(recipe.bound(failure_probability=FAILURE)), float(recipe.rounds))
-    predicted, reason = None, "ranked by its proved bound"
-    if hasattr(recipe, "regret_bound"):
-        predicted = float(recipe.regret_bound())
-        reason = "ranked by its expected regret, which is proved"
-    elif name == "lazy-forest" and bound >= recipe.rounds:
+def _candidate(name: str, recipe: Any, setting: Setting) -> Candidate:
+    """Means are compared with means; the bounds that hold with probability 95 % stand beside."""
+    if setting == "realizable":
+        bound = recipe.mistake_bound(failure_probability=FAILURE)
+        expected = recipe.expected_mistake_bound()
+    else:
+        bound = recipe.regret_bound(failure_probability=FAILURE)
+        expected = recipe.expected_regret_bound()
+    calibrated = name == "lazy-forest" and expected >= recipe.rounds
+    if calibrated:
         predicted = FOREST_FACTOR * (recipe.plan.mistakes_per_layer[0] + recipe.plan.margins[0])
-        reason = "no useful bound is proved for these numbers; ranked by its calibration"
-    return Candidate(name=name, recipe=recipe, bound=bound, predicted=predicted, reason=reason)
+        expected = min(predicted, expected)
+    return Candidate(
+        name=name, recipe=recipe, bound=bound, expected=expected, calibrated=calibrated
+    )
 
 
 def _explained(
@@ -175,13 +187,16 @@ def _explained(
             f"{against} at epsilon = {budget['epsilon']:g}: the best, {best.name}, may need "
             f"{best.expected:,.0f} {what}. {advice or 'No affordable change was found.'}"
         )
-    if best.predicted is None:
-        words = f"at most {best.bound:,.0f} {what} with probability {1 - FAILURE:.0%}"
+    if best.calibrated:
+        words = f"about {best.expected:,.0f} {what} on average {against}"
     else:
-        words = f"about {best.predicted:,.0f} {what} are expected"
+        words = (
+            f"at most {best.bound:,.0f} {what} with probability {1 - FAILURE:.0%} {against}, "
+            f"and {best.expected:,.0f} on average"
+        )
     others = ", ".join(f"{c.name} {c.expected:,.0f}" for c in draft.candidates[1:])
-    ranking = f" The others: {others}." if others else ""
-    return f"{best.name}: {words} {against}, of {draft.rounds:,} rounds ({best.reason}).{ranking}"
+    ranking = f" The others, on average: {others}." if others else ""
+    return f"{best.name}: {words}, of {draft.rounds:,} rounds ({best.reason}).{ranking}"
 
 
 def _what_would_help(
@@ -195,19 +210,21 @@ def _what_would_help(
     build = _builders(setting, adversary)[name]
     rounds = budget["rounds"]
     while (rounds := 2 * rounds) <= LARGEST_ROUNDS:
-        if _is_useful(name, build, concepts, {**budget, "rounds": rounds}):
+        if _is_useful(name, build, concepts, {**budget, "rounds": rounds}, setting):
             yield f"{rounds:,} rounds would change that"
             break
     epsilon = budget["epsilon"]
     while (epsilon := 2 * epsilon) <= LARGEST_EPSILON:
-        if _is_useful(name, build, concepts, {**budget, "epsilon": epsilon}):
+        if _is_useful(name, build, concepts, {**budget, "epsilon": epsilon}, setting):
             yield f"epsilon = {epsilon:g} would change that"
             break
 
 
-def _is_useful(name: str, build: Builder, concepts: ConceptClass, budget: dict[str, Any]) -> bool:
+def _is_useful(
+    name: str, build: Builder, concepts: ConceptClass, budget: dict[str, Any], setting: Setting
+) -> bool:
     try:
-        candidate = _candidate(name, build(concepts=concepts, **budget))
+        candidate = _candidate(name, build(concepts=concepts, **budget), setting)
     except (ValueError, LittlestoneError):
         return False
     return candidate.expected <= USEFUL_SHARE * int(budget["rounds"])

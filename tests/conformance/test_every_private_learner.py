@@ -1,5 +1,6 @@
 """What every private learner owes its user, applied to all of them."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -58,6 +59,21 @@ def a_recipe_is_a_value(recipe: Any, rng: Randomness) -> None:
 def the_promise_is_within_the_budget(recipe: Any, rng: Randomness) -> None:
     budget = PrivacyGuarantee(epsilon=BUDGET["epsilon"], delta=BUDGET["delta"])
     assert recipe.guarantee().within(budget)
+
+
+def bounds_are_ordered_and_end_at_the_rounds(recipe: Any, rng: Randomness) -> None:
+    """With the probability; mistakes on realizable streams are a kind of regret; means between."""
+    most = recipe.rounds or math.inf
+    for bound in (recipe.mistake_bound, recipe.regret_bound):
+        values = [bound(failure_probability=b) for b in (0.5, 0.05, 1e-6)]
+        assert 0 < values[0] <= values[1] <= values[2] <= most
+        for wrong in (0.0, 1.0):
+            with pytest.raises(ValueError, match="failure_probability"):
+                bound(failure_probability=wrong)
+    assert recipe.mistake_bound(failure_probability=0.05) <= recipe.regret_bound(
+        failure_probability=0.05
+    )
+    assert 0 < recipe.expected_mistake_bound() <= recipe.expected_regret_bound() <= most
 
 
 def reading_changes_nothing(recipe: Any, rng: Randomness) -> None:
@@ -151,6 +167,7 @@ def a_seeded_run_says_that_it_is_not_private(recipe: Any, rng: Randomness) -> No
 CHECKS: tuple[Callable[[Any, Randomness], None], ...] = (
     a_recipe_is_a_value,
     the_promise_is_within_the_budget,
+    bounds_are_ordered_and_end_at_the_rounds,
     reading_changes_nothing,
     the_seed_decides_the_run,
     data_never_raises_and_the_ledger_stays_within_the_promise,

@@ -51,7 +51,8 @@ def test_every_adversary_has_its_transcripts() -> None:
 
 def test_every_learner_has_its_transcripts() -> None:
     played = {type(game.learner).__name__ for games in GAMES.values() for game in games}
-    wanted = recipes(littlestone.online, "mistake_bound") | recipes(littlestone.learners, "bound")
+    private = recipes(littlestone.learners, "guarantee")
+    wanted = recipes(littlestone.online, "mistake_bound") | private
     assert {"SparseMajority", "LazyForest"} <= wanted <= played
 
 

@@ -103,12 +103,12 @@ def test_exponential_weights_stay_within_bound_and_deviation(rng: Randomness) ->
     recipe = ExponentialWeights(experts=16, rounds=4000, epsilon=4.0, delta=1e-6)
     gap = 2 * math.log(16) / (recipe.rate * recipe.rounds)
     played = play_experts(recipe, OneBetter(experts=16, gap=gap), rounds=4000, rng=rng)
-    limit = recipe.regret_bound() + recipe.deviation_bound(
+    limit = recipe.expected_regret_bound() + recipe.deviation_bound(
         failure_probability=FALSE_FAILURE_PROBABILITY
     )
     assert played.regret <= limit
     # Whoever does not learn exceeds it: expert 1 has 4000 · gap mistakes more than expert 0.
-    assert 4000 * gap > recipe.regret_bound()
+    assert 4000 * gap > recipe.expected_regret_bound()
 
 
 def test_realizable_experts_stay_within_their_loss(rng: Randomness) -> None:

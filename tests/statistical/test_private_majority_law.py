@@ -200,7 +200,7 @@ def exceeded(recipe: PrivateMajority, bound: float, rng: Randomness) -> int:
 def test_mistakes_stay_within_the_bound(recipe: PrivateMajority, rng: Randomness) -> None:
     failure = 0.2
     allowed = stats.binom.isf(FALSE_FAILURE_PROBABILITY, GAMES, failure)
-    bound = recipe.bound(failure_probability=failure)
+    bound = recipe.mistake_bound(failure_probability=failure)
     assert bound < recipe.rounds
     assert exceeded(recipe, bound, rng) <= allowed
     # With ten times the threshold every phase needs more than the bound allows for all of them.
@@ -216,7 +216,7 @@ def test_mistakes_stay_within_the_bound_against_a_patient_adversary(
 ) -> None:
     recipe = PrivateMajority(concepts=Thresholds(16), rounds=100_000, epsilon=1.0)
     failure = 0.2
-    bound = recipe.bound(failure_probability=failure)
+    bound = recipe.mistake_bound(failure_probability=failure)
     over = sum(patient_mistakes(recipe, patience, part) > bound for part in rng.spawn(GAMES))
     assert over <= stats.binom.isf(FALSE_FAILURE_PROBABILITY, GAMES, failure)
 

@@ -38,7 +38,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     for number, recipe in enumerate(recipes, start=1):
         played = measured(recipe, rng)
         name, regret = type(recipe).__name__, played.known_regret
-        limit = recipe.regret_bound() + (
+        limit = recipe.expected_regret_bound() + (
             0 if recipe.oblivious_only else recipe.deviation_bound(failure_probability=FALSE_ALARM)
         )
         rows.append(
@@ -46,7 +46,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 "algorithm": name,
                 "rounds": rounds,
                 "regret": regret,
-                "bound": recipe.regret_bound(),
+                "bound": recipe.expected_regret_bound(),
                 "regret per round": regret / rounds,
                 "exceeded": regret > limit,
             }

@@ -29,7 +29,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
         found = mistakes_of(
             learner, MistakeForcing(concepts=CONCEPTS), rounds=rounds, runs=runs, rng=rng
         )
-        allowed = learner.bound(failure_probability=FALSE_REFUTATION / len(sizes) / runs)
+        allowed = learner.mistake_bound(failure_probability=FALSE_REFUTATION / len(sizes) / runs)
         rows.append(
             {
                 "rounds": rounds,
@@ -37,7 +37,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 "mean mistakes": sum(found) / runs,
                 "largest": max(found),
                 "bound, all runs": allowed,
-                "bound, 95 %": learner.bound(failure_probability=0.05),
+                "bound, 95 %": learner.mistake_bound(failure_probability=0.05),
                 "floor": points_floor(rounds=rounds, epsilon=EPSILON, delta=DELTA),
             }
         )

@@ -44,7 +44,7 @@ def bound_ratios(rounds: int) -> tuple[float, float]:
     fresh = exponential_weights_regret_upper_bound(
         experts=EXPERTS, rounds=rounds, zcdp=zcdp_budget(EPSILON, DELTA)
     )
-    return dartboard.regret_bound() / plain, fresh / plain
+    return dartboard.expected_regret_bound() / plain, fresh / plain
 
 
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
@@ -65,8 +65,8 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 "dartboard": private,
                 "standard error": error,
                 "measured ratio": private / max(plain, 1.0),
-                "bound": dartboard.regret_bound(),
-                "bound ratio": dartboard.regret_bound() / hedge.regret_bound(),
+                "bound": dartboard.expected_regret_bound(),
+                "bound ratio": dartboard.expected_regret_bound() / hedge.expected_regret_bound(),
             }
         )
         progress(number / len(played))

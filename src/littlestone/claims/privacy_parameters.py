@@ -33,7 +33,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 "delta": delta,
                 "mean mistakes": sum(found) / runs,
                 "largest": max(found),
-                "bound, all runs": learner.bound(
+                "bound, all runs": learner.mistake_bound(
                     failure_probability=FALSE_REFUTATION / len(budgets) / runs
                 ),
             }

@@ -66,7 +66,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                     "rounds": rounds,
                     "regret": mean,
                     "standard error": error,
-                    "bound": recipe.regret_bound(),
+                    "bound": recipe.expected_regret_bound(),
                 }
             )
             progress(len(rows) / (2 * len(sizes)))

@@ -53,7 +53,7 @@ def measured(rounds: int, runs: int, rng: Randomness) -> dict[str, Any]:
         "runs": runs,
         "mean regret": sum(regrets) / runs,
         "largest regret": max(regrets),
-        "bound": learner.bound(failure_probability=FALSE_REFUTATION / runs),
+        "bound": learner.regret_bound(failure_probability=FALSE_REFUTATION / runs),
         "shape": predicted(rounds),
         "not private": play(hedge, foe, rounds=rounds, rng=rng).regret,
     }

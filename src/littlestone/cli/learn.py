@@ -144,7 +144,7 @@ def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:
 
 
 def _bound(recipe: Any) -> float | None:
-    bound = float(recipe.bound(failure_probability=0.05))
+    bound = float(recipe.mistake_bound(failure_probability=0.05))
     return bound if math.isfinite(bound) and bound < (recipe.rounds or math.inf) else None
 
 

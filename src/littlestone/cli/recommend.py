@@ -35,7 +35,7 @@ def run(
     if as_json:
         print(json.dumps(_record(advice)))  # noqa: T201
         return
-    table = Table("learner", "proved bound (95 %)", "expected", "why")
+    table = Table("learner", "proved bound (95 %)", "on average", "why")
     for candidate in advice.candidates:
         table.add_row(
             candidate.name,
@@ -59,7 +59,8 @@ def _record(advice: Recommendation) -> dict[str, object]:
             {
                 "learner": candidate.name,
                 "bound": candidate.bound,
-                "predicted": candidate.predicted,
+                "expected": candidate.expected,
+                "calibrated": candidate.calibrated,
                 "reason": candidate.reason,
             }
             for candidate in advice.candidates

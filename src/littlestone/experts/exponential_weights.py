@@ -49,7 +49,7 @@ class ExponentialWeights:
     >>> recipe = ExponentialWeights(experts=100, rounds=10**6, epsilon=1.0, delta=1e-6)
     >>> recipe.guarantee().within(PrivacyGuarantee(epsilon=1.0, delta=1e-6))
     True
-    >>> round(recipe.regret_bound(), -2)
+    >>> round(recipe.expected_regret_bound(), -2)
     20900.0
     """
 
@@ -117,7 +117,7 @@ class ExponentialWeights:
         )
         return plain if plain.epsilon <= concentrated.epsilon else concentrated
 
-    def regret_bound(self) -> float:
+    def expected_regret_bound(self) -> float:
         """ln N / rate + rate * (sum of squared batch lengths) / 8, and what the table adds."""
         squares = self.batches.sum_of_squares(self.rounds)
         error = table_error(self._selection, experts=self.experts)

@@ -23,7 +23,7 @@ class Hedge:
     Regret: at most sqrt(T ln N / 2) in expectation, against adaptive adversaries.
     Privacy: none is promised; the rate is what the horizon wants.
 
-    >>> round(Hedge(experts=100, rounds=10**6).regret_bound())
+    >>> round(Hedge(experts=100, rounds=10**6).expected_regret_bound())
     1517
     """
 
@@ -48,7 +48,7 @@ class Hedge:
     def guarantee(self) -> PrivacyGuarantee:
         return NOT_PRIVATE
 
-    def regret_bound(self) -> float:
+    def expected_regret_bound(self) -> float:
         """In expectation, against adaptive adversaries."""
         error = table_error(self._selection, experts=self.experts)
         bound = hedge_regret_upper_bound(experts=self.experts, rounds=self.rounds, rate=self.rate)

@@ -75,7 +75,7 @@ class ExpertsRecipe(Protocol):
         """The privacy of all experts played together."""
         ...
 
-    def regret_bound(self) -> float:
+    def expected_regret_bound(self) -> float:
         """An upper bound on the expected regret, in units of the largest loss of a round."""
         ...
 

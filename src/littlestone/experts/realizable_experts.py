@@ -138,7 +138,7 @@ class RealizableExperts:
         )
         return upwards(self.phases * (self.monitor.threshold + late + 1))
 
-    def regret_bound(self) -> float:
+    def expected_regret_bound(self) -> float:
         """In expectation; a small ``failure_probability`` makes it small."""
         return upwards(min(self.loss_bound() + self.failure_probability * self.rounds, self.rounds))
 

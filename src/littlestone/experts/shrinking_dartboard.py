@@ -45,7 +45,7 @@ class ShrinkingDartboard:
     >>> recipe = ShrinkingDartboard(experts=100, rounds=10**6, epsilon=1.0, delta=1e-6)
     >>> recipe.guarantee().within(PrivacyGuarantee(epsilon=1.0, delta=1e-6))
     True
-    >>> recipe.regret_bound() < 2650
+    >>> recipe.expected_regret_bound() < 2650
     True
     """
 
@@ -100,7 +100,7 @@ class ShrinkingDartboard:
         """What all experts played together promise; at most what was asked for."""
         return self._guarantee
 
-    def regret_bound(self) -> float:
+    def expected_regret_bound(self) -> float:
         """In expectation, against oblivious adversaries; with what cap and weight table add."""
         plan = self._plan
         padded = self._batches * plan.batch

@@ -67,7 +67,7 @@ class NaiveRecomposition(PrivateLearner):
     def budget(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
-    def bound(self, *, failure_probability: float) -> float:
+    def mistake_bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; exceeded with ``failure_probability`` at most."""
         require.open_probability(failure_probability=failure_probability)
         shares = math.log(require_listable(self.concepts)) / -math.expm1(-self._mechanism.eta)

@@ -5,6 +5,7 @@ A learner is written as a recipe (public, frozen) and an engine (the algorithm, 
 the rounds, and takes snapshots, so that no engine does any of this again.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, final
@@ -17,6 +18,7 @@ from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness, secure
+from littlestone.theory.concentration import mean_upper_bound
 
 
 class Engine(Protocol):
@@ -56,8 +58,8 @@ class Engine(Protocol):
 class PrivateLearner(ABC):
     """The recipe of a private learner: a frozen value that says what it promises and can start.
 
-    A new learner states its promise per example, its bound and its engine; what is promised to a
-    user, starting and restoring are the same for all.
+    A new learner states its promise per example, what it can bound and its engine; what is
+    promised to a user, starting and restoring are the same for all.
     """
 
     __slots__ = ()
@@ -90,9 +92,33 @@ class PrivateLearner(ABC):
         """What ``per_example`` stays within for every horizon."""
         return self.per_example
 
-    @abstractmethod
-    def bound(self, *, failure_probability: float) -> float:
-        """An upper bound on the mistakes (or regret) with probability 1 - failure_probability."""
+    def mistake_bound(self, *, failure_probability: float) -> float:
+        """Mistakes on realizable streams; exceeded with ``failure_probability`` at most.
+
+        The best concept makes none there, so what bounds the regret bounds the mistakes.
+        """
+        return self.regret_bound(failure_probability=failure_probability)
+
+    def regret_bound(self, *, failure_probability: float) -> float:
+        """Mistakes beyond the best concept's; exceeded with ``failure_probability`` at most.
+
+        The number of rounds where nothing better is proved.
+        """
+        require.open_probability(failure_probability=failure_probability)
+        return self._most_mistakes
+
+    def expected_mistake_bound(self) -> float:
+        """The mean of the mistakes on realizable streams."""
+        tail = mean_upper_bound(self.mistake_bound, most=self._most_mistakes)
+        return min(tail, self.expected_regret_bound())
+
+    def expected_regret_bound(self) -> float:
+        """The mean of the regret."""
+        return mean_upper_bound(self.regret_bound, most=self._most_mistakes)
+
+    @property
+    def _most_mistakes(self) -> float:
+        return math.inf if self.rounds is None else float(self.rounds)
 
     @abstractmethod
     def engine(self, rng: Randomness, /) -> Engine:

@@ -147,7 +147,7 @@ class AgnosticExperts:
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> recipe = AgnosticExperts(concepts=Thresholds(7), rounds=1000)
-    >>> recipe.experts, round(recipe.regret_bound())
+    >>> recipe.experts, round(recipe.expected_regret_bound())
     (166667501, 100)
     """
 
@@ -175,7 +175,7 @@ class AgnosticExperts:
     def guarantee(self) -> PrivacyGuarantee:
         return NOT_PRIVATE
 
-    def regret_bound(self) -> float:
+    def expected_regret_bound(self) -> float:
         """In expectation, against adaptive adversaries."""
         bound = hedge_regret_upper_bound(experts=self.experts, rounds=self.rounds, rate=self.rate)
         return upwards(bound + self._learner.mistake_bound)

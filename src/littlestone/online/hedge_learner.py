@@ -44,7 +44,7 @@ class HedgeLearner:
     Source:  [CL06, Theorem 2.2 and Lemma 4.1].
 
     >>> learner = HedgeLearner(concepts=Thresholds(2**20), rounds=1000)
-    >>> round(learner.regret_bound(), 1)
+    >>> round(learner.expected_regret_bound(), 1)
     83.3
     >>> state = learner.begin().after(2**19, 1).after(0, 0)
     >>> round(state.error_probability(2**19, 1), 3)
@@ -68,7 +68,7 @@ class HedgeLearner:
         best = math.sqrt(8 * math.log(size) / self.rounds) if size > 1 else 1.0
         object.__setattr__(self, "_rate", best if self.rate is None else self.rate)
 
-    def regret_bound(self) -> float:
+    def expected_regret_bound(self) -> float:
         """ln(concepts) / rate + rate * rounds / 8; nothing at all for a single concept."""
         size = require_losses(self.concepts)
         if size == 1:

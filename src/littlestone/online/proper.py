@@ -22,7 +22,7 @@ class ProperState(Protocol):
 
 class ProperOnlineLearner(Protocol):
     """A frozen recipe. On *every* stream of at most ``rounds`` examples, the sum of the error
-    probabilities exceeds the mistakes of the best concept by at most ``regret_bound()``.
+    probabilities exceeds the mistakes of the best concept by at most ``expected_regret_bound()``.
     """
 
     @property
@@ -31,7 +31,7 @@ class ProperOnlineLearner(Protocol):
     @property
     def rounds(self) -> int: ...
 
-    def regret_bound(self) -> float: ...
+    def expected_regret_bound(self) -> float: ...
 
     def for_rounds(self, rounds: int, /) -> "ProperOnlineLearner":
         """The same learner, tuned for another horizon."""

@@ -26,13 +26,14 @@ class ProperAgnostic:
     Experts with equal subclasses are one. proper_agnostic.md has the proofs.
 
     Regret:  at most sqrt(T L / 2) + sqrt(d T) + d in expectation, against adaptive adversaries who
-             do not know the draw of the current round; L is of order d ln T (``regret_bound``).
+             do not know the draw of the current round; L is of order d ln T
+             (``expected_regret_bound``).
     Privacy: none.
     Source:  a reconstruction, in the role of [HLM21]; Hedge is better where ln|H| < d ln T.
 
     >>> from littlestone.concepts.classes.points import Points
     >>> learner = ProperAgnostic(concepts=Points(64), rounds=4000)
-    >>> round(learner.regret_bound())
+    >>> round(learner.expected_regret_bound())
     206
     """
 
@@ -71,7 +72,7 @@ class ProperAgnostic:
         dimension = self._game.concepts.littlestone_dimension
         return min(dimension / (2 * self.rounds), 0.25)
 
-    def regret_bound(self) -> float:
+    def expected_regret_bound(self) -> float:
         dimension, rounds = self._game.concepts.littlestone_dimension, self.rounds
         if dimension == 0:
             return 0.0

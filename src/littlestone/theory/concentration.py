@@ -1,6 +1,7 @@
 """Tail bounds, each with the constant the paper uses (and a better one where it is easy)."""
 
 import math
+from collections.abc import Callable
 
 from littlestone import require
 from littlestone.theory.outwards import upwards
@@ -55,6 +56,26 @@ def without_replacement_upper_bound(*, share: float, mean: float) -> float:
     require.open_probability(share=share)
     require.non_negative(mean=mean)
     return _capped_exp(-(share**2) * mean / 2)
+
+
+def mean_upper_bound(tail: Callable[..., float], *, most: float) -> float:
+    """Of a variable that exceeds ``tail(failure_probability=b)`` with probability b at most.
+
+    The mean is the integral of the quantiles, here bounded on nineteen intervals of probabilities
+    by the largest quantile of each; beyond them the variable is ``most``.
+
+    >>> import math
+    >>> 1 < mean_upper_bound(lambda *, failure_probability: -math.log(failure_probability), most=99)
+    True
+    """
+    if math.isinf(most):
+        return most
+    total, upper = 0.0, 1.0
+    for power in range(1, 39, 2):
+        lower = 2.0**-power
+        total += (upper - lower) * min(most, tail(failure_probability=lower))
+        upper = lower
+    return min(most, upwards(total + upper * most))
 
 
 def _capped_exp(exponent: float) -> float:

@@ -61,7 +61,7 @@ def test_the_best_plan_reaches_the_bounds_of_the_prototype(
     experts: int, rounds: int, epsilon: float, most: float
 ) -> None:
     recipe = ShrinkingDartboard(experts=experts, rounds=rounds, epsilon=epsilon, delta=1e-6)
-    assert recipe.regret_bound() <= most
+    assert recipe.expected_regret_bound() <= most
     assert recipe.guarantee().within(PrivacyGuarantee(epsilon=epsilon, delta=1e-6))
     assert recipe.guarantee().epsilon >= 0.995 * epsilon  # little is given away
     plan = recipe.plan
@@ -86,7 +86,7 @@ def test_planning_is_deterministic() -> None:
 def test_with_a_large_budget_privacy_is_free() -> None:
     rich = ShrinkingDartboard(experts=10, rounds=10_000, epsilon=50.0, delta=1e-6)
     plain = hedge_regret_upper_bound(experts=10, rounds=10_000)
-    assert rich.regret_bound() <= plain * 1.01
+    assert rich.expected_regret_bound() <= plain * 1.01
 
 
 def test_a_plan_that_costs_too_much_is_refused() -> None:
@@ -107,9 +107,9 @@ def test_published_batches_are_never_better_than_the_best(epsilon: float) -> Non
     sizes = {"experts": 50, "rounds": 10**5, "epsilon": epsilon, "delta": 1e-6}
     published, best = LazySwitching(**sizes), ShrinkingDartboard(**sizes)  # type: ignore[arg-type]
     assert published.plan is not None and published.plan.batch == math.ceil(1 / epsilon)
-    assert best.regret_bound() <= published.regret_bound()
+    assert best.expected_regret_bound() <= published.expected_regret_bound()
     # Proposition 1 of lazy_switching.md: batches of B rounds cost 0.39 √(TB) whatever is done.
-    assert published.regret_bound() >= 0.39 * math.sqrt(10**5 * published.plan.batch)
+    assert published.expected_regret_bound() >= 0.39 * math.sqrt(10**5 * published.plan.batch)
 
 
 def test_the_lower_bound_for_few_switches_is_below_what_the_dartboard_promises() -> None:
@@ -127,7 +127,7 @@ def test_the_lower_bound_for_few_switches_is_below_what_the_dartboard_promises()
 def test_a_cap_that_is_too_small_shows_in_the_bound() -> None:
     sizes = {"experts": 5, "rounds": 900, "epsilon": 5.0, "delta": 1e-6}
     bounds = [
-        ShrinkingDartboard(**sizes, plan=replace(PLAN, cap=cap)).regret_bound()  # type: ignore[arg-type]
+        ShrinkingDartboard(**sizes, plan=replace(PLAN, cap=cap)).expected_regret_bound()  # type: ignore[arg-type]
         for cap in (0, 20, 60, 299)
     ]
     assert bounds == sorted(bounds, reverse=True)

@@ -197,7 +197,7 @@ def test_adaptive_adversaries_are_refused_where_nothing_is_promised(
 @every_recipe
 def test_bounds_are_numbers_on_the_safe_side(recipe: Callable[..., ExpertsRecipe]) -> None:
     known = recipe(**SIZES)
-    assert 0 < known.regret_bound() < math.inf
+    assert 0 < known.expected_regret_bound() < math.inf
     likely, unlikely = (known.deviation_bound(failure_probability=p) for p in (0.5, 1e-9))
     assert 0 <= likely <= unlikely
 
@@ -211,8 +211,8 @@ def test_who_is_for_whom() -> None:
 
 def test_bounds_at_a_million_rounds() -> None:
     sizes: dict[str, Any] = {"experts": 100, "rounds": 10**6, "epsilon": 1.0, "delta": 1e-6}
-    assert ShrinkingDartboard(**sizes).regret_bound() <= 2650
-    assert ExponentialWeights(**sizes).regret_bound() <= 2.1e4
+    assert ShrinkingDartboard(**sizes).expected_regret_bound() <= 2650
+    assert ExponentialWeights(**sizes).expected_regret_bound() <= 2.1e4
 
 
 def test_a_budget_that_needs_too_small_a_rate_is_refused_by_name() -> None:

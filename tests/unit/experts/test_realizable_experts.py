@@ -46,7 +46,7 @@ def test_phases_are_those_of_the_theory() -> None:
 
 def test_the_bound_on_the_mean_adds_the_failures() -> None:
     sure = RealizableExperts(**SIZES, failure_probability=1e-5)
-    assert sure.regret_bound() == pytest.approx(sure.loss_bound() + 1)
+    assert sure.expected_regret_bound() == pytest.approx(sure.loss_bound() + 1)
     assert sure.deviation_bound(failure_probability=0.01) == 0
     assert sure.deviation_bound(failure_probability=1e-9) == 10**5
 

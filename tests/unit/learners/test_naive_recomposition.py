@@ -46,7 +46,7 @@ def test_all_draws_together_spend_the_budget() -> None:
 def test_mistakes_stay_within_the_bound(rng: Randomness) -> None:
     recipe = NaiveRecomposition(concepts=Thresholds(16), rounds=3000, epsilon=4.0, delta=1e-6)
     # Exceeded with probability 1e-9 at most.
-    bound = recipe.bound(failure_probability=1e-9)
+    bound = recipe.mistake_bound(failure_probability=1e-9)
     assert bound < 1000
     game = play(recipe, MistakeForcing(recipe.concepts), rounds=3000, rng=rng)
     assert game.mistakes <= bound

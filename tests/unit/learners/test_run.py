@@ -41,10 +41,6 @@ class CoinFlipper(PrivateLearner):
     def per_example(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=1.0, delta=1e-6)
 
-    def bound(self, *, failure_probability: float) -> float:
-        del failure_probability
-        return float(self.rounds or 0)
-
     def engine(self, rng: Randomness) -> "CoinFlipperEngine":
         return CoinFlipperEngine(self, rng)
 

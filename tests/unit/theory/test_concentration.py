@@ -9,6 +9,7 @@ import pytest
 
 from littlestone.theory.concentration import (
     hoeffding_upper_bound,
+    mean_upper_bound,
     permutation_swap_upper_bound,
     permutation_upper_bound,
     without_replacement_upper_bound,
@@ -104,3 +105,21 @@ def test_disagreeing_pairs_of_a_random_matching_can_be_positively_correlated() -
 def test_nonsense_deviations_are_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="deviation"):
         hoeffding_upper_bound(deviation=bad, variables=3)
+
+
+@pytest.mark.parametrize("most", [3.0, 50.0, 1e6])
+def test_a_mean_is_bounded_by_its_tails(most: float) -> None:
+    """An exponential variable, capped: its mean is 1 − e^(−most), and its quantiles are known."""
+
+    def tail(*, failure_probability: float) -> float:
+        return min(most, -math.log(failure_probability))
+
+    mean = -math.expm1(-most)
+    bound = mean_upper_bound(tail, most=most)
+    # The quantile of a lower end replaces those up to four times as likely: at most ln 4 more.
+    assert mean < bound < mean + math.log(4) + 1e-5
+
+
+def test_a_mean_without_a_largest_value_is_unknown() -> None:
+    assert mean_upper_bound(lambda *, failure_probability: 1.0, most=math.inf) == math.inf
+    assert mean_upper_bound(lambda *, failure_probability: 5.0, most=5.0) == pytest.approx(5.0)

@@ -100,10 +100,6 @@ class FlagLearner(PrivateLearner):
     def per_example(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=0.0, delta=1 / 32)
 
-    def bound(self, *, failure_probability: float) -> float:
-        del failure_probability
-        return float(self.rounds)
-
     def engine(self, rng: Randomness) -> Engine:
         return _FlagEngine(rng)
 

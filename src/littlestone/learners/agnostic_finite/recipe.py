@@ -40,7 +40,7 @@ class AgnosticFinite(PrivateLearner):
     >>> learner = AgnosticFinite(
     ...     concepts=Thresholds(99), rounds=10**6, epsilon=1.0, delta=1e-6, adversary="oblivious"
     ... )
-    >>> learner.regret_bound() < 2650, learner.oblivious_only
+    >>> learner.expected_regret_bound() < 2650, learner.oblivious_only
     (True, True)
     """
 
@@ -110,14 +110,14 @@ class AgnosticFinite(PrivateLearner):
     def budget(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
-    def regret_bound(self) -> float:
-        """On the expected regret against the adversaries that are allowed."""
-        return min(self.prediction.regret_bound(), float(self.rounds))
+    def expected_regret_bound(self) -> float:
+        """Against the adversaries that are allowed."""
+        return min(self.prediction.expected_regret_bound(), float(self.rounds))
 
-    def bound(self, *, failure_probability: float) -> float:
+    def regret_bound(self, *, failure_probability: float) -> float:
         """On the regret, with the expected mistakes' deviation: may be far above the mean."""
         deviation = self.prediction.deviation_bound(failure_probability=failure_probability)
-        return min(self.prediction.regret_bound() + deviation, float(self.rounds))
+        return min(self.prediction.expected_regret_bound() + deviation, float(self.rounds))
 
     def for_rounds(self, rounds: int) -> "AgnosticFinite":
         """Planned anew for another horizon."""

@@ -126,11 +126,6 @@ class EagerForest(PrivateLearner):
     def per_example(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
-    def bound(self, *, failure_probability: float) -> float:
-        """The trivial one: the constants of [GL21] were not published."""
-        require.open_probability(failure_probability=failure_probability)
-        return float(self.rounds)
-
     def engine(self, rng: Randomness) -> "EagerForestEngine":
         return EagerForestEngine(self, rng)
 

@@ -80,11 +80,6 @@ class FreshCopies(PrivateLearner):
     def per_example(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
-    def bound(self, *, failure_probability: float) -> float:
-        """The trivial one: the constants of [GL21] were not published."""
-        require.open_probability(failure_probability=failure_probability)
-        return float(self.rounds)
-
     def engine(self, rng: Randomness) -> "FreshCopiesEngine":
         return FreshCopiesEngine(self, rng)
 

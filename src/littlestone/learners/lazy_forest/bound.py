@@ -78,7 +78,8 @@ def smallest_proved(draft: "LazyForest") -> "LazyForest":
     for factor in _LIST_FACTORS if searched else ():
         candidate = _smallest_first_turn(_raised(draft, factor), failure_probability / 2)
         before, after = (
-            forest.bound(failure_probability=failure_probability) for forest in (best, candidate)
+            forest.mistake_bound(failure_probability=failure_probability)
+            for forest in (best, candidate)
         )
         best = candidate if after < before else best
     return replace(best, plan=best.plan.signed("proved"))

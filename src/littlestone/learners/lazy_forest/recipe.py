@@ -66,13 +66,13 @@ class LazyForest(PrivateLearner):
         Proof:      algorithm.md, layer.md, mechanisms/first_frequent.md
 
     Mistakes: O_d(log T) for the paper's constants, on realizable streams, the adversary being
-    adaptive; ``bound`` says what is proved for the numbers at hand.
+    adaptive; ``mistake_bound`` says what is proved for the numbers at hand.
 
     >>> from littlestone.concepts.classes.points import Points
     >>> learner = LazyForest.calibrated(
     ...     concepts=Points(), rounds=10**6, epsilon=1.0, delta=1e-6
     ... )
-    >>> learner.guarantee(), learner.bound(failure_probability=0.05)
+    >>> learner.guarantee(), learner.mistake_bound(failure_probability=0.05)
     (PrivacyGuarantee(epsilon=1.0, delta=1e-06), 61.0)
     """
 
@@ -178,7 +178,7 @@ classes of any dimension
         failure_probability: float = 0.05,
         max_contributions: int = 1,
     ) -> "LazyForest":
-        """A larger forest than the calibrated one, so that ``bound`` is below ``rounds``.
+        """A larger forest than the calibrated one, so that ``mistake_bound`` is below ``rounds``.
 
         Dimension 4 and more would need more than 10^8 mistakes: there it is the calibrated one.
 
@@ -186,7 +186,7 @@ classes of any dimension
         >>> learner = LazyForest.proved(
         ...     concepts=Thresholds(6), rounds=10**6, epsilon=1.0, delta=1e-6
         ... )
-        >>> learner.bound(failure_probability=0.05) < 10_000
+        >>> learner.mistake_bound(failure_probability=0.05) < 10_000
         True
         """
         return cls._planned(
@@ -258,7 +258,7 @@ classes of any dimension
     def per_example(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
-    def bound(self, *, failure_probability: float) -> float:
+    def mistake_bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; the number of rounds where nothing better is proved."""
         return mistakes_upper_bound(self, failure_probability=failure_probability)
 

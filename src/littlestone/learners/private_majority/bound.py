@@ -84,7 +84,8 @@ class _Game:
         self._often = 1 - (1 - fires(counts + block)) ** block
         waits = fires(counts + block - 1)[:, None, :]
         price = np.exp(-moments * prices)[:, None]
-        self._waits = waits * price / (1 - (1 - waits) * price)
+        paid = -np.expm1(-moments * prices)[:, None]  # 1 − price, which may be too small for that
+        self._waits = waits * price / (paid + waits * price)
         self._errs = np.exp(block * moments * (1 - prices))[:, None]
         self._stops = np.exp((block - 1) * moments)[:, None]
         self._law = _law(rate, block, noise, moments)

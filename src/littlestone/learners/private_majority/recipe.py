@@ -102,7 +102,7 @@ class PrivateMajority(PrivateLearner):
     def budget(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
-    def bound(self, *, failure_probability: float) -> float:
+    def mistake_bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; exceeded with ``failure_probability`` at most."""
         require.open_probability(failure_probability=failure_probability)
         if isinstance(self._planned, SampledPlan):

@@ -54,7 +54,7 @@ class BatchPlan:
 
     def copy_regret(self) -> float:
         """Of one of the copies of the base learner, which sees one example of each batch."""
-        return self.base.for_rounds(self.batches).regret_bound()
+        return self.base.for_rounds(self.batches).expected_regret_bound()
 
     def expected_regret_bound(self) -> float:
         """B·R(⌈T/B⌉) + 2αT and failures in full, the best failure probability among a few.

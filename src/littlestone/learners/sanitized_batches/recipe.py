@@ -33,13 +33,13 @@ class SanitizedBatches(PrivateLearner):
         Assumes:    what the sanitizer assumes
         Proof:      recipe.md
 
-    Regret: ``bound`` with high probability, against adaptive adversaries who do not know the
+    Regret: ``regret_bound`` with high probability, against adaptive adversaries who do not know the
     hypothesis of the current round; of order T^(3/4), or T^(2/3) with a TreeSanitizer.
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> learner = SanitizedBatches(
     ...     concepts=Thresholds(15), rounds=1_000_000, epsilon=1.0, delta=1e-6)
-    >>> learner.batch, round(learner.bound(failure_probability=0.05), -3)
+    >>> learner.batch, round(learner.regret_bound(failure_probability=0.05), -3)
     (8903, 154000.0)
     """
 
@@ -98,7 +98,7 @@ class SanitizedBatches(PrivateLearner):
     def budget(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
-    def bound(self, *, failure_probability: float) -> float:
+    def regret_bound(self, *, failure_probability: float) -> float:
         """Regret against the best concept in hindsight; the number of rounds promises nothing."""
         return self._plan.regret_bound(failure_probability=failure_probability)
 

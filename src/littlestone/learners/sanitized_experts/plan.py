@@ -160,6 +160,11 @@ def plan_experts(
 
     ``base`` is an ``OnlineLearner``; they are hashable, which the protocol does not say.
     """
+    if (base.concepts.domain.size or rounds) > 1 << SLOT_BITS:
+        raise ValueError(
+            f"there may be at most 2**{SLOT_BITS} points to release, but the domain is not that "
+            f"small, got rounds={rounds!r}"
+        )
     construction = _best_construction(
         family, base, rounds, budget, switch_grid, failure_probability
     )

@@ -43,8 +43,8 @@ class SanitizedExperts(PrivateLearner):
                     takes depends on losses
         Proof:      algorithm.md
 
-    Regret: ``bound``; the experts algorithm's regret against N experts, ln N = O(M ln T), and
-    M times what the sanitizer may miss, O~(T^(1/3) / epsilon^(2/3)) for the paper's. Not more than
+    Regret: ``regret_bound``; the experts algorithm's against N experts, ln N = O(M ln T), and M
+    times what the sanitizer may miss, O~(T^(1/3) / epsilon^(2/3)) for the paper's. Not more than
     ``most_groups`` groups of experts are kept apart; the bound does not hold once that many were
     needed (``status`` tells).
 
@@ -149,7 +149,7 @@ class SanitizedExperts(PrivateLearner):
     def budget(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
-    def bound(self, *, failure_probability: float) -> float:
+    def regret_bound(self, *, failure_probability: float) -> float:
         """Regret, with this probability exceeded; half of it for the sanitizer, half for draws."""
         require.open_probability(failure_probability=failure_probability)
         half = failure_probability / 2

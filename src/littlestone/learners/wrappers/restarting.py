@@ -1,6 +1,7 @@
 """Start again after a halt: free for some learners, charged for the others."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +77,13 @@ class Restarting(PrivateLearner):
         copies = 1 if self.restarts is None else self.restarts + 1
         return parallel_composition([each] * copies, prefix_conditional=self.prefix_conditional)
 
-    def bound(self, *, failure_probability: float) -> float:
+    def mistake_bound(self, *, failure_probability: float) -> float:
+        return self._until_it_stays(self.learner.mistake_bound, failure_probability)
+
+    def regret_bound(self, *, failure_probability: float) -> float:
+        return self._until_it_stays(self.learner.regret_bound, failure_probability)
+
+    def _until_it_stays(self, bound: Callable[..., float], failure_probability: float) -> float:
         """As many copies as are needed at most, each within its own bound.
 
         A learner that knows its ``halting_probability`` (per copy, whatever came before) needs K
@@ -91,8 +98,9 @@ class Restarting(PrivateLearner):
             likely = math.ceil(math.log(failure_probability / 2) / math.log(halts))
             copies = min(copies, max(1, likely))
         if math.isinf(copies):
-            return math.inf
-        return copies * self.learner.bound(failure_probability=failure_probability / 2 / copies)
+            return self._most_mistakes
+        each = bound(failure_probability=failure_probability / 2 / copies)
+        return min(self._most_mistakes, copies * each)
 
     def for_rounds(self, rounds: int) -> "Restarting":
         """The same wrapper around the learner planned for another horizon."""

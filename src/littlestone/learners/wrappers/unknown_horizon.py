@@ -82,16 +82,24 @@ class UnknownHorizon(PrivateLearner):
             [self.learner.budget] * copies, prefix_conditional=self.prefix_conditional
         )
 
-    def bound(self, *, failure_probability: float, rounds: int | None = None) -> float:
-        """The sum of the epochs' bounds up to ``rounds``; epoch k may fail with 1/((k+1)(k+2))."""
-        require.open_probability(failure_probability=failure_probability)
+    def mistake_bound(self, *, failure_probability: float, rounds: int | None = None) -> float:
+        """The sum of the epochs' bounds up to ``rounds``; infinite without them."""
+        return self._of_all_epochs("mistake_bound", failure_probability, rounds)
+
+    def regret_bound(self, *, failure_probability: float, rounds: int | None = None) -> float:
+        """The sum of the epochs' bounds up to ``rounds``; infinite without them."""
+        return self._of_all_epochs("regret_bound", failure_probability, rounds)
+
+    def _of_all_epochs(self, name: str, share: float, rounds: int | None) -> float:
+        """Epoch k may fail with 1/((k+1)(k+2)) of the failure probability ``share``."""
+        require.open_probability(failure_probability=share)
         if rounds is None:
             return math.inf
         epochs = max(1, math.ceil(math.log2(rounds / self.first_rounds + 1)))
         if self.epochs is not None and epochs > self.epochs:
             return math.inf
         return sum(
-            self.epoch(k).bound(failure_probability=failure_probability / (k + 1) / (k + 2))
+            float(getattr(self.epoch(k), name)(failure_probability=share / (k + 1) / (k + 2)))
             for k in range(epochs)
         )
 

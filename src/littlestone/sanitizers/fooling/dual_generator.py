@@ -57,7 +57,9 @@ class DualGenerator:
         return DualState(queries, dual.cells, learner.begin())
 
     def most_objections(self, queries: FiniteQueries, /, *, gap: float) -> float:
-        regret = ProperAgnostic(concepts=_dual(queries).points, rounds=self.rounds).regret_bound()
+        regret = ProperAgnostic(
+            concepts=_dual(queries).points, rounds=self.rounds
+        ).expected_regret_bound()
         most = upwards(regret / gap) if gap > 0 else math.inf
         return most if most < self.rounds else math.inf  # (L3)
 

@@ -65,7 +65,7 @@ def test_the_target_is_found_against_the_greedy_adversary(concepts: Any, rng: Ra
 
 def test_points_are_learned_within_the_proved_bound(rng: Randomness) -> None:
     learner = calibrated(Points())
-    bound = learner.bound(failure_probability=1e-9)
+    bound = learner.mistake_bound(failure_probability=1e-9)
     assert bound < 250
     transcript = play(learner, MistakeForcing(Points()), rounds=2000, rng=rng)
     assert transcript.mistakes <= bound
@@ -214,7 +214,7 @@ def test_the_papers_forest_refuses_to_start_and_says_what_it_needs() -> None:
             learner.start()
         assert refusal.value.rounds == 10**6
         assert round(math.log2(refusal.value.slots), 1) == power
-        assert learner.bound(failure_probability=0.05) == 10**6
+        assert learner.mistake_bound(failure_probability=0.05) == 10**6
 
 
 def test_the_papers_forest_runs_once_its_numbers_are_replaced(rng: Randomness) -> None:
@@ -242,13 +242,15 @@ def test_another_base_learner_sets_the_depth(rng: Randomness) -> None:
     assert learner.depth == learner.base.mistake_bound == 1
     transcript = play(learner, MistakeForcing(concepts), rounds=3000, rng=rng)
     assert transcript.mistakes < 500
-    assert learner.bound(failure_probability=0.05) == learner.rounds  # nothing is proved for it
+    assert (
+        learner.mistake_bound(failure_probability=0.05) == learner.rounds
+    )  # nothing is proved for it
 
 
 def test_a_class_with_one_concept_makes_no_mistake(rng: Randomness) -> None:
     concepts = FiniteClass([[0, 1, 0]])
     learner = calibrated(concepts)
-    assert learner.depth == 0 and learner.bound(failure_probability=0.05) == 0
+    assert learner.depth == 0 and learner.mistake_bound(failure_probability=0.05) == 0
     assert play(learner, MistakeForcing(concepts), rounds=3000, rng=rng).mistakes == 0
 
 
@@ -266,7 +268,7 @@ def test_a_proved_forest_stays_proved_for_another_horizon() -> None:
     learner = LazyForest.proved(concepts=Thresholds(6), **BASICS)
     longer = learner.for_rounds(10**9)
     assert longer == LazyForest.proved(concepts=Thresholds(6), **{**BASICS, "rounds": 10**9})
-    assert longer.bound(failure_probability=0.05) < 10_000
+    assert longer.mistake_bound(failure_probability=0.05) < 10_000
 
 
 def test_a_plan_changed_by_hand_is_kept_for_another_horizon() -> None:

@@ -79,11 +79,11 @@ def test_the_papers_bound_is_the_theorems_when_there_are_enough_rounds() -> None
     basics = {"rounds": 2**400, "epsilon": 1.0, "delta": 1e-6, "failure_probability": 0.05}
     learner = LazyForest.paper(concepts=Thresholds(6), **basics)  # type: ignore[arg-type]
     theorem = mistakes_upper_bound(dimension=2, **basics)  # type: ignore[arg-type]
-    assert learner.bound(failure_probability=0.05) == float(theorem)
+    assert learner.mistake_bound(failure_probability=0.05) == float(theorem)
     chosen = with_numbers(learner, list_thresholds=(200, 200))
-    assert chosen.bound(failure_probability=0.05) == float(2**400)
+    assert chosen.mistake_bound(failure_probability=0.05) == float(2**400)
     stretched = dataclasses.replace(learner, rounds=2**401)  # a plan for fewer rounds
-    assert stretched.bound(failure_probability=0.05) == float(2**401)
+    assert stretched.mistake_bound(failure_probability=0.05) == float(2**401)
 
 
 @pytest.mark.parametrize("concepts", [Points(), Thresholds(6), SparseSets(2)])
@@ -95,7 +95,7 @@ def test_a_proved_forest_stays_within_its_bound(concepts: object, rng: Randomnes
         delta=1e-6,
         failure_probability=1e-6,
     )
-    bound = learner.bound(failure_probability=1e-6)
+    bound = learner.mistake_bound(failure_probability=1e-6)
     assert learner.halting_probability < 1e-6
     assert bound < 20_000
     transcript = play(learner, MistakeForcing(learner.concepts), rounds=30_000, rng=rng)

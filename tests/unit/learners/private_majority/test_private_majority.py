@@ -206,7 +206,7 @@ def test_small_budgets_can_be_planned() -> None:
 def test_bounds_are_proved_and_grow_as_they_should(concepts: ConceptClass) -> None:
     def bound(failure_probability: float, **changed: Any) -> float:
         recipe = learner(concepts, **{"rounds": 10**6, **changed})
-        return recipe.bound(failure_probability=failure_probability)
+        return recipe.mistake_bound(failure_probability=failure_probability)
 
     assert bound(0.5) < bound(0.05) < bound(1e-6) < 10**6
     assert bound(0.05) < bound(0.05, epsilon=0.5)
@@ -217,7 +217,7 @@ def test_bounds_are_proved_and_grow_as_they_should(concepts: ConceptClass) -> No
 
 
 def test_nothing_is_proved_about_too_few_votes() -> None:
-    assert learner(Intervals(8), votes=3, phases=8).bound(failure_probability=0.05) == 2000
+    assert learner(Intervals(8), votes=3, phases=8).mistake_bound(failure_probability=0.05) == 2000
 
 
 def test_the_bound_of_sampled_votes_counts_every_epoch() -> None:
@@ -225,6 +225,6 @@ def test_the_bound_of_sampled_votes_counts_every_epoch() -> None:
     assert isinstance(recipe.planned, SampledPlan)
     lost = sum(sum(epoch.thresholds) for epoch in recipe.planned.epochs[:-1])
     last = recipe.planned.epochs[-1].thresholds
-    assert lost + last[0] < recipe.bound(failure_probability=0.5) < 2 * (lost + sum(last))
+    assert lost + last[0] < recipe.mistake_bound(failure_probability=0.5) < 2 * (lost + sum(last))
     # Four failures of the last kind in a row are as unlikely as 1e-6 / 2; they are paid for.
-    assert recipe.bound(failure_probability=1e-6) > lost + 4 * sum(last)
+    assert recipe.mistake_bound(failure_probability=1e-6) > lost + 4 * sum(last)

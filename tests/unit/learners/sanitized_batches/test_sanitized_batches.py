@@ -185,9 +185,9 @@ def test_regret_stays_within_the_bound(base: Any, rng: Randomness) -> None:
     )
     game = play(recipe, Drifting(concepts, period=recipe.batch or 1), rounds=4000, rng=rng)
     # Exceeded with probability at most 1e-9.
-    assert game.regret <= recipe.bound(failure_probability=1e-9)
+    assert game.regret <= recipe.regret_bound(failure_probability=1e-9)
     if base is HedgeLearner:
-        assert recipe.bound(failure_probability=0.05) < 4000
+        assert recipe.regret_bound(failure_probability=0.05) < 4000
         assert recipe.expected_regret_bound() < 4000
 
 
@@ -221,7 +221,7 @@ def test_the_chosen_batch_has_the_smallest_bound_of_the_grid() -> None:
 
 def test_where_nothing_is_promised_the_shape_decides() -> None:
     recipe = canned((0, 0), rounds=10**4)
-    assert recipe.bound(failure_probability=0.05) == 10**4
+    assert recipe.regret_bound(failure_probability=0.05) == 10**4
     assert recipe.batch == 10**4  # a sanitizer that needs a million examples
     generic = SanitizedBatches(
         concepts=FiniteClass([[0], [1]]), rounds=40_000, epsilon=1.0, delta=1e-6

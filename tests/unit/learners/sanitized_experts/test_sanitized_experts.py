@@ -189,7 +189,7 @@ def test_regret_stays_below_the_bound(name: str, rng: Randomness) -> None:
     learner = SanitizedExperts(
         concepts=Points(), rounds=rounds, epsilon=16.0, delta=1e-3, experts=name, switch_grid=512
     )
-    bound = learner.bound(failure_probability=1e-7)
+    bound = learner.regret_bound(failure_probability=1e-7)
     keys = rng.below_many(3, rounds).tolist()
     run, mistakes = learner.start(rng=rng), 0
     for x in keys:
@@ -263,4 +263,4 @@ def test_the_bound_has_the_parts_that_it_says() -> None:
         + plan.prediction.rate * 10**5 / 8
         + math.sqrt(10**5 * math.log(40) / 2)
     )
-    assert parts <= learner.bound(failure_probability=0.05) <= parts + 2
+    assert parts <= learner.regret_bound(failure_probability=0.05) <= parts + 2

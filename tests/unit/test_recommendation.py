@@ -1,0 +1,59 @@
+"""Ranking: means are compared with means, and whatever cannot be built is refused, not raised."""
+
+from typing import Any
+
+import pytest
+
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.recommendation import FAILURE, Candidate, recommend
+
+BUDGET: dict[str, Any] = {"rounds": 10**6, "epsilon": 1.0, "delta": 1e-6}
+
+
+def means(candidates: tuple[Candidate, ...], setting: str) -> list[float]:
+    name = "expected_mistake_bound" if setting == "realizable" else "expected_regret_bound"
+    return [getattr(candidate.recipe, name)() for candidate in candidates]
+
+
+@pytest.mark.parametrize("setting", ["realizable", "agnostic"])
+@pytest.mark.parametrize("adversary", ["adaptive", "oblivious"])
+def test_every_candidate_is_ranked_by_the_mean_of_the_same_quantity(
+    setting: Any, adversary: Any
+) -> None:
+    advice = recommend(Thresholds(6), setting=setting, adversary=adversary, **BUDGET)
+    proved = [not candidate.calibrated for candidate in advice.candidates]
+    expected = [candidate.expected for candidate in advice.candidates]
+    assert expected == sorted(expected)
+    assert sum(proved) >= 3
+    pairs = zip(expected, means(advice.candidates, setting), proved, strict=True)
+    assert all(mean == bound for mean, bound, shown in pairs if shown)
+
+
+def test_a_small_mean_beside_a_larger_bound_does_not_hide_that_bound() -> None:
+    advice = recommend(Thresholds(15), setting="agnostic", adversary="oblivious", **BUDGET)
+    assert advice.best is not None and advice.best.name == "agnostic-finite"
+    # The dartboard's regret may exceed its mean by far: both numbers are said.
+    assert advice.best.expected < 2_000 < 30_000 < advice.best.bound
+    assert f"{advice.best.bound:,.0f}" in advice.explanation
+    assert f"{advice.best.expected:,.0f} on average" in advice.explanation
+    assert advice.best.bound == advice.best.recipe.regret_bound(failure_probability=FAILURE)
+
+
+def test_a_calibrated_mean_is_said_to_have_no_proof() -> None:
+    advice = recommend(SparseSets(2), **BUDGET)
+    best, second = advice.candidates[:2]
+    assert best.calibrated and best.bound == best.recipe.rounds
+    assert "from its calibration" in advice.explanation
+    assert second.name == "lazy-forest (proved)" and not second.calibrated
+    assert isinstance(second.recipe, LazyForest) and second.recipe.plan.made_by == "proved"
+
+
+@pytest.mark.parametrize("concepts", [Points(), Points(256), Thresholds(16)])
+def test_an_endless_horizon_is_no_reason_to_crash(concepts: Any) -> None:
+    advice = recommend(concepts, **{**BUDGET, "rounds": 10**12})
+    assert advice.useful
+    if concepts == Points():
+        assert "2**32" in advice.refused["sanitized-experts"]
