@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
+REFERENCE = ROOT / "tests" / "reference"
+"""The paper's constructions that nobody would run, kept to be compared with what is run."""
 
 
 class Definition(NamedTuple):
@@ -48,8 +50,9 @@ def definitions_below(folder: Path, root: Path) -> Iterator[Definition]:
 
 @cache
 def objects() -> tuple[Definition, ...]:
-    """Everything that a module of the package defines."""
-    return tuple(found for found in definitions_below(SOURCE, SOURCE) if found.name)
+    """Everything that a module of the package or a reference implementation defines."""
+    below = (*definitions_below(SOURCE, SOURCE), *definitions_below(REFERENCE, ROOT))
+    return tuple(found for found in below if found.name)
 
 
 @cache

@@ -22,8 +22,9 @@ def readable_files() -> list[Path]:
     files = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
     files += (ROOT / "docs" / "reference").glob("*.md")
     code = [path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py")]
+    proofs = [path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.md")]
     # This file has citations that are there to be recognised.
-    return [*files, *(p for p in code if p != Path(__file__)), *(ROOT / "src").rglob("*.md")]
+    return [*files, *(p for p in code if p != Path(__file__)), *proofs]
 
 
 def entries() -> list[str]:

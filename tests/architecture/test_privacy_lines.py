@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import tests.reference
+
 import littlestone.experts
 import littlestone.learners
 import littlestone.mechanisms
@@ -20,6 +22,7 @@ PACKAGES = (
     littlestone.mechanisms,
     littlestone.proper,
     littlestone.sanitizers,
+    tests.reference,
 )
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "littlestone"

@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[2] / "src" / "littlestone"
-PROOFS = sorted(SOURCE.rglob("*.md"))
+ROOT = Path(__file__).parents[2]
+FOLDERS = (ROOT / "src" / "littlestone", ROOT / "tests" / "reference")
+PROOFS = sorted(path for folder in FOLDERS for path in folder.rglob("*.md"))
 TAGS = re.compile(r"\((L\d+(?:\s*[,–-]\s*L\d+)*)\)")
 
 

@@ -6,6 +6,12 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reference.listed_experts import (
+    all_flips,
+    expert_labels,
+    expert_states,
+    imitating_flips,
+)
 
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.concepts.classes.finite import FiniteClass
@@ -13,15 +19,7 @@ from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError
 from littlestone.game.play import play
-from littlestone.online.agnostic_experts import (
-    AgnosticExperts,
-    StateWeights,
-    all_flips,
-    expert_labels,
-    expert_states,
-    imitating_flips,
-    subsets_up_to,
-)
+from littlestone.online.agnostic_experts import AgnosticExperts, StateWeights, subsets_up_to
 from littlestone.online.protocols import OnlineLearner, OnlineState
 from littlestone.online.sparse_majority.recipe import SparseMajority
 from littlestone.online.standard_optimal import StandardOptimal

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reference.bucketed import BucketedDiscriminator
 
 from littlestone.audit.grey_box import Record, SensitivityError, Visit, _guarded
 from littlestone.concepts.classes.finite import FiniteClass
@@ -18,7 +19,6 @@ from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.randomness import Randomness, seeded
-from littlestone.sanitizers.fooling.bucketed import BucketedDiscriminator
 from littlestone.sanitizers.fooling.discriminator import FiniteDiscriminator
 from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 from littlestone.sanitizers.fooling.generator import HedgeGenerator

@@ -5,14 +5,14 @@ the rounds in which the learner would err on the labels of a concept h, it then 
 """
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import accumulate, combinations
+from itertools import accumulate
 from typing import Any, ClassVar, Generic, TypeVar
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point
+from littlestone.concepts.protocols import ConceptClass, Label, Point
 from littlestone.errors import HorizonExceededError
 from littlestone.online.protocols import OnlineLearner, OnlineState
 from littlestone.online.standard_optimal import StandardOptimal
@@ -22,8 +22,6 @@ from littlestone.theory.expert_bounds import hedge_regret_upper_bound
 from littlestone.theory.outwards import upwards
 
 Number = TypeVar("Number", Fraction, float)
-Flips = frozenset[int]
-"""The rounds, counted from 1, in which an expert is told that it errs."""
 
 
 def subsets_up_to(size: int, most: int) -> int:
@@ -39,49 +37,6 @@ def told_wrong(state: OnlineState, x: Point) -> OnlineState:
     """The state after an error at ``x``; where no concept allows that, the state as it was."""
     corrected = state.after(x, 1 - state.hypothesis(x))
     return state if corrected.failed else corrected
-
-
-def expert_states(base: OnlineLearner, flips: Flips, xs: Sequence[Point]) -> Iterator[OnlineState]:
-    """The expert with these flips, as it stands before each point."""
-    state = base.start()
-    for round_number, x in enumerate(xs, start=1):
-        yield state
-        if round_number in flips:
-            state = told_wrong(state, x)
-
-
-def expert_labels(base: OnlineLearner, flips: Flips, xs: Sequence[Point]) -> list[Label]:
-    """What the expert says if it sees each point first: in its flips, not what the learner says."""
-    before = zip(expert_states(base, flips, xs), xs, strict=True)
-    return [state.hypothesis(x) ^ (t in flips) for t, (state, x) in enumerate(before, start=1)]
-
-
-def imitating_flips(base: OnlineLearner, concept: Hypothesis, xs: Sequence[Point]) -> Flips:
-    """The rounds in which ``base`` errs if ``concept`` labels the points; only mistakes count.
-
-    The expert with these flips says what the concept says in every round, and there are at most
-    ``base.mistake_bound`` of them.
-
-    >>> from littlestone.concepts.classes.thresholds import Thresholds, ThresholdHypothesis
-    >>> base = StandardOptimal(Thresholds(7))
-    >>> concept, xs = ThresholdHypothesis(7, 5), [0, 3, 6, 4, 5]
-    >>> flips = imitating_flips(base, concept, xs)
-    >>> sorted(flips), expert_labels(base, flips, xs) == [concept(x) for x in xs]
-    ([4, 5], True)
-    """
-    state, flips = base.start(), set()
-    for round_number, x in enumerate(xs, start=1):
-        if state.hypothesis(x) != concept(x):
-            flips.add(round_number)
-            state = state.after(x, concept(x))
-    return frozenset(flips)
-
-
-def all_flips(rounds: int, most: int) -> Iterator[Flips]:
-    """The index sets of all experts."""
-    for count in range(min(rounds, most) + 1):
-        for chosen in combinations(range(1, rounds + 1), count):
-            yield frozenset(chosen)
 
 
 class StateWeights(Generic[Number]):

@@ -29,11 +29,6 @@ def ln_upper_bound(x: Fraction) -> Fraction:
     return value + abs(value) * (_WIDER - 1) + (_WIDER - 1)
 
 
-def ln_lower_bound(x: Fraction) -> Fraction:
-    """At most ln(x), for x > 0."""
-    return -ln_upper_bound(1 / x)
-
-
 def sqrt_upper_bound(x: Fraction) -> Fraction:
     """At least the square root of x >= 0."""
     return Fraction(_DIGITS.sqrt(_decimal(x))) * _WIDER

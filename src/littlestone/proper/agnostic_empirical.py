@@ -24,6 +24,7 @@ from littlestone.proper.projection import (
     project,
 )
 from littlestone.proper.proper_selection import ProperLearner
+from littlestone.proper.subsampling import Subsampled
 from littlestone.randomness import Randomness
 from littlestone.theory.outwards import upwards
 
@@ -34,7 +35,7 @@ _FLOOR: Final = 2.0**-64
 class AgnosticEmpirical:
     """Choose a labelling of a sample that fits all data well, and learn from the relabelled sample.
 
-    [P, Algorithm 4]; ``AgnosticEmpirical.planned`` finds the sample and the budgets for a wanted
+    [P, Algorithm 4]; ``planned_agnostic`` finds the sample and the budgets for a wanted
     epsilon. On classes that can be listed, ProperSelection needs far fewer examples.
 
     Privacy:
@@ -75,6 +76,18 @@ class AgnosticEmpirical:
                 f"{self.concepts!r}; sample fewer"
             )
         object.__setattr__(self, "_mechanism", ExponentialMechanism(epsilon=self.epsilon))
+
+    @classmethod
+    def from_pac(cls, learner: ProperLearner, *, draws: int, share: float) -> "AgnosticEmpirical":
+        """[P, Lemma pac_to_agnostic]: a PAC learner for ``draws`` examples, with epsilon at most 1.
+
+        Subsampled to an empirical learner, which Algorithm 4 makes agnostic; its exponential
+        mechanism has the budget ``share``, as in the paper.
+        """
+        require.open_probability(share=share)
+        inner = Subsampled.of(learner, draws=draws)
+        size = math.ceil(inner.size / share)
+        return cls(learner=inner, size=size, sampled=inner.size, epsilon=share)
 
     @property
     def concepts(self) -> ConceptClass:

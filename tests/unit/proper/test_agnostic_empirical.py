@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reference.agnostic_plan import AgnosticPlan
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
@@ -20,8 +21,6 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.mechanisms.noise.integer_weights import weight_table
 from littlestone.proper.agnostic_empirical import AgnosticEmpirical
 from littlestone.proper.empirical_plan import (
-    AgnosticPlan,
-    agnostic_from_pac,
     planned_agnostic,
 )
 from littlestone.proper.projection import fewest_errors, project
@@ -192,7 +191,7 @@ def test_plans_keep_to_their_epsilon() -> None:
 
 def test_a_pac_learner_becomes_agnostic(rng: Randomness) -> None:
     pac = ProperSelection(concepts=Thresholds(5), epsilon=0.5)
-    recipe = agnostic_from_pac(pac, draws=200, share=0.1)
+    recipe = AgnosticEmpirical.from_pac(pac, draws=200, share=0.1)
     assert recipe.sampled == 251  # 2.5 * epsilon * draws, and one for rounding
     assert recipe.size == 2510
     assert recipe.learn([(x % 5, 1) for x in range(2510)], rng=rng) in set(Thresholds(5).concepts())

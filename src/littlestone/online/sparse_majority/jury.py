@@ -59,20 +59,6 @@ def choose_jury(
     return [rows[member] for member in _greedy(right, margin)]
 
 
-def is_faithful(
-    jury: Sequence[int],
-    shares: Mapping[int, int],
-    labels: NDArray[np.uint8],
-    *,
-    margin: Fraction,
-) -> bool:
-    """Whether the majority agrees with every label that has more than 1/2 + margin."""
-    rows = sorted(shares)
-    wanted, sure = _wanted(labels[rows], [shares[row] for row in rows], margin)
-    majority = 2 * labels[list(jury)].sum(axis=0, dtype=np.int64) > len(jury)
-    return bool((majority == wanted)[sure].all())
-
-
 def _wanted(
     votes: NDArray[np.uint8], shares: Sequence[int], margin: Fraction
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

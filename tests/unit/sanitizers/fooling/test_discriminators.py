@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.reference.bucket_learner import ProperBucketLearner
+from tests.reference.bucketed import BucketedDiscriminator, ExponentialLearner
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -14,8 +16,6 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.proper.proper_selection import ProperSelection
 from littlestone.randomness import Randomness, seeded
-from littlestone.sanitizers.fooling.bucket_learner import ProperBucketLearner
-from littlestone.sanitizers.fooling.bucketed import BucketedDiscriminator, ExponentialLearner
 from littlestone.sanitizers.fooling.discriminator import (
     Discriminator,
     FiniteDiscriminator,

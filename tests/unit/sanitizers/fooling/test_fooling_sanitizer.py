@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.reference.bucketed import BucketedDiscriminator
+from tests.reference.dual_generator import DualGenerator
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
@@ -11,9 +13,7 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.mixed_budget import MixedBudget
 from littlestone.randomness import Randomness, seeded
-from littlestone.sanitizers.fooling.bucketed import BucketedDiscriminator
 from littlestone.sanitizers.fooling.discriminator import FiniteDiscriminator
-from littlestone.sanitizers.fooling.dual_generator import DualGenerator
 from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 from littlestone.sanitizers.fooling.generator import HedgeGenerator
 from littlestone.theory.sanitization import sanitizer_samples_upper_bound

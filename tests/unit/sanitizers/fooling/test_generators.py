@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reference.dual_generator import DualGenerator
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.sanitizers.fooling.dual_generator import DualGenerator
 from littlestone.sanitizers.fooling.generator import Generator, HedgeGenerator
 from littlestone.sanitizers.queries import FiniteQueries, queries_of
 from littlestone.theory.sanitization import generator_rounds_upper_bound

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reference.multiset_generator import MultisetGenerator, multiset_class
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
@@ -17,7 +18,6 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness, seeded
 from littlestone.sanitizers.queries import queries_of
 from littlestone.sanitizers.realizable.hitting_set import hitting_set
-from littlestone.sanitizers.realizable.multiset_generator import MultisetGenerator, multiset_class
 from littlestone.sanitizers.realizable.realizable_plan import smallest_high
 from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
 from littlestone.sanitizers.realizable.winnow_generator import WinnowGenerator, identric_mean

@@ -1,0 +1,66 @@
+"""No module of the library is there for its tests alone: somebody can reach it.
+
+A module has a user if another module imports it, if it defines a public name, or if a page of the
+reference shows it. What only tests need stands in tests/reference.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import littlestone
+from littlestone import __all__ as public
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+# The plain version of a fast one, which lies beside it, and bounds that wait for their command; who
+# gives one a user takes the name away.
+WAITING = {
+    "littlestone.learners.lazy_forest.array_layer",
+    "littlestone.theory.aggregation_bounds",
+    "littlestone.theory.concentration",
+    "littlestone.theory.dyadic",
+    "littlestone.theory.golowich_livni_bounds",
+    "littlestone.theory.logarithms",
+}
+COMMANDS = "littlestone.cli."
+
+
+def modules() -> dict[str, Path]:
+    return {
+        ".".join(path.relative_to(SOURCE).with_suffix("").parts): path
+        for path in SOURCE.rglob("*.py")
+        if path.stem not in ("__init__", "__main__")
+    }
+
+
+def imported_by(path: Path) -> Iterator[str]:
+    """Every dotted name that a file imports, the module's and the object's."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def unused(among: Iterable[str] = ()) -> set[str]:
+    used = {name for path in SOURCE.rglob("*.py") for name in imported_by(path)}
+    used |= {getattr(littlestone, name).__module__ for name in public}
+    for page in (ROOT / "docs" / "reference").glob("*.md"):
+        shown = re.findall(r"littlestone[\w.]+", page.read_text(encoding="utf-8"))
+        used |= {name for full in shown for name in (full, full.rpartition(".")[0])}
+    return {
+        name for name in among or modules() if name not in used and not name.startswith(COMMANDS)
+    }
+
+
+def test_every_module_has_a_user() -> None:
+    assert unused() <= WAITING
+
+
+def test_a_module_without_a_user_is_noticed() -> None:
+    assert "littlestone.game.play" not in unused()
+    with_one_more = {**modules(), "littlestone.sanitizers.unwired": ROOT / "nowhere.py"}
+    assert unused(with_one_more) - unused() == {"littlestone.sanitizers.unwired"}
