@@ -186,7 +186,7 @@ LEARNERS: Mapping[str, LearnerEntry] = {
         summary="baseline: the exponential mechanism in every round, composed",
     ),
     "eager-forest": LearnerEntry(
-        build=_learner("golowich_livni.eager_forest:EagerForest.calibrated"),
+        build=_learner("golowich_livni.eager_forest:EagerForest"),
         private=True,
         summary="baseline: Golowich and Livni's forest; accurate against oblivious adversaries",
     ),

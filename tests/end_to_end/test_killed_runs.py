@@ -26,7 +26,7 @@ BUDGET: dict[str, Any] = {"rounds": 10_000, "epsilon": 1.0, "delta": 1e-6}
 LEARNERS: dict[str, PrivateLearner] = {
     "lazy-forest": LazyForest.calibrated(concepts=Points(), **BUDGET),
     "private-majority": PrivateMajority(concepts=Thresholds(64), **BUDGET),
-    "eager-forest": EagerForest.calibrated(concepts=Thresholds(2), **BUDGET),
+    "eager-forest": EagerForest(concepts=Thresholds(2), **BUDGET),
 }
 STREAMS: dict[str, list[Event]] = {
     "lazy-forest": [Event(f"e{i}", "abc"[i % 3], int(i % 3 == 0)) for i in range(EVENTS)],

@@ -66,13 +66,12 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
 
 
 def _row(epsilon: float, rounds: int, learner: FreshCopies, mean: float | None) -> dict[str, Any]:
-    assert learner.trees is not None
     return {
         "epsilon": epsilon,
         "rounds": rounds,
-        "trees": learner.trees,
+        "trees": learner.plan.trees,
         "mean mistakes": "not run" if mean is None else mean,
-        "mistakes per tree": "" if mean is None else mean / learner.trees,
+        "mistakes per tree": "" if mean is None else mean / learner.plan.trees,
     }
 
 

@@ -43,13 +43,13 @@ def measured(rounds: int, runs: int, rng: Randomness) -> dict[str, Any]:
         delta=DELTA,
         batch=FACTOR * math.isqrt(rounds),
     )
-    foe = alternating(rounds, learner.batch or 1)
+    foe = alternating(rounds, learner.plan.batch)
     hedge = HedgeLearner(concepts=CONCEPTS, rounds=rounds)
     games = [play(learner, foe, rounds=rounds, rng=part) for part in rng.spawn(runs)]
     regrets = [game.regret or 0 for game in games]
     return {
         "rounds": rounds,
-        "batch": learner.batch,
+        "batch": learner.plan.batch,
         "runs": runs,
         "mean regret": sum(regrets) / runs,
         "largest regret": max(regrets),

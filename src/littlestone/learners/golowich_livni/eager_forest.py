@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
@@ -39,88 +39,70 @@ class EagerForest(PrivateLearner):
     rounds: int
     epsilon: float
     delta: float
-    trees: int
-    leaves: int
-    release: FrequentRelease
-    base: OnlineLearner
+    base: OnlineLearner | None = None
+    trees: int | None = None
+    leaves: int | None = None
+    release: FrequentRelease | None = None
+    """These three are calibrated where they are not given, anew for every horizon."""
+    failure_probability: float = 0.05
+    """How often the watch of a calibrated release may err."""
     max_contributions: int = 1
+    plan: "EagerPlan" = field(init=False, repr=False, compare=False)
 
     oblivious_only: ClassVar[bool] = True
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.integer(rounds=self.rounds, trees=self.trees, at_least=1)
-        require.integer(leaves=self.leaves, at_least=2)
-        require.integer(max_contributions=self.max_contributions, at_least=1)
-        if self.leaves & (self.leaves - 1):
-            raise ValueError(f"leaves must be a power of two, got leaves={self.leaves!r}")
-        if not self.release.guarantee().within(self.budget):
+        require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
+        require.positive(epsilon=self.epsilon)
+        require.open_probability(delta=self.delta, failure_probability=self.failure_probability)
+        plan = self._planned(StandardOptimal(self.concepts) if self.base is None else self.base)
+        require.integer(trees=plan.trees, at_least=1)
+        require.integer(leaves=plan.leaves, at_least=2)
+        if plan.leaves & (plan.leaves - 1):
+            raise ValueError(f"leaves must be a power of two, got leaves={plan.leaves!r}")
+        if not plan.release.guarantee().within(self.budget):
             raise ValueError(
-                f"release must stay within the budget, got {self.release.guarantee()!r} for "
+                f"release must stay within the budget, got {plan.release.guarantee()!r} for "
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}"
             )
+        object.__setattr__(self, "plan", plan)
 
-    @classmethod
-    def calibrated(
-        cls,
-        *,
-        concepts: ConceptClass,
-        rounds: int,
-        epsilon: float,
-        delta: float,
-        base: OnlineLearner | None = None,
-        failure_probability: float = 0.05,
-        max_contributions: int = 1,
-    ) -> "EagerForest":
+    def _planned(self, base: OnlineLearner) -> "EagerPlan":
         """Sizes for which the watch is accurate and every tree can reach its root.
 
-        The watch over the published hypothesis errs by ``margin`` at most, except with
-        ``failure_probability``; an element is listed when it beats the watch by that margin. There
-        are enough trees for the next element: when the watch fires, all trees but those that still
-        show the old one have moved, a 2^(1 - leaves) share of them to the right place.
+        An element is listed when it beats the watch by its ``margin``. There are enough trees for
+        the next element: when the watch fires, all trees but those that still show the old one
+        have moved, a 2^(1 - leaves) share of them to the right place.
         """
-        require.integer(rounds=rounds, at_least=1)
-        learner = StandardOptimal(concepts) if base is None else base
-        leaves = 1 << max(1, learner.mistake_bound)
-        selections = 2 * (learner.mistake_bound + 1)
-        draft = FrequentRelease(epsilon=epsilon, delta=delta, selections=selections, rare_below=1)
-        margin = math.ceil(
-            draft.watch().error_bound(
-                queries=rounds, failure_probability=failure_probability / selections
-            )
-        )
-        noise_bound = draft.histogram().noise_bound
-        release = FrequentRelease(
-            epsilon=epsilon,
-            delta=delta,
-            selections=selections,
-            rare_below=margin + 1,
-            list_threshold=noise_bound + 2 * margin + 2,
-        )
-        listed = release.histogram().certain_inclusion
-        moved = (listed + 4 * math.isqrt(listed)) << (leaves - 1)  # four standard deviations
-        return cls(
-            concepts=concepts,
-            rounds=rounds,
-            epsilon=epsilon,
-            delta=delta,
-            trees=moved + release.rare_below + margin,
-            leaves=leaves,
-            release=release,
-            base=learner,
-            max_contributions=max_contributions,
-        )
+        leaves = 1 << max(1, base.mistake_bound) if self.leaves is None else self.leaves
+        release = self._calibrated_release(base) if self.release is None else self.release
+        trees = self.trees
+        if trees is None:
+            listed = release.histogram().certain_inclusion
+            moved = (listed + 4 * math.isqrt(listed)) << (leaves - 1)  # four standard deviations
+            trees = moved + release.rare_below + self._margin(release)
+        return EagerPlan(base, trees, leaves, release)
 
-    def for_rounds(self, rounds: int) -> "EagerForest":
-        """Calibrated anew for another horizon."""
-        return EagerForest.calibrated(
-            concepts=self.concepts,
-            rounds=rounds,
+    def _calibrated_release(self, base: OnlineLearner) -> FrequentRelease:
+        selections = 2 * (base.mistake_bound + 1)
+        draft = FrequentRelease(
+            epsilon=self.epsilon, delta=self.delta, selections=selections, rare_below=1
+        )
+        margin = self._margin(draft)
+        return FrequentRelease(
             epsilon=self.epsilon,
             delta=self.delta,
-            base=self.base,
-            max_contributions=self.max_contributions,
+            selections=selections,
+            rare_below=margin + 1,
+            list_threshold=draft.histogram().noise_bound + 2 * margin + 2,
         )
+
+    def _margin(self, release: FrequentRelease) -> int:
+        """How far off the watch is at most, except with ``failure_probability``."""
+        share = self.failure_probability / release.selections
+        watch = release.watch()
+        return math.ceil(watch.error_bound(queries=self.rounds, failure_probability=share))
 
     @property
     def per_example(self) -> PrivacyGuarantee:
@@ -131,6 +113,15 @@ class EagerForest(PrivateLearner):
 
     def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "EagerForestEngine":
         return EagerForestEngine(self, rng, state)
+
+
+class EagerPlan(NamedTuple):
+    """What is grown, and how it is released: given or calibrated."""
+
+    base: OnlineLearner
+    trees: int
+    leaves: int
+    release: FrequentRelease
 
 
 @dataclass(slots=True)
@@ -171,21 +162,26 @@ class EagerForestEngine:
     def __init__(
         self, recipe: EagerForest, rng: Randomness, state: dict[str, Any] | None = None
     ) -> None:
-        self._fallback = recipe.base.start().hypothesis
+        self._fallback = recipe.plan.base.start().hypothesis
         if state is None:
-            self._forest = Forest(recipe.trees, recipe.leaves, recipe.base, rng)
-            self._release = recipe.release.start(self._forest.shown, rng=rng)
+            self._forest = Forest(recipe.plan.trees, recipe.plan.leaves, recipe.plan.base, rng)
+            self._release = recipe.plan.release.start(self._forest.shown, rng=rng)
             self.ledger = Ledger(budget=recipe.budget, private=rng.private)
-            self.ledger.charge("FrequentRelease", recipe.release.guarantee(), first=1)
+            self.ledger.charge("FrequentRelease", recipe.plan.release.guarantee(), first=1)
             return
         grown = {
-            index: TournamentTree(recipe.leaves, dict(pertinent), shown, rng)
+            index: TournamentTree(recipe.plan.leaves, dict(pertinent), shown, rng)
             for index, (pertinent, shown) in state["grown"].items()
         }
         self._forest = Forest(
-            recipe.trees, recipe.leaves, recipe.base, rng, grown, Counter(state["shown"])
+            recipe.plan.trees,
+            recipe.plan.leaves,
+            recipe.plan.base,
+            rng,
+            grown,
+            Counter(state["shown"]),
         )
-        self._release = FrequentReleaseRun.restored(recipe.release, state["release"], rng)
+        self._release = FrequentReleaseRun.restored(recipe.plan.release, state["release"], rng)
         self.ledger = Ledger.from_json(state["ledger"])
 
     @property

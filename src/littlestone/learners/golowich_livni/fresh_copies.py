@@ -1,9 +1,9 @@
 """Make the eager forest safe against adaptive adversaries: a fresh forest in every round."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from littlestone import require
 from littlestone.concepts.hypotheses.canonical import canonical
@@ -46,7 +46,9 @@ class FreshCopies(PrivateLearner):
     base: OnlineLearner | None = None
     trees: int | None = None
     leaves: int | None = None
+    """Both are chosen where they are not given, anew for every horizon."""
     max_contributions: int = 1
+    plan: "TreesPlan" = field(init=False, repr=False, compare=False)
 
     oblivious_only: ClassVar[bool] = False
     prefix_conditional: ClassVar[bool] = True
@@ -56,17 +58,12 @@ class FreshCopies(PrivateLearner):
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta)
         base = StandardOptimal(self.concepts) if self.base is None else self.base
-        object.__setattr__(self, "base", base)
-        if self.leaves is None:
-            object.__setattr__(self, "leaves", 1 << max(1, base.mistake_bound))
-        if self.trees is None:
-            needed = self.histogram().certain_inclusion << (self.forest_leaves - 1)
-            object.__setattr__(self, "trees", needed)
-        require.integer(trees=self.trees, leaves=self.leaves, at_least=1)
-
-    @property
-    def forest_leaves(self) -> int:
-        return int(self.leaves or 0)
+        leaves = 1 << max(1, base.mistake_bound) if self.leaves is None else self.leaves
+        trees = self.trees
+        if trees is None:
+            trees = self.histogram().certain_inclusion << (leaves - 1)
+        require.integer(trees=trees, leaves=leaves, at_least=1)
+        object.__setattr__(self, "plan", TreesPlan(base, trees, leaves))
 
     def histogram(self) -> PrivateHistogram:
         """The release of one round."""
@@ -87,15 +84,22 @@ class FreshCopies(PrivateLearner):
         return FreshCopiesEngine(self, rng, state)
 
 
+class TreesPlan(NamedTuple):
+    """What is grown before every round."""
+
+    base: OnlineLearner
+    trees: int
+    leaves: int
+
+
 class FreshCopiesEngine:
     """All examples so far, and nothing else that outlives a round."""
 
     def __init__(
         self, recipe: FreshCopies, rng: Randomness, state: dict[str, Any] | None = None
     ) -> None:
-        assert recipe.base is not None and recipe.trees is not None
-        self._base, self._trees = recipe.base, recipe.trees
-        self._recipe, self._rng, self._histogram = recipe, rng, recipe.histogram()
+        self._base, self._trees, self._leaves = recipe.plan
+        self._rng, self._histogram = rng, recipe.histogram()
         if state is None:
             self._examples: list[tuple[Any, Label]] = []
             self.ledger = Ledger(budget=recipe.budget, private=rng.private)
@@ -111,7 +115,7 @@ class FreshCopiesEngine:
 
     def step(self, x: Any, y: Label) -> None:
         self._examples.append((x, y))
-        forest = Forest(self._trees, self._recipe.forest_leaves, self._base, self._rng)
+        forest = Forest(self._trees, self._leaves, self._base, self._rng)
         for example in self._examples:
             forest.insert(*example)
         order = random_order(forest.shown, self._rng)

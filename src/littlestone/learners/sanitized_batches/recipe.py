@@ -39,7 +39,7 @@ class SanitizedBatches(PrivateLearner):
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> learner = SanitizedBatches(
     ...     concepts=Thresholds(15), rounds=1_000_000, epsilon=1.0, delta=1e-6)
-    >>> learner.batch, round(learner.regret_bound(failure_probability=0.05), -3)
+    >>> learner.plan.batch, round(learner.regret_bound(failure_probability=0.05), -3)
     (8903, 154000.0)
     """
 
@@ -51,8 +51,8 @@ class SanitizedBatches(PrivateLearner):
     base: ProperOnlineLearner | None = None
     batch: int | None = None
     max_contributions: int = 1
-    _plan: BatchPlan = field(init=False, repr=False, compare=False)
-    _chosen: bool = field(init=False, repr=False, compare=False)
+    plan: BatchPlan = field(init=False, repr=False, compare=False)
+    """What is used: given, or chosen for the horizon by the regret bound."""
 
     oblivious_only: ClassVar[bool] = False
     prefix_conditional: ClassVar[bool] = True
@@ -65,7 +65,6 @@ class SanitizedBatches(PrivateLearner):
         if base is None:
             base = HedgeLearner(concepts=self.concepts, rounds=self.rounds)
         _refuse_other(self.concepts, base)
-        object.__setattr__(self, "_chosen", self.sanitizer is None)
         plan = self._make_plan(base)
         _refuse_sanitizer(plan.sanitizer, self.concepts)
         if not plan.sanitizer.guarantee().within(self.budget):
@@ -73,26 +72,11 @@ class SanitizedBatches(PrivateLearner):
                 f"sanitizer must stay within the budget, got {plan.sanitizer.guarantee()!r} for "
                 f"epsilon={self.epsilon!r}, delta={self.delta!r}"
             )
-        object.__setattr__(self, "base", base)
-        object.__setattr__(self, "sanitizer", plan.sanitizer)
-        object.__setattr__(self, "batch", plan.batch)
-        object.__setattr__(self, "_plan", plan)
-
-    def for_rounds(self, rounds: int) -> "SanitizedBatches":
-        """For another horizon, with a batch length (and a sanitizer) chosen anew."""
-        return SanitizedBatches(
-            concepts=self.concepts,
-            rounds=rounds,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            sanitizer=None if self._chosen else self.sanitizer,
-            base=self.base,
-            max_contributions=self.max_contributions,
-        )
+        object.__setattr__(self, "plan", plan)
 
     @property
     def per_example(self) -> PrivacyGuarantee:
-        return self._plan.sanitizer.guarantee()
+        return self.plan.sanitizer.guarantee()
 
     @property
     def budget(self) -> PrivacyGuarantee:
@@ -100,17 +84,17 @@ class SanitizedBatches(PrivateLearner):
 
     def regret_bound(self, *, failure_probability: float) -> float:
         """Regret against the best concept in hindsight; the number of rounds promises nothing."""
-        return self._plan.regret_bound(failure_probability=failure_probability)
+        return self.plan.regret_bound(failure_probability=failure_probability)
 
     def expected_regret_bound(self) -> float:
         """The same in expectation, failures included."""
-        return self._plan.expected_regret_bound()
+        return self.plan.expected_regret_bound()
 
     def engine(self, rng: Randomness) -> "SanitizedBatchesEngine":
-        return SanitizedBatchesEngine(self._plan, rng)
+        return SanitizedBatchesEngine(self.plan, rng)
 
     def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "SanitizedBatchesEngine":
-        return SanitizedBatchesEngine(self._plan, rng, state)
+        return SanitizedBatchesEngine(self.plan, rng, state)
 
     def _make_plan(self, base: ProperOnlineLearner) -> BatchPlan:
         given = self.sanitizer

@@ -75,7 +75,8 @@ class SanitizedExperts(PrivateLearner):
     most_groups: int = 1 << 16
     max_contributions: int = 1
     _learner: OnlineLearner = field(init=False, repr=False, compare=False)
-    _plan: ExpertsPlan = field(init=False, repr=False, compare=False)
+    plan: ExpertsPlan = field(init=False, repr=False, compare=False)
+    """The public numbers: intervals, switch times, rate."""
 
     prefix_conditional: ClassVar[bool] = True
 
@@ -100,9 +101,9 @@ class SanitizedExperts(PrivateLearner):
             )
         learner = SparseMajority(self.concepts) if self.base is None else self.base
         object.__setattr__(self, "_learner", learner)
-        object.__setattr__(self, "_plan", self._planned(learner))
+        object.__setattr__(self, "plan", self._make_plan(learner))
 
-    def _planned(self, learner: OnlineLearner) -> ExpertsPlan:
+    def _make_plan(self, learner: OnlineLearner) -> ExpertsPlan:
         """The given share for the sanitizer, or the one with the smallest bound."""
         shares = _SHARES if self.sanitizer_share is None else (self.sanitizer_share,)
         if not isinstance(self.sanitizer, str):
@@ -133,17 +134,12 @@ class SanitizedExperts(PrivateLearner):
         )
 
     @property
-    def plan(self) -> ExpertsPlan:
-        """The public numbers: intervals, switch times, rate."""
-        return self._plan
-
-    @property
     def oblivious_only(self) -> bool:
-        return self._plan.prediction.oblivious_only
+        return self.plan.prediction.oblivious_only
 
     @property
     def per_example(self) -> PrivacyGuarantee:
-        return self._plan.guarantee()
+        return self.plan.guarantee()
 
     @property
     def budget(self) -> PrivacyGuarantee:
@@ -153,8 +149,8 @@ class SanitizedExperts(PrivateLearner):
         """Regret, with this probability exceeded; half of it for the sanitizer, half for draws."""
         require.open_probability(failure_probability=failure_probability)
         half = failure_probability / 2
-        deviation = self._plan.prediction.deviation_bound(failure_probability=half)
-        return min(float(self.rounds), upwards(self._plan.regret_upper_bound(half) + deviation))
+        deviation = self.plan.prediction.deviation_bound(failure_probability=half)
+        return min(float(self.rounds), upwards(self.plan.regret_upper_bound(half) + deviation))
 
     def engine(self, rng: Randomness) -> SanitizedExpertsEngine:
         return self._engine(rng, None)
@@ -164,7 +160,7 @@ class SanitizedExperts(PrivateLearner):
 
     def _engine(self, rng: Randomness, state: dict[str, Any] | None) -> SanitizedExpertsEngine:
         return SanitizedExpertsEngine(
-            self._plan,
+            self.plan,
             self._learner,
             budget=self.budget,
             most_groups=self.most_groups,

@@ -115,7 +115,7 @@ def test_the_counts_always_equal_what_the_trees_show(rng: Randomness) -> None:
 
 def test_it_finds_the_point_on_an_oblivious_stream() -> None:
     concepts = Points()
-    learner = EagerForest.calibrated(concepts=concepts, rounds=30_000, epsilon=1.0, delta=1e-6)
+    learner = EagerForest(concepts=concepts, rounds=30_000, epsilon=1.0, delta=1e-6)
     game = play(learner, Replay(concepts, [("a", 1)] * 30_000), rounds=30_000, rng=seeded(1))
     assert 0 < game.mistakes < 15_000
 
@@ -179,5 +179,23 @@ def test_a_release_beyond_the_budget_is_refused() -> None:
 
 
 def test_a_user_with_two_examples_pays_twice() -> None:
-    learner = EagerForest.calibrated(concepts=Points(), rounds=100, epsilon=0.5, delta=1e-6)
+    learner = EagerForest(concepts=Points(), rounds=100, epsilon=0.5, delta=1e-6)
     assert replace(learner, max_contributions=2).guarantee().epsilon == 1.0
+
+
+@pytest.mark.parametrize("kind", [EagerForest, FreshCopies])
+def test_another_horizon_keeps_what_was_chosen_and_plans_the_rest(kind: Any) -> None:
+    basics: dict[str, Any] = {"concepts": CONCEPTS, "epsilon": 8.0, "delta": 1e-3}
+    planned, longer = kind(rounds=100, **basics), kind(rounds=2000, **basics)
+    assert planned.for_rounds(2000) == longer
+    assert planned.for_rounds(2000).plan == longer.plan != planned.plan
+    chosen = kind(rounds=100, trees=40, **basics).for_rounds(2000)
+    assert (chosen.plan.trees, chosen.rounds) == (40, 2000)
+    assert chosen.plan.leaves == planned.plan.leaves == 8
+
+
+def test_a_chosen_failure_probability_survives_another_horizon() -> None:
+    basics: dict[str, Any] = {"concepts": CONCEPTS, "epsilon": 8.0, "delta": 1e-3}
+    careful = EagerForest(rounds=100, failure_probability=1e-6, **basics)
+    assert careful.for_rounds(2000) == EagerForest(rounds=2000, failure_probability=1e-6, **basics)
+    assert careful.for_rounds(2000).plan != EagerForest(rounds=2000, **basics).plan

@@ -110,7 +110,7 @@ def test_a_copy_follows_its_own_examples_only(rng: Randomness) -> None:
     engine = recipe.engine(rng)
     for _ in range(30):
         engine.step(0, 0)
-    base = recipe._plan.base.for_rounds(6)
+    base = recipe.plan.base.for_rounds(6)
     for number in range(10):
         state = base.begin()
         for dataset in engine._synthetic:
@@ -183,7 +183,7 @@ def test_regret_stays_within_the_bound(base: Any, rng: Randomness) -> None:
         delta=1e-6,
         base=base(concepts=concepts, rounds=4000),
     )
-    game = play(recipe, Drifting(concepts, period=recipe.batch or 1), rounds=4000, rng=rng)
+    game = play(recipe, Drifting(concepts, period=recipe.plan.batch), rounds=4000, rng=rng)
     # Exceeded with probability at most 1e-9.
     assert game.regret <= recipe.regret_bound(failure_probability=1e-9)
     if base is HedgeLearner:
@@ -202,7 +202,7 @@ def test_it_learns(rng: Randomness) -> None:
 
 def test_longer_batches_for_smaller_budgets() -> None:
     batches = [
-        SanitizedBatches(concepts=CONCEPTS, rounds=10**6, epsilon=epsilon, delta=1e-6).batch or 0
+        SanitizedBatches(concepts=CONCEPTS, rounds=10**6, epsilon=epsilon, delta=1e-6).plan.batch
         for epsilon in (10.0, 1.0, 0.1)
     ]
     assert 0 < batches[0] < batches[1] < batches[2]
@@ -211,8 +211,7 @@ def test_longer_batches_for_smaller_budgets() -> None:
 def test_the_chosen_batch_has_the_smallest_bound_of_the_grid() -> None:
     recipe = SanitizedBatches(concepts=CONCEPTS, rounds=10**6, epsilon=1.0, delta=1e-6)
     best = recipe.expected_regret_bound()
-    assert recipe.batch is not None
-    for batch in (recipe.batch // 2, 2 * recipe.batch):
+    for batch in (recipe.plan.batch // 2, 2 * recipe.plan.batch):
         other = SanitizedBatches(
             concepts=CONCEPTS, rounds=10**6, epsilon=1.0, delta=1e-6, batch=batch
         )
@@ -222,12 +221,12 @@ def test_the_chosen_batch_has_the_smallest_bound_of_the_grid() -> None:
 def test_where_nothing_is_promised_the_shape_decides() -> None:
     recipe = canned((0, 0), rounds=10**4)
     assert recipe.regret_bound(failure_probability=0.05) == 10**4
-    assert recipe.batch == 10**4  # a sanitizer that needs a million examples
+    assert recipe.plan.batch == 10**4  # a sanitizer that needs a million examples
     generic = SanitizedBatches(
         concepts=FiniteClass([[0], [1]]), rounds=40_000, epsilon=1.0, delta=1e-6
     )
-    assert isinstance(generic.sanitizer, FoolingSanitizer)
-    assert 5000 < (generic.batch or 0) < 40_000
+    assert isinstance(generic.plan.sanitizer, FoolingSanitizer)
+    assert 5000 < generic.plan.batch < 40_000
 
 
 def test_a_bound_is_claimed_only_for_datasets_that_are_bounded() -> None:
@@ -266,9 +265,10 @@ def test_other_horizons_are_planned_anew() -> None:
     recipe = SanitizedBatches(concepts=CONCEPTS, rounds=10**6, epsilon=1.0, delta=1e-6)
     shorter = recipe.for_rounds(10**4)
     assert shorter.rounds == 10**4
-    assert (shorter.batch or 0) < (recipe.batch or 0)
+    assert shorter.plan.batch < recipe.plan.batch
     kept = canned((0, 0), rounds=100, batch=10).for_rounds(50)
-    assert isinstance(kept.sanitizer, CannedSanitizer)
+    assert isinstance(kept.plan.sanitizer, CannedSanitizer)
+    assert (kept.plan.batch, kept.rounds) == (10, 50)
     run = UnknownHorizon(learner=recipe.for_rounds(64)).start(rng=seeded(1))
     for t in range(150):
         run.observe(t % 7, 1)
@@ -303,7 +303,7 @@ def test_what_cannot_work_is_refused() -> None:
 
 def test_the_expected_bound_charges_what_the_theorem_says() -> None:
     recipe = SanitizedBatches(concepts=CONCEPTS, rounds=10**6, epsilon=1.0, delta=1e-6, batch=9000)
-    plan: BatchPlan = recipe._plan
+    plan: BatchPlan = recipe.plan
     error = synthetic_error_bound(plan.sanitizer, size=9000, failure_probability=1e-8)
     total = 9000 * plan.copy_regret() + 2 * error * 10**6 + 10**6 * 112 * 1e-8
     assert recipe.expected_regret_bound() <= total * (1 + 1e-9)
