@@ -96,14 +96,14 @@ CLASSES: Mapping[str, ClassEntry] = {
         arguments=(int,),
         required=0,
         example="points",
-        summary="at most one key maps to 1; any hashable key unless a size is given",
+        summary="at most one key maps to 1; any plain key unless a size is given",
     ),
     "sparse-sets": ClassEntry(
         build=SparseSets,
         arguments=(int, int),
         required=1,
         example="sparse-sets:3",
-        summary="at most k keys map to 1; any hashable key unless a size is given",
+        summary="at most k keys map to 1; any plain key unless a size is given",
     ),
     "intervals": ClassEntry(
         build=Intervals,

@@ -1,17 +1,16 @@
-"""The sets of points: a range of integers, any hashable keys, the Boolean cube."""
+"""The sets of points: a range of integers, any plain keys, the Boolean cube."""
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from numbers import Integral, Number
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.canonical_key import canonical_key, canonical_keys
 from littlestone.concepts.protocols import Point
 
 _LARGEST_RANGE = 2**63 - 1  # blocks of points are int64 arrays
@@ -79,18 +78,20 @@ class IntegerRange:
 
 @dataclass(frozen=True, slots=True)
 class AnyHashable:
-    """Every hashable key; unbounded. NaN is refused: it would not be equal to itself.
+    """Every key that has one look; unbounded.
 
-    Numbers that are equal become the same number, inside tuples and frozensets too, and whatever
-    is equal to a plain string, tuple … becomes that: which of 1, 1.0 and True is published must not
-    tell whose key came first. Two keys of a type of your own that are equal should also look alike.
+    Keys are None, numbers, text, bytes, dates, times, UUIDs, and tuples and frozensets of these.
+    Equal ones become the same plain value (``canonical_key``): which of 1, 1.0 and True is
+    published must not tell whose key came first. Other types are refused, and so is NaN, which is
+    not even equal to itself.
 
     >>> AnyHashable().check(("user", 7.0))
     ('user', 7)
     >>> AnyHashable().check([1])
     Traceback (most recent call last):
     ...
-    ValueError: x must be hashable, got x=[1]
+    ValueError: x must be made of None, numbers, str, bytes, dates, times and UUIDs, and of tuples \
+and frozensets of these, got x=[1]
     """
 
     @property
@@ -98,17 +99,7 @@ class AnyHashable:
         return None
 
     def check(self, x: Any, /) -> Point:
-        if type(x) is str or type(x) is int:
-            return x
-        if isinstance(x, np.generic):
-            x = x.item()
-        try:
-            hash(x)
-        except TypeError:
-            raise ValueError(f"x must be hashable, got x={x!r}") from None
-        if _holds_nan(x):
-            raise ValueError(f"x must be equal to itself, got x={x!r}")
-        return _one_form(x)
+        return canonical_key(x)
 
     def check_many(self, xs: Any, /) -> "list[Point] | NDArray[np.int64]":
         if isinstance(xs, np.ndarray):
@@ -116,11 +107,9 @@ class AnyHashable:
                 raise ValueError(f"xs must be one-dimensional, got xs of shape {xs.shape}")
             if xs.dtype.kind == "i":
                 return xs.astype(np.int64, copy=False)
-            natives: list[Point] = xs.tolist()
-            if xs.dtype.kind in "uSU":
-                return natives
-            xs = natives
-        return [self.check(x) for x in xs]
+            if xs.dtype.kind not in "mM":  # those are refused one by one
+                xs = xs.tolist()
+        return canonical_keys(xs)
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
         """Integer keys, uniform below 2**62: repeats are unlikely."""
@@ -193,45 +182,3 @@ def _as_array(points: list[Any]) -> NDArray[Any]:
         array = np.empty(len(points), dtype=object)
         array[:] = points
         return array
-
-
-def _holds_nan(x: Any) -> bool:
-    if isinstance(x, tuple | frozenset):
-        return any(_holds_nan(part) for part in x)
-    return bool(x != x)
-
-
-def _one_form(x: Any) -> Point:
-    """The same key in the one form that equal keys share."""
-    if isinstance(x, Number):
-        return _one_number(x)
-    # Members of an Enum of strings, or named tuples, equal plain values; str(x) may not.
-    if _compares_as(str, x):
-        return "".join((x,))
-    if _compares_as(bytes, x):
-        return b"".join((x,))
-    if _compares_as(tuple, x):
-        return tuple(_one_form(part) for part in x)
-    if _compares_as(frozenset, x):
-        return frozenset(_one_form(part) for part in x)
-    key: Point = x
-    return key
-
-
-def _compares_as(kind: type, x: Any) -> bool:
-    """Whether x is equal to the plain value that it holds."""
-    methods = ("__eq__", "__hash__")
-    return isinstance(x, kind) and all(
-        getattr(type(x), method) is getattr(kind, method) for method in methods
-    )
-
-
-def _one_number(x: Any) -> Point:
-    if isinstance(x, complex):
-        return x if x.imag else _one_number(x.real)
-    if x in (math.inf, -math.inf):
-        return float(x)
-    exact = Fraction(x)
-    if exact.denominator == 1:
-        return exact.numerator
-    return float(exact) if Fraction(float(exact)) == exact else exact

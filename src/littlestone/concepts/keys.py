@@ -1,12 +1,15 @@
-"""Hashable keys: sets of them that grow cheaply, a fixed order, and JSON both ways."""
+"""Keys: sets of them that grow cheaply, a fixed order, and JSON both ways."""
 
 import math
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from datetime import date, datetime, time
 from fractions import Fraction
 from itertools import islice
 from numbers import Rational, Real
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, NoReturn, TypeVar
+from uuid import UUID
 
+from littlestone.concepts.canonical_key import canonical_key
 from littlestone.concepts.protocols import Point
 
 Key = TypeVar("Key", bound=Hashable)
@@ -134,73 +137,65 @@ def key_to_json(key: Any) -> Any:
 
     >>> key_to_json(("user", 7))
     {'tuple': ['user', 7]}
-    >>> key_to_json(object)
-    Traceback (most recent call last):
-    ...
-    ValueError: a key in JSON must be made of None, numbers, str, bytes, tuples and frozensets, \
-got <class 'object'>
+    >>> key_to_json(date(2024, 2, 29))
+    {'date': '2024-02-29'}
     """
-    if key is None or isinstance(key, str):
-        return key if key is None else str(key)
-    if isinstance(key, Rational | float):
-        return _number_to_json(key)
-    if isinstance(key, bytes):
-        return {"bytes": key.hex()}
-    if type(key) is tuple:
-        return {"tuple": [key_to_json(part) for part in key]}
-    if isinstance(key, frozenset):
-        return {"frozenset": [key_to_json(part) for part in sorted(key, key=key_order)]}
-    raise ValueError(
-        "a key in JSON must be made of None, numbers, str, bytes, tuples and frozensets, "
-        f"got {key!r}"
-    )
+    return _to_json(canonical_key(key))
 
 
 def key_from_json(data: Any) -> Point:
-    """Read back what ``key_to_json`` wrote."""
-    if data is None or isinstance(data, str | int):
-        return data
-    if isinstance(data, float) and math.isfinite(data):
-        return data
-    if isinstance(data, dict) and len(data) == 1:
-        [(kind, value)] = data.items()
-        if kind in _READERS:
-            try:
-                return _READERS[kind](value)
-            except (TypeError, ValueError, ArithmeticError):
-                pass
-    raise ValueError(f"not a key: {data!r}")
-
-
-def _number_to_json(key: Any) -> Any:
-    if isinstance(key, float) and not math.isfinite(key):
-        return {"float": repr(float(key))}
-    if key == int(key):  # 1.0 and True are the key 1
-        return int(key)
+    """Read back what ``key_to_json`` wrote; always the canonical key."""
     try:
-        if key == float(key):  # 0.5 and Fraction(1, 2) are one key
-            return float(key)
-    except OverflowError:
-        pass
-    return {"fraction": str(Fraction(key))}
+        return canonical_key(_read(data))
+    except (TypeError, ValueError, ArithmeticError, RecursionError):
+        raise ValueError(f"not a key: {data!r}") from None
+
+
+def _to_json(key: Any) -> Any:
+    if type(key) is float and math.isinf(key):
+        return {"infinity": repr(key)}
+    for kind, write in _WRITERS.items():
+        if type(key) is kind:
+            return {kind.__name__.lower(): write(key)}
+    return key
+
+
+def _read(data: Any) -> Point:
+    if isinstance(data, dict):
+        [(kind, value)] = data.items()
+        return _READERS[kind](value) if kind in _READERS else _refuse(data)
+    if data is None or isinstance(data, str | int) or (type(data) is float and math.isfinite(data)):
+        return data
+    return _refuse(data)
 
 
 def _parts(data: Any) -> Iterator[Point]:
-    if not isinstance(data, list):
-        raise TypeError
-    return (key_from_json(part) for part in data)
+    return map(_read, data) if isinstance(data, list) else _refuse(data)
 
 
-def _infinity(text: Any) -> float:
-    if text not in ("inf", "-inf"):
-        raise ValueError
-    return float(text)
+def _refuse(data: Any) -> NoReturn:
+    raise ValueError(f"not a key: {data!r}")
 
 
-_READERS = {
+_WRITERS: Final[dict[type, Callable[[Any], Any]]] = {
+    bytes: bytes.hex,
+    tuple: lambda key: [_to_json(part) for part in key],
+    frozenset: lambda key: [_to_json(part) for part in sorted(key, key=key_order)],
+    Fraction: str,
+    date: date.isoformat,
+    datetime: datetime.isoformat,
+    time: time.isoformat,
+    UUID: str,
+}
+_INFINITIES: Final = {"inf": math.inf, "-inf": -math.inf}
+_READERS: Final[dict[str, Callable[[Any], Point]]] = {
     "bytes": bytes.fromhex,
     "tuple": lambda data: tuple(_parts(data)),
     "frozenset": lambda data: frozenset(_parts(data)),
     "fraction": lambda text: Fraction(str(text)),
-    "float": _infinity,
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "time": time.fromisoformat,
+    "uuid": lambda text: UUID(hex=str(text)),
+    "infinity": lambda text: _INFINITIES[text] if text in _INFINITIES else _refuse(text),
 }

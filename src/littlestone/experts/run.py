@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from littlestone.concepts.protocols import Hypothesis, Label, Point
 from littlestone.errors import HorizonExceededError
 from littlestone.experts.protocols import ExpertsRecipe
+from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
@@ -59,7 +60,7 @@ class Expert:
         return f"expert {self.number} of {self.experts}"
 
 
-class ExpertsRun:
+class ExpertsRun(NoiseOwner):
     """``play`` an expert, ``observe`` the losses of all; nothing else is released.
 
     >>> from littlestone.experts.hedge import Hedge
@@ -80,9 +81,6 @@ class ExpertsRun:
         self._expert = Expert(self._strategy.expert, recipe.experts)
         self._played = 0
         self._private = rng.private
-
-    def __reduce__(self) -> tuple[object, ...]:
-        raise TypeError("a run cannot be copied or pickled: two copies would reuse the same noise")
 
     @property
     def ledger(self) -> Ledger:
@@ -120,10 +118,12 @@ class ExpertsRun:
         del label
         known = self._checked(losses, dimensions=1)
         self._require_rounds()
+        self._begin()
         self._strategy.take((int(known[self._strategy.expert]),))
         self._totals.add(known)
         self._played += 1
         self._strategy.settle()
+        self._end()
 
     def observe_many(self, losses: Any, labels: Any = None, /) -> int:
         """Take rounds (rows) until the expert changes or the block ends; returns how many.
@@ -136,6 +136,7 @@ class ExpertsRun:
             return 0
         self._require_rounds()
         known = known[: self._recipe.rounds - self._played]
+        self._begin()
         expert, taken = self._strategy.expert, 0
         own: Sequence[int] = known[:, expert].tolist()
         while taken < len(known) and self._strategy.expert == expert:
@@ -144,6 +145,7 @@ class ExpertsRun:
             self._played += count
             taken += count
             self._strategy.settle()
+        self._end()
         return taken
 
     def _checked(self, losses: ArrayLike, *, dimensions: int) -> NDArray[Any]:

@@ -9,6 +9,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from littlestone import require
+from littlestone.concepts.canonical_key import canonical_key
+from littlestone.concepts.hypotheses.canonical import canonical_value
 from littlestone.errors import HaltedError
 from littlestone.mechanisms.noise.exact import exp_bounds
 from littlestone.mechanisms.noise.geometric import Geometric
@@ -134,7 +136,12 @@ class FirstFrequentRun(NoiseOwner):
         """What was released, in a random order; empty until then."""
 
     def observe(self, key: Hashable | None) -> bool:
-        """Play one round, in which ``key`` is counted; True, once, when keys are released."""
+        """Play one round, in which ``key`` is counted; True, once, when keys are released.
+
+        A key is a hypothesis or a plain value (``canonical_key``); others are refused.
+        """
+        if key is not None and not hasattr(key, "to_json"):
+            key = canonical_key(key)
         if self._barred:
             self._refuse()
         self._barred = IN_A_STEP
@@ -195,7 +202,8 @@ class FirstFrequentRun(NoiseOwner):
             else:
                 self._draw_turn(key)  # nothing happened for LIMIT rounds; tosses have no memory
         if due:
-            self.released = tuple(due[i] for i in self._rng.permutation(len(due)))  # (L5)
+            order = self._rng.permutation(len(due))
+            self.released = tuple(canonical_value(due[i]) for i in order)  # (L5)
             self._gaps, self._newest, self._turns = {}, {}, []  # nothing secret outlives the run
             self._retire("has released a key")
         return bool(due)

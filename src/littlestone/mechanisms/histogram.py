@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.keys import key_from_json, key_order, key_to_json
+from littlestone.concepts.canonical_key import canonical_key, canonical_keys
+from littlestone.concepts.hypotheses.canonical import canonical_value
+from littlestone.concepts.keys import key_order
 from littlestone.mechanisms.noise.exact import exp_bounds, fraction, noise_rate
 from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -36,8 +38,7 @@ class PrivateHistogram:
                     exchanged for another (``replace``)
         Adversary:  adaptive; may choose the list after seeing earlier releases
         Guarantee:  (epsilon, delta) for each release
-        Assumes:    honest-caller: equal keys are the same key on both lists; timing
-                    (docs/GUARANTEES.md): the work grows with the number of distinct keys
+        Assumes:    timing (docs/GUARANTEES.md): the work grows with the number of distinct keys
         Proof:      histogram.md
 
     Every count is wrong by at most ``error_bound``, an unreleased key counting as zero: always,
@@ -120,51 +121,51 @@ class PrivateHistogram:
         """The released keys in an order that depends on nothing but them, with noisy counts.
 
         ``data`` is a list (or array, or any iterable) of keys, or a mapping from keys to counts.
-        Keys are numbers, text, bytes, tuples and frozensets of those, or have a ``to_json()``, as
-        hypotheses do; for others give ``order``, which must be one-to-one and depend on nothing
-        but the key.
+        Keys are plain values (``canonical_key``) or have a ``to_json()``, as hypotheses do; they
+        are shown in their canonical form, and others are refused. ``order``, if given, must be
+        one-to-one and depend on nothing but the key.
         """
         keys, counts = _tally(data)
         # For all keys, released or not: an error must not tell which ones were.
-        keys, ranks = (keys, [order(key) for key in keys]) if order else _canonical(keys)
+        ranks: list[Any] = [(order or _place)(key) for key in keys]
         if len(set(ranks)) < len(keys):
             raise ValueError("two different keys have the same place in the order")
         noisy = counts + self._noise.draw_many(len(keys), rng)  # (L4)
         released = np.flatnonzero(noisy >= self._threshold).tolist()  # (L5)
         released.sort(key=ranks.__getitem__)  # (L6)
-        return {keys[i]: int(noisy[i]) for i in released}
+        return {canonical_value(keys[i]): int(noisy[i]) for i in released}
 
 
 def _tally(data: Mapping[Any, int] | Iterable[Hashable]) -> tuple[list[Any], NDArray[np.int64]]:
-    """The keys that occur, and how often."""
+    """The keys that occur, each in the one form that equal keys share, and how often."""
     if isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind in "iu":
         values, how_often = np.unique(data, return_counts=True)
         return values.tolist(), how_often.astype(np.int64)
-    counts = data if isinstance(data, Mapping) else Counter(data)
-    for count in counts.values():
-        require.integer(count=count, at_least=0)
-        if count > _LARGEST_COUNT:
-            raise ValueError(f"count must be at most 2**60, got count={count!r}")
+    if isinstance(data, Mapping):
+        counts: Counter[Any] = Counter()
+        for key, count in data.items():
+            require.integer(count=count, at_least=0)
+            counts[_checked(key)] += int(count)
+    else:
+        given = list(data)
+        plain = not any(hasattr(kind, "to_json") for kind in set(map(type, given)))
+        counts = Counter(canonical_keys(given) if plain else map(_checked, given))
+    if max(counts.values(), default=0) > _LARGEST_COUNT:
+        raise ValueError(f"count must be at most 2**60, got count={max(counts.values())}")
     keys = [key for key, count in counts.items() if count]
     return keys, np.fromiter((counts[key] for key in keys), dtype=np.int64, count=len(keys))
 
 
-def _canonical(keys: list[Any]) -> tuple[list[Any], list[Any]]:
-    """The keys, each in the one form that equal keys share, and their places in a fixed order.
-
-    Order of arrival and hash order depend on the other data, and so does which of the equal keys
-    1, 1.0 and True a dictionary keeps.
-    """
-    places = [_place(key) for key in keys]
-    return [key for _, key in places], [place for place, _ in places]
+def _checked(key: Any) -> Any:
+    """Equal hypotheses are one key already; what is shown of them is settled at the release."""
+    return key if hasattr(key, "to_json") else canonical_key(key)
 
 
-def _place(key: Any) -> tuple[Hashable, Any]:
+def _place(key: Any) -> Hashable:
+    """Its place in a fixed order: those of arrival and of hashes depend on the other data."""
     if hasattr(key, "to_json"):
-        return (7, json.dumps(key.to_json(), sort_keys=True)), key  # after all kinds of key_order
-    if type(key) is not int and type(key) is not str:
-        key = key_from_json(key_to_json(key))
-    return key_order(key), key
+        return (7, json.dumps(key.to_json(), sort_keys=True))  # after all kinds of key_order
+    return key_order(key)
 
 
 @lru_cache(maxsize=1024)

@@ -71,7 +71,7 @@ def test_the_order_of_keys_is_total_and_equal_keys_have_one_place(
 
 @pytest.mark.parametrize("bad", [object(), range(3), 1j, {"a": 1}])
 def test_keys_without_a_json_form_are_refused_by_name(bad: Any) -> None:
-    with pytest.raises(ValueError, match="a key in JSON must be made of"):
+    with pytest.raises(ValueError, match="must be made of"):
         key_to_json(bad)
 
 

@@ -6,9 +6,12 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal, localcontext
+from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import opendp.prelude as dp
@@ -258,18 +261,66 @@ class Opaque:
     """Hashable, without a canonical form."""
 
 
-def test_keys_without_an_order_are_refused_before_any_noise(rng: Randomness) -> None:
+def test_keys_without_a_canonical_form_are_refused_before_any_noise(rng: Randomness) -> None:
     recipe = PrivateHistogram(epsilon=5.0, delta=0.01)
     before = rng.state()
     # The opaque key is far too rare to be released, and refused all the same.
-    with pytest.raises(ValueError, match="key"):
-        recipe.release([Opaque()] + [1] * 1000, rng=rng)
+    for order in (None, str):
+        with pytest.raises(ValueError, match="must be made of"):
+            recipe.release([Opaque()] + [1] * 1000, rng=rng, order=order)
     assert rng.state() == before
+
+
+class Color(str, Enum):  # noqa: UP042 - str() of a StrEnum would hide what is tested
+    RED = "red"
+
+
+class Pair(NamedTuple):
+    left: int
+    right: int
+
+
+WINTER = datetime(2024, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("rare", "often"),
+    [
+        ("red", Color.RED),
+        (Color.RED, "red"),
+        ((1, 2), Pair(1, 2)),
+        (Pair(1, 2), (1, 2)),
+        (WINTER, WINTER.astimezone(timezone(timedelta(hours=1)))),
+        (frozenset([0, 8]), frozenset([8, 0])),
+        (True, 1.0),
+    ],
+)
+def test_one_example_does_not_change_how_the_others_look(rare: Any, often: Any) -> None:
+    """``['red'] + [Color.RED] * 500`` against ``['blue'] + …`` was told apart with certainty."""
+    recipe = PrivateHistogram(epsilon=5.0, delta=0.01)
+    looks = {
+        repr(list(recipe.release(data, rng=seeded(1))))
+        for data in ([rare] + [often] * 500, ["blue"] + [often] * 500, [often] * 500)
+    }
+    assert len(looks) == 1
+    as_counts = recipe.release({often: 500}, rng=seeded(1))
+    assert {repr(list(as_counts))} == looks
+
+
+def test_counts_of_keys_that_become_the_same_are_added() -> None:
+    # A mapping that tells apart what a dictionary would not: two zones, one folded hour.
+    zone = ZoneInfo("Europe/Berlin")
+    folded = datetime(2024, 10, 27, 2, 30, tzinfo=zone)
+    same_instant = folded.astimezone(UTC)
+    assert folded != same_instant  # Python's rule for ambiguous hours
+    recipe = PrivateHistogram(epsilon=5.0, delta=0.01)
+    [(key, count)] = recipe.release({folded: 300, same_instant: 700}, rng=seeded(1)).items()
+    assert key is not folded and abs(count - 1000) <= recipe.noise_bound
 
 
 def test_an_order_may_be_given() -> None:
     recipe = PrivateHistogram(epsilon=5.0, delta=0.01)
-    keys = [Opaque(), Opaque()]
+    keys = ["b", "a"]
     shown = recipe.release(dict.fromkeys(keys, 1000), rng=seeded(1), order=keys[::-1].index)
     assert list(shown) == keys[::-1]
     with pytest.raises(ValueError, match="same place"):

@@ -11,7 +11,7 @@ from littlestone.concepts.protocols import Tally
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """At most one key maps to 1: a key of 0 .. n-1, or any hashable one when ``n`` is None.
+    """At most one key maps to 1: a key of 0 .. n-1, or any plain one when ``n`` is None.
 
     >>> everything = Points()
     >>> everything.littlestone_dimension

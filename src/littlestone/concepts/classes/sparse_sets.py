@@ -1,4 +1,4 @@
-"""Sets of at most k keys, over a range of integers or over any hashable keys at all."""
+"""Sets of at most k keys, over a range of integers or over any plain keys at all."""
 
 import heapq
 import math
@@ -16,7 +16,7 @@ from littlestone.concepts.protocols import Example, Hypothesis, Label, Point, Ta
 
 @dataclass(frozen=True, slots=True)
 class SparseSets:
-    """At most ``k`` keys map to 1: keys 0 .. n-1, or any hashable ones when ``n`` is None.
+    """At most ``k`` keys map to 1: keys 0 .. n-1, or any plain ones when ``n`` is None.
 
     >>> concepts = SparseSets(3)
     >>> concepts.littlestone_dimension, concepts.size

@@ -8,6 +8,7 @@ from littlestone import require
 from littlestone.concepts.protocols import Domain, Hypothesis
 from littlestone.errors import HorizonExceededError
 from littlestone.mechanisms.binary_mechanism import DyadicIntervals, Interval
+from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
@@ -149,7 +150,7 @@ class IntervalSanitizer:
         return IntervalSanitizerRun(self, rng)
 
 
-class IntervalSanitizerRun:
+class IntervalSanitizerRun(NoiseOwner):
     """Holds the examples of the intervals that are not over yet, and all releases."""
 
     def __init__(self, recipe: IntervalSanitizer, rng: Randomness) -> None:
@@ -166,12 +167,15 @@ class IntervalSanitizerRun:
         """Take the next example (a point, or a pair with its label); release what it ends."""
         if self.rounds >= self._recipe.rounds:
             raise HorizonExceededError(rounds=self._recipe.rounds)
-        self._recent.append(self._checked(example))
+        checked = self._checked(example)
+        self._begin()
+        self._recent.append(checked)
         self.rounds += 1
         for interval in self._dyadic.closing_at(self.rounds):  # (L1)
             if _length(interval) >= self._recipe.shortest:  # (L2)
                 self._release(interval)
         self._forget()
+        self._end()
 
     def pieces(self, left: int, right: int) -> list[Piece]:
         """The dyadic intervals that make up rounds ``left`` to ``right``, with their releases."""

@@ -1,6 +1,5 @@
 """Equal hypotheses are published in one form."""
 
-from datetime import date
 from typing import Any
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis
 from littlestone.concepts.hypotheses.canonical import canonical
 from littlestone.concepts.hypotheses.support import FiniteSupport
+from littlestone.concepts.hypotheses.vote import MajorityVote
 
 
 def grown(*keys: Any) -> FiniteSupport:
@@ -27,7 +27,20 @@ def test_how_a_set_grew_does_not_show(one: FiniteSupport, other: FiniteSupport) 
     assert canonical(one) == one
 
 
-def test_what_json_cannot_hold_stays_as_it_is() -> None:
-    strange = FiniteSupport.on(date(2024, 2, 29))
+class Foreign(FiniteSupport):
+    """A kind that the library does not know."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "foreign"}
+
+
+def test_a_kind_that_nobody_knows_stays_as_it_is() -> None:
+    strange = Foreign(frozenset({1}))
     assert canonical(strange) is strange
     assert canonical(ThresholdHypothesis(6, 2)) == ThresholdHypothesis(6, 2)
+
+
+def test_a_vote_is_made_of_canonical_members() -> None:
+    one, other = (MajorityVote([grown(*keys)] * 3) for keys in ((8, 16), (16, 8)))
+    assert one == other and repr(one) != repr(other)
+    assert repr(canonical(one)) == repr(canonical(other))

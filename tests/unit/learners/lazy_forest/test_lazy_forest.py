@@ -5,6 +5,7 @@ import math
 import tracemalloc
 from fractions import Fraction
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -71,20 +72,24 @@ def test_points_are_learned_within_the_proved_bound(rng: Randomness) -> None:
     assert transcript.mistakes <= bound
 
 
-def test_keys_may_be_any_hashable(rng: Randomness) -> None:
-    class Customer:
-        pass
-
-    target = Customer()
+def test_keys_may_be_of_any_plain_type(rng: Randomness) -> None:
+    target = ("customer", UUID(int=7))
     run = calibrated(Points(), rounds=500).start(rng=rng)
     mistakes = 0
     for number in range(500):
-        x = target if number % 2 else Customer()
-        y = int(x is target)
+        x = target if number % 2 else ("customer", UUID(int=number))
+        y = int(x == target)
         mistakes += run.hypothesis(x) != y
         run.observe(x, y)
     assert run.hypothesis(target) == 1
     assert mistakes < 250
+
+
+def test_a_key_that_nobody_knows_how_to_publish_is_refused(rng: Randomness) -> None:
+    run = calibrated(Points(), rounds=500).start(rng=rng)
+    with pytest.raises(ValueError, match="x must be made of"):
+        run.observe(object(), 1)
+    assert run.rounds_played == 0
 
 
 def test_equal_keys_are_published_in_one_form(rng: Randomness) -> None:

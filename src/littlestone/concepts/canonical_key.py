@@ -1,0 +1,178 @@
+"""One look for each key: equal keys become the same plain value, whatever they were made of.
+
+Of 1, 1.0 and True, or of one instant in two time zones, a dictionary keeps whichever came first,
+and showing that one would tell whose it was. So every key is brought into one form at the door,
+and a type of which nobody knows how its equal values differ is refused there: later refusals would
+depend on data.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from fractions import Fraction
+from types import NoneType
+from typing import Any, Final
+from uuid import UUID
+
+import numpy as np
+
+from littlestone.concepts.protocols import Point
+
+LARGEST_WHOLE: Final = 1 << 2000
+"""Python may refuse to print larger ones, and what cannot be printed cannot be published."""
+_DEEPEST: Final = 16
+_LARGEST_EXPONENT: Final = 600
+
+
+def canonical_key(x: Any) -> Point:
+    """The one form of ``x`` and of whatever is equal to it, or a ValueError.
+
+    Numbers become whole numbers, floats or fractions, whichever is the first to be exact; times
+    with a zone become UTC; members of a ``str`` Enum and named tuples become the plain values
+    that they are equal to.
+
+    >>> canonical_key(("user", 7.0, True))
+    ('user', 7, 1)
+    >>> canonical_key(1j)
+    Traceback (most recent call last):
+    ...
+    ValueError: x must be made of None, numbers, str, bytes, dates, times and UUIDs, and of tuples \
+and frozensets of these, got x=1j
+    """
+    kind = type(x)
+    if kind is str or (kind is int and -LARGEST_WHOLE < x < LARGEST_WHOLE):
+        key: Point = x
+        return key
+    try:
+        return _canonical(x, 0)
+    except (_NoFormError, OverflowError):
+        raise _refusal(x) from None
+
+
+def canonical_keys(xs: Iterable[Any]) -> list[Point]:
+    """The canonical form of each; fast where all are strings, or whole numbers."""
+    keys = list(xs)
+    kinds = set(map(type, keys))
+    if kinds == {str}:
+        return keys
+    if kinds == {int} and min(keys) > -LARGEST_WHOLE and max(keys) < LARGEST_WHOLE:
+        return keys
+    return [canonical_key(x) for x in keys]
+
+
+class _NoFormError(Exception):
+    """Some part of a key has no canonical form."""
+
+
+def _refusal(x: Any) -> ValueError:
+    return ValueError(
+        "x must be made of None, numbers, str, bytes, dates, times and UUIDs, and of tuples and "
+        f"frozensets of these, got x={x!r}"
+    )
+
+
+def _canonical(x: Any, depth: int) -> Point:
+    if isinstance(x, np.generic):
+        if isinstance(x, np.datetime64 | np.timedelta64):  # what it becomes depends on its unit
+            raise _NoFormError
+        x = x.item()
+    kind = type(x)
+    if kind not in _FORMS:
+        kind, x = _plain(x)
+    if kind is tuple or kind is frozenset:
+        if depth == _DEEPEST:
+            raise _NoFormError
+        parts = [_canonical(part, depth + 1) for part in x]
+        # A set shows its members in an order that depends on how it grew.
+        return tuple(parts) if kind is tuple else frozenset(sorted(parts, key=_place))
+    form: Point = _FORMS[kind](x)
+    return form
+
+
+def _place(part: Point) -> tuple[str, str]:
+    return type(part).__name__, repr(part)
+
+
+def _plain(x: Any) -> tuple[type, Any]:
+    """Of a subclass that compares like its base: the plain value that it is equal to."""
+    for kind, value in _PLAIN_VALUES.items():
+        methods = ("__eq__", "__hash__")
+        if isinstance(x, kind) and all(
+            getattr(type(x), method) is getattr(kind, method) for method in methods
+        ):
+            return kind, value(x)
+    raise _NoFormError
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def _whole(x: int) -> int:
+    if not -LARGEST_WHOLE < x < LARGEST_WHOLE:
+        raise _NoFormError
+    return int(x)
+
+
+def _number(x: Any) -> Point:
+    if x in (math.inf, -math.inf):
+        return float(x)
+    exact = Fraction(x)
+    if exact.denominator == 1:
+        return _whole(exact.numerator)
+    _whole(exact.numerator)
+    _whole(exact.denominator)
+    nearest = exact.numerator / exact.denominator
+    return nearest if Fraction(nearest) == exact else exact
+
+
+def _float(x: float) -> Point:
+    if x != x:
+        raise _NoFormError  # not even equal to itself
+    return int(x) if x.is_integer() else x
+
+
+def _decimal(x: Decimal) -> Point:
+    exponent = x.as_tuple().exponent
+    if x.is_nan() or (isinstance(exponent, int) and abs(exponent) > _LARGEST_EXPONENT):
+        raise _NoFormError
+    return _number(x)
+
+
+def _instant(x: datetime) -> datetime:
+    if x.utcoffset() is None:
+        return x.replace(tzinfo=None, fold=0)
+    return x.astimezone(UTC).replace(fold=0)
+
+
+def _time(x: time) -> time:
+    if x.tzinfo is not None:  # without a date a zone says nothing definite
+        raise _NoFormError
+    return x.replace(fold=0)
+
+
+_FORMS: Final[dict[type, Callable[[Any], Any]]] = {
+    NoneType: _same,
+    str: _same,
+    bytes: _same,
+    bool: int,
+    int: _whole,
+    float: _float,
+    Fraction: _number,
+    Decimal: _decimal,
+    date: _same,
+    datetime: _instant,
+    time: _time,
+    UUID: lambda x: UUID(int=x.int),
+    tuple: _same,
+    frozenset: _same,
+}
+_PLAIN_VALUES: Final[dict[type, Callable[[Any], Any]]] = {
+    str: lambda x: "".join((x,)),
+    bytes: lambda x: b"".join((x,)),
+    int: lambda x: int.__add__(x, 0),
+    float: lambda x: float.__add__(x, 0.0),
+    tuple: lambda x: tuple.__getitem__(x, slice(None)),
+    frozenset: frozenset.union,
+}
