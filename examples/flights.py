@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.classes.stumps import Stumps
+from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.schema import Schema
 from littlestone.experts.batches import Batches
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
-from littlestone.learners.agnostic_finite.totals import ConceptTotals
 from littlestone.randomness import secure, seeded
 
 try:
@@ -124,9 +124,9 @@ def publish(learner: AgnosticFinite, flights: Flights, seed: int | None) -> Publ
 
 def best_rule(pool: Stumps, flights: Flights) -> tuple[Any, NDArray[np.bool_]]:
     """The best rule in hindsight; not private, and known only when the year is over."""
-    totals = ConceptTotals(pool, pool.size)
-    totals.add(flights.cells, flights.late)
-    best = pool.rules[int(totals.written_out().argmin())]
+    totals = LossTable(pool)
+    totals.add_many(flights.cells, flights.late)
+    best = pool.rules[int(totals.as_array().argmin())]
     return best, best.many(flights.cells) != flights.late
 
 

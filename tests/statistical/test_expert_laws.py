@@ -39,7 +39,7 @@ class Growing:
     def __init__(self, scores: list[int]) -> None:
         self.scores = np.array(scores, dtype=np.int64)
 
-    def written_out(self) -> np.ndarray:
+    def as_array(self) -> np.ndarray:
         return self.scores.copy()
 
     def of(self, element: int, /) -> int:

@@ -5,29 +5,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.classes.halfspaces import MarginHalfspaces
-from littlestone.concepts.hypotheses.linear import LinearHypothesis, dot
+from littlestone.concepts.capabilities import WithMargin
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
 
 
 def fits(concepts: ConceptClass, concept: Hypothesis, x: Point) -> bool:
     """Whether ``x`` with the label that ``concept`` gives it may stand in a realizable stream.
 
+    >>> from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+    >>> from littlestone.concepts.hypotheses.linear import LinearHypothesis
     >>> concepts = MarginHalfspaces(2, 0.5)
     >>> concept = LinearHypothesis((1, 0))
     >>> fits(concepts, concept, (4, 3, 5)), fits(concepts, concept, (3, 9, 10))
     (True, False)
     """
-    if not isinstance(concepts, MarginHalfspaces) or not isinstance(concept, LinearHypothesis):
-        return True
-    point = concepts.domain.check(x)
-    length = sum(weight * weight for weight in concept.weights) * point[-1] ** 2
-    return dot(concept.weights, point) ** 2 >= concepts.margin**2 * length
+    return concepts.fits(concept, x) if isinstance(concepts, WithMargin) else True
 
 
 def fitting(concepts: ConceptClass, concept: Hypothesis, points: Any) -> Any:
     """Those of a block of points that fit."""
-    if not isinstance(concepts, MarginHalfspaces):
+    if not isinstance(concepts, WithMargin):
         return points
-    kept: NDArray[np.bool_] = np.array([fits(concepts, concept, x) for x in points], dtype=bool)
+    kept: NDArray[np.bool_] = np.array([concepts.fits(concept, x) for x in points], dtype=bool)
     return points[kept]

@@ -244,14 +244,14 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
         count: int = 1,
     ) -> Any:
         del rng
-        written_out = (
+        each = (
             list(scores) if multiplicities is None else np.repeat(scores, multiplicities).tolist()
         )
         return record.visit(
             "ExponentialMechanism",
             recipe,
-            written_out,
-            lambda: _ORIGINALS["draw"](recipe, written_out, rng=noise, count=count),
+            each,
+            lambda: _ORIGINALS["draw"](recipe, each, rng=noise, count=count),
         )
 
     with (

@@ -4,7 +4,6 @@ from typing import Any
 
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, power
-from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.sanitized_experts.closeness import closest_expert, released_points
 from littlestone.learners.sanitized_experts.families import (
@@ -62,7 +61,6 @@ def missed(plan: ConstructionPlan, rng: Randomness) -> int:
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """The exponent between the largest horizons by the bound, and runs at the smallest."""
     errors, powers = error_class(SparseMajority(CONCEPTS)), FULL if full else QUICK
-    assert isinstance(errors, Intervals)
     paper = RealizableFamily(
         concepts=errors,
         epsilon=EPSILON,

@@ -16,7 +16,7 @@ from littlestone.randomness import Randomness
 
 
 class Totals:
-    """The total loss of every expert, written out."""
+    """The total loss of every expert, one number for each."""
 
     __slots__ = ("_totals",)
 
@@ -27,7 +27,7 @@ class Totals:
         """Add a vector of losses that were validated."""
         self._totals += losses
 
-    def written_out(self) -> NDArray[np.int64]:
+    def as_array(self) -> NDArray[np.int64]:
         return self._totals.copy()
 
     def of(self, expert: int, /) -> int:

@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from littlestone import require
-from littlestone.concepts.losses.concept_losses import losses_of, require_listable
+from littlestone.concepts.losses.listing import require_listable
+from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.learners.run import PrivateLearner
 from littlestone.mechanisms.exponential import ExponentialMechanism
@@ -91,7 +92,7 @@ class NaiveRecompositionEngine:
     ) -> None:
         self._mechanism, self._rng = recipe._mechanism, rng
         self._check = recipe.concepts.domain.check
-        self._losses = losses_of(recipe.concepts)
+        self._losses = LossTable(recipe.concepts)
         self._hypothesis: Hypothesis
         if state is None:
             self.ledger = Ledger(budget=recipe.budget, private=rng.private)
@@ -101,7 +102,7 @@ class NaiveRecompositionEngine:
         self.ledger = Ledger.from_json(state["ledger"])
         self._losses.load(state["losses"])
         self._chosen = state["chosen"]
-        self._hypothesis = self._losses.vote(self._chosen)
+        self._hypothesis = self._losses.majority_of(self._chosen)
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -130,10 +131,10 @@ class NaiveRecompositionEngine:
     def state(self) -> dict[str, Any]:
         return {
             "ledger": self.ledger.to_json(),
-            "losses": self._losses.state(),
+            "losses": self._losses.as_array(),
             "chosen": self._chosen,
         }
 
     def _draw(self) -> None:
-        self._chosen = self._mechanism.draw(self._losses.written_out(), rng=self._rng)  # (L1)
-        self._hypothesis = self._losses.vote(self._chosen)
+        self._chosen = self._mechanism.draw(self._losses.as_array(), rng=self._rng)  # (L1)
+        self._hypothesis = self._losses.majority_of(self._chosen)

@@ -21,7 +21,7 @@ from littlestone.randomness import Randomness
 class GrowingScores(Protocol):
     """Scores of all elements, none of which ever falls; kept by the caller."""
 
-    def written_out(self) -> NDArray[np.int64]:
+    def as_array(self) -> NDArray[np.int64]:
         """All scores as they are now, in an array of the caller's own."""
         ...
 
@@ -110,7 +110,7 @@ class IncrementalSelectionRun(NoiseOwner):
     def _kept(self) -> int:
         """Propose until a proposal is kept."""
         if self._base is None or self._age >= self._recipe.refresh:
-            self._lay_out(self._scores.written_out())
+            self._lay_out(self._scores.as_array())
         table, base, rng = self._table, self._base, self._rng
         assert base is not None
         while True:

@@ -11,9 +11,14 @@ from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
+from littlestone.concepts.losses.listing import (
+    LARGEST_MATRIX,
+    concept_at,
+    fits_a_matrix,
+    label_matrix,
+)
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point
 
-_LARGEST_TABLE: Final = 1 << 26
 _VOTES_REMEMBERED: Final = 1 << 12
 
 
@@ -43,10 +48,10 @@ class Halving:
     """An example taken once changes no later state, so that a game may skip it."""
 
     def __post_init__(self) -> None:
-        size, points = self.concepts.size, self.concepts.domain.size
-        if size is None or points is None or size * points > _LARGEST_TABLE:
+        if not fits_a_matrix(self.concepts):
+            size, points = self.concepts.size, self.concepts.domain.size
             raise ValueError(
-                f"concepts must have at most {_LARGEST_TABLE} labels in all (concepts × points) "
+                f"concepts must have at most {LARGEST_MATRIX} labels in all (concepts × points) "
                 f"to be halved, got {size} × {points} for concepts={self.concepts!r}"
             )
         object.__setattr__(self, "_ballot", _Ballot(self.concepts))
@@ -89,18 +94,12 @@ class _Ballot:
 
     def __init__(self, concepts: ConceptClass) -> None:
         self._concepts = concepts
-        self._domain = concepts.domain
-        points = list(concepts.domain)
-        block = concepts.domain.check_many(points)
-        rows = np.array([concept.many(block) for concept in concepts.concepts()])
-        _, first = np.unique(rows, axis=0, return_index=True)
-        kept = sorted(first.tolist())
-        chosen = frozenset(kept)
-        self._table: NDArray[np.uint8] = rows[kept]
-        self._members = [c for i, c in enumerate(concepts.concepts()) if i in chosen]
-        self._columns: dict[Point, int] = {x: i for i, x in enumerate(points)}
-        self._ones = [_bit_set(column) for column in self._table.T]
-        self.everyone = (1 << len(kept)) - 1
+        self._labels = labels = label_matrix(concepts)
+        _, first = np.unique(labels, axis=0, return_index=True)
+        self._kept: list[int] = sorted(first.tolist())
+        self._columns: dict[Point, int] = {x: i for i, x in enumerate(concepts.domain)}
+        self._ones = [_bit_set(column) for column in labels[self._kept].T]
+        self.everyone = (1 << len(self._kept)) - 1
         self._votes: dict[int, Hypothesis] = {}
 
     def __reduce__(self) -> tuple[type["_Ballot"], tuple[ConceptClass]]:
@@ -116,14 +115,15 @@ class _Ballot:
 
     def side(self, x: Any, y: Label) -> int:
         """Who says y about x."""
-        ones = self._ones[self._columns[self._domain.check(x)]]
+        ones = self._ones[self._columns[self._concepts.domain.check(x)]]
         return ones if y else self.everyone ^ ones
 
     def _count(self, members: int) -> Hypothesis:
-        if isinstance(self._domain, IntegerRange):
-            ones = self._table[_positions(members)].sum(axis=0, dtype=np.int64)
-            return TableHypothesis((2 * ones > members.bit_count()).astype(np.uint8).tobytes())
-        jury: list[Hypothesis] = [self._members[i] for i in _positions(members)]
+        chosen = [self._kept[i] for i in _positions(members)]
+        if isinstance(self._concepts.domain, IntegerRange):
+            ones = self._labels[chosen].sum(axis=0, dtype=np.int64)
+            return TableHypothesis((2 * ones > len(chosen)).astype(np.uint8).tobytes())
+        jury = [concept_at(self._concepts, position) for position in chosen]
         if len(jury) % 2 == 0:
             jury.append(FiniteSupport(frozenset()))  # a steady 0 decides ties
         return MajorityVote(jury)

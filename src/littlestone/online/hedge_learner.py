@@ -9,18 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.losses.loss_runs import (
-    LossRuns,
-    Tallied,
-    concept_at,
-    labels_at,
-    losses_on,
-    require_losses,
-    tallied,
-)
+from littlestone.concepts.capabilities import InRuns
+from littlestone.concepts.losses.listing import concept_at, labels_at
+from littlestone.concepts.losses.loss_runs import LossRuns, losses_on, require_losses
+from littlestone.concepts.losses.tally import Tallied, tallied
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.online.proper import ProperRun
 from littlestone.randomness import Randomness
@@ -28,8 +20,7 @@ from littlestone.theory.expert_bounds import hedge_regret_upper_bound
 
 # So far below the best, all concepts together weigh exp(-50): less than a draw can notice.
 _DEEPEST: Final = 50.0
-# Up to here a list of all losses is faster than runs of them.
-_FEW: Final = 1 << 11
+_LISTED_FASTER: Final = 1 << 11  # up to here a list of all losses is faster than runs of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +34,7 @@ class HedgeLearner:
     Privacy: none.
     Source:  [CL06, Theorem 2.2 and Lemma 4.1].
 
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> learner = HedgeLearner(concepts=Thresholds(2**20), rounds=1000)
     >>> round(learner.expected_regret_bound(), 1)
     83.3
@@ -81,7 +73,7 @@ class HedgeLearner:
 
     def begin(self) -> "ListedHedgeState | TalliedHedgeState":
         size = require_losses(self.concepts)
-        if size > _FEW and isinstance(self.concepts, Thresholds | Points | Intervals):
+        if size > _LISTED_FASTER and isinstance(self.concepts, InRuns):
             return TalliedHedgeState(self.concepts, self._rate, tallied(self.concepts, []))
         return ListedHedgeState(self.concepts, self._rate, np.zeros(size, dtype=np.int32))
 

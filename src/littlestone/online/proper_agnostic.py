@@ -47,11 +47,7 @@ class ProperAgnostic:
 
     def __post_init__(self) -> None:
         require.integer(rounds=self.rounds, at_least=1)
-        finite = (
-            self.concepts
-            if isinstance(self.concepts, FiniteClass)
-            else FiniteClass.of(self.concepts)
-        )
+        finite = FiniteClass.of(self.concepts)
         dimension = max(1, finite.littlestone_dimension)
         game = CriticalGame(finite, math.sqrt(dimension / self.rounds))
         points = list(self.concepts.domain)

@@ -10,19 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.losses.loss_runs import Tallied, split, tallied
+from littlestone.concepts.losses.projection import Projection, project
+from littlestone.concepts.losses.tally import Tallied, split_labels, tallied
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.transcendental import exp_upper_bound, ln_upper_bound
 from littlestone.proper.deviation import doubling_share, hidden_share_bound
-from littlestone.proper.growth import log2_growth
-from littlestone.proper.projection import (
-    Projection,
-    fewest_errors,
-    fits_into_memory,
-    project,
-)
+from littlestone.proper.growth import fits_into_memory, log2_growth
 from littlestone.proper.proper_selection import ProperLearner
 from littlestone.proper.subsampling import Subsampled
 from littlestone.randomness import Randomness
@@ -144,7 +139,7 @@ class AgnosticEmpirical:
         if len(dataset) != self.size:
             raise ValueError(f"dataset must have {self.size} examples, got {len(dataset)}")
         tally = tallied(self.concepts, dataset)
-        xs, _ = split(dataset)
+        xs, _ = split_labels(dataset)
         # In random order: the learner must not see where in the data an example stood.
         chosen = rng.permutation(self.size)[: self.sampled].tolist()  # (L1)
         points = [xs[i] for i in chosen]
@@ -163,7 +158,7 @@ class AgnosticEmpirical:
         the labelling plus the share of errors of f on all data.
         """
         # Departs from [P, Algorithm 4, L4]: n/m is rounded up, so that scores are whole numbers.
-        errors = fewest_errors(self.concepts, tally, sample.points, labellings)
+        errors = labellings.fewest_errors(tally)
         # Whole numbers below 2**53: the product in floating point is exact, and fast.
         rows = labellings.labels.astype(np.float64)
         heavy = rows * sample.zeros  # how often each point was sampled

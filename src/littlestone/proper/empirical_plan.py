@@ -7,7 +7,7 @@ from typing import Final
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.proper.agnostic_empirical import Accuracy, AgnosticEmpirical
-from littlestone.proper.projection import fits_into_memory
+from littlestone.proper.growth import fits_into_memory
 from littlestone.proper.proper_selection import ProperSelection
 from littlestone.theory.outwards import upwards
 

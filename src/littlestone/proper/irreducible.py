@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.hypotheses.table import TableHypothesis
-from littlestone.concepts.losses.loss_runs import Tallied, split
+from littlestone.concepts.losses.tally import Tallied, split_labels
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import TooFewExamplesError
 from littlestone.mechanisms.above_threshold import AboveThreshold
@@ -129,7 +129,7 @@ class IrreducibleLearner:
                 error=self.error,
                 failure_probability=self.failure_probability,
             )
-        xs, ys = split(dataset)
+        xs, ys = split_labels(dataset)
         points, labels = self.concepts.domain.check_many(xs), require.labels(ys)
         fallback = TableHypothesis(self.concepts.matrix[0].tobytes())
         if self.concepts.size == 1:

@@ -1,9 +1,6 @@
 """Which sanitizer fits a class: the specialised one where there is one."""
 
-from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
-from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.capabilities import FewOnes, OnALine
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 from littlestone.sanitizers.protocols import Sanitizer
@@ -22,17 +19,18 @@ def sanitizer_for(
 ) -> Sanitizer:
     """A sanitizer for ``size`` examples within the budget.
 
-    Histograms for points and sparse sets, trees for thresholds and intervals, and sequential
-    fooling for any other finite class.
+    Histograms for points and sparse sets, trees for thresholds and intervals and what else
+    seldom changes along a line, and sequential fooling for any other finite class.
 
+    >>> from littlestone.concepts.classes.points import Points
     >>> type(sanitizer_for(Points(), size=1000, epsilon=1.0, delta=1e-6)).__name__
     'HistogramSanitizer'
     """
-    if isinstance(concepts, Points | SparseSets):
+    if isinstance(concepts, FewOnes):
         return HistogramSanitizer(
             concepts=concepts, epsilon=epsilon, delta=delta, labelled=labelled
         )
-    if isinstance(concepts, Thresholds | Intervals):
+    if isinstance(concepts, OnALine):
         return TreeSanitizer(concepts=concepts, epsilon=epsilon, delta=delta, labelled=labelled)
     return FoolingSanitizer.planned(
         concepts=concepts,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from littlestone import require
+from littlestone.concepts.losses.tally import split_labels
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.privacy.charge import Cost
@@ -14,7 +15,6 @@ from littlestone.privacy.mixed_budget import Receipt, total_guarantee
 from littlestone.proper.sample_size import smallest_size
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.protocols import Examples, Progress, Sanitized, Sanitizer
-from littlestone.sanitizers.queries import split_labels
 from littlestone.theory.outwards import upwards
 
 

@@ -1,20 +1,19 @@
 """The concepts of a finite class as questions about a dataset: one matrix, exact counts."""
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone import require
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point
-
-_LARGEST_MATRIX = 1 << 26
+from littlestone.concepts.losses.listing import LARGEST_MATRIX, fits_a_matrix, label_matrix
+from littlestone.concepts.losses.tally import Counts as Counts
+from littlestone.concepts.losses.tally import split_labels
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
 
 Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 class FiniteQueries:
@@ -40,33 +39,29 @@ class FiniteQueries:
                 f"concepts must be finitely many on finitely many points, got {concepts!r}; "
                 f"HistogramSanitizer works on unbounded domains"
             )
-        if size * points > _LARGEST_MATRIX:
+        if not fits_a_matrix(concepts):
             raise ValueError(
                 f"a matrix of {size} concepts and {points} points is too large (at most "
-                f"{_LARGEST_MATRIX} entries); TreeSanitizer works on long ranges"
+                f"{LARGEST_MATRIX} entries); TreeSanitizer works on long ranges"
             )
         self.concept_class = concepts
         self.labelled = labelled
         self.points: list[Point] = list(concepts.domain)
-        block = concepts.domain.check_many(self.points)
-        self._matrix = np.array([h.many(block) for h in concepts.concepts()], dtype=np.float64)
-        self._block = block
+        self._block = concepts.domain.check_many(self.points)
+        self._matrix = label_matrix(concepts).astype(np.float64, order="C")
         self._positions = {point: place for place, point in enumerate(self.points)}
         self.concepts = len(self._matrix)
         self.cells = len(self.points) * (1 + labelled)
-        self._numbers: dict[bytes, int] | None = None
 
     def tally(self, dataset: Sequence[Any] | NDArray[Any]) -> Counts:
         """How many examples fall into each cell; refuses, naming it, one that is in none."""
         if len(dataset) == 0:
             raise ValueError("dataset must not be empty")
         if not self.labelled:
-            return self._tally_points(dataset)
+            return self._bins(self._cells_of(dataset))
         points, labels = split_labels(dataset)
-        chosen = np.array(labels, dtype=np.bool_)
-        everything = self._cells_of(points)
-        sides = (everything[~chosen], everything[chosen])
-        return np.concatenate([self._bins(side) for side in sides])
+        sides = np.array(labels, dtype=np.int64) * len(self.points)
+        return self._bins(self._cells_of(points) + sides)
 
     def counts(self, tally: Counts) -> Counts:
         """The number of examples for each concept, exactly."""
@@ -104,13 +99,15 @@ class FiniteQueries:
 
     def number_of(self, hypothesis: Hypothesis) -> int:
         """Which concept this hypothesis is."""
-        if self._numbers is None:
-            rows = self._matrix.astype(np.uint8)
-            self._numbers = {row.tobytes(): number for number, row in enumerate(rows)}
-        key = hypothesis.many(self._block).astype(np.uint8).tobytes()
-        if key not in self._numbers:
+        number = self._numbers.get(hypothesis.many(self._block).tobytes())
+        if number is None:
             raise ValueError(f"hypothesis must be in {self.concept_class!r}, got {hypothesis!r}")
-        return self._numbers[key]
+        return number
+
+    @cached_property
+    def _numbers(self) -> dict[bytes, int]:
+        rows = label_matrix(self.concept_class)
+        return {row.tobytes(): number for number, row in enumerate(rows)}
 
     def cell(self, place: int) -> Any:
         """The point, or the pair of point and label, of a cell."""
@@ -124,30 +121,14 @@ class FiniteQueries:
         product: Floats = np.einsum("ij,j->i", self._matrix, weights)
         return product
 
-    def _tally_points(self, points: Sequence[Any] | NDArray[Any]) -> Counts:
-        return self._bins(self._cells_of(points))
-
-    def _bins(self, cells: Counts) -> Counts:
-        return np.bincount(cells, minlength=len(self.points)).astype(np.int64)
+    def _bins(self, places: Counts) -> Counts:
+        return np.bincount(places, minlength=self.cells).astype(np.int64)
 
     def _cells_of(self, points: Sequence[Any] | NDArray[Any]) -> Counts:
         domain = self.concept_class.domain
         if isinstance(domain, IntegerRange):
             return domain.check_many(points)
         return np.array([self._positions[domain.check(x)] for x in points], dtype=np.int64)
-
-
-def split_labels(dataset: Iterable[Any]) -> tuple[list[Any], list[Label]]:
-    """The points and the labels of a labelled dataset, or a refusal that names a bad example."""
-    points, labels = [], []
-    for example in dataset:
-        try:
-            x, y = example
-        except (TypeError, ValueError):
-            raise ValueError(f"an example must be a pair (x, y), got {example!r}") from None
-        points.append(x)
-        labels.append(require.label(y))
-    return points, labels
 
 
 @lru_cache(maxsize=16)

@@ -164,7 +164,7 @@ def test_a_restored_strategy_continues_identically(recipe: Callable[..., Experts
         return experts
 
     played(strategy, rows[:150])
-    state, coins, sums = strategy.state(), rng.state(), totals.written_out()
+    state, coins, sums = strategy.state(), rng.state(), totals.as_array()
     went_on = played(strategy, rows[150:])
     totals._totals[:] = sums
     restored = known.restored_strategy(totals, state, Randomness.from_state(coins))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from littlestone.concepts import seen
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
@@ -17,9 +18,8 @@ from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Schema
-from littlestone.game import seen
+from littlestone.concepts.seen import SeenIntegers, SeenKeys
 from littlestone.game.consistency import ConsistencyTracker
-from littlestone.game.seen import SeenIntegers, SeenKeys
 
 CLASSES: list[Any] = [
     Thresholds(9),

@@ -21,7 +21,7 @@ class Scores:
         self.scores = np.array(scores, dtype=np.int64)
         self.read_out = 0
 
-    def written_out(self) -> NDArray[np.int64]:
+    def as_array(self) -> NDArray[np.int64]:
         self.read_out += 1
         return self.scores.copy()
 

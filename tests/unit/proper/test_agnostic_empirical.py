@@ -16,14 +16,14 @@ from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.losses.loss_runs import tallied
+from littlestone.concepts.losses.projection import project
+from littlestone.concepts.losses.tally import tallied
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.mechanisms.noise.integer_weights import weight_table
 from littlestone.proper.agnostic_empirical import AgnosticEmpirical
 from littlestone.proper.empirical_plan import (
     planned_agnostic,
 )
-from littlestone.proper.projection import fewest_errors, project
 from littlestone.proper.proper_selection import ProperSelection
 from littlestone.randomness import Randomness
 from littlestone.theory.sanitization import empirical_epsilon_upper_bound
@@ -134,7 +134,7 @@ def test_scores_are_those_of_the_definition(
         row = tuple(f(x) for x in sample.points)
         errors = sum(f(x) != y for x, y in dataset)
         best[row] = min(errors, best.get(row, errors))
-    found = fewest_errors(concepts, tally, sample.points, labellings)
+    found = labellings.fewest_errors(tally)
     rows = [tuple(row) for row in labellings.labels.tolist()]
     assert dict(zip(rows, found.tolist(), strict=True)) == best
     for place, row in enumerate(rows):

@@ -49,8 +49,10 @@ class FiniteClass:
     def of(cls, concepts: ConceptClass, points: Iterable[Point] | None = None) -> Self:
         """A class with finitely many concepts, on the given points (all of them by default).
 
-        Point number i of the result is the i-th of ``points``.
+        Point number i of the result is the i-th of ``points``. A finite class is itself.
         """
+        if points is None and isinstance(concepts, cls):
+            return concepts
         if concepts.size is None:
             raise ValueError(f"concepts must be finitely many, got concepts={concepts!r}")
         if points is None:
@@ -94,7 +96,13 @@ class FiniteClass:
         return int(mistakes.min())
 
     def concepts(self) -> Iterator[TableHypothesis]:
-        return (TableHypothesis(row.tobytes()) for row in self.matrix)
+        return map(self.concept, range(self.size))
+
+    def concept(self, position: int, /) -> TableHypothesis:
+        return TableHypothesis(self.matrix[position].tobytes())
+
+    def labels_at(self, points: Any, /) -> NDArray[np.uint8]:
+        return self.matrix[:, points]
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -153,8 +161,7 @@ class FiniteVersionSpace:
     def consistent(self) -> TableHypothesis:
         """The first concept left, in the order of ``concepts()``."""
         self._refuse_empty()
-        first = (self.members & -self.members).bit_length() - 1
-        return TableHypothesis(self.concept_class.matrix[first].tobytes())
+        return self.concept_class.concept((self.members & -self.members).bit_length() - 1)
 
     def concepts(self) -> Iterator[TableHypothesis]:
         """The concepts left, in the order of the class."""

@@ -96,3 +96,17 @@ def optimal_ones_within(largest: int, second: int, third: int) -> tuple[tuple[in
         if cut_dimension(first, largest - first + 1) > gaps_dimension(longest, runner_up):
             found.append((first, last))
     return tuple(found)
+
+
+def optimal_rank(size: int) -> int:
+    """The smallest k with floor(log2 k) > floor(log2(size - k)), where floor(log2 0) is -1.
+
+    Of 2**j <= size < 2**(j+1) thresholds, k = 2**j at the bottom have the larger logarithm; so do
+    already size - 2**(j-1) + 1 if that is less: they are more than 2**(j-1), and fewer than
+    2**(j-1) remain above. No smaller k does: the rest has at least the bit length of k.
+
+    >>> [optimal_rank(size) for size in range(1, 9)]
+    [1, 2, 2, 3, 4, 4, 4, 5]
+    """
+    half = 1 << (size.bit_length() - 1)
+    return min(half, size - half // 2 + 1)

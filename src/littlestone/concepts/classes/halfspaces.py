@@ -9,10 +9,10 @@ from typing import Any
 
 from littlestone import require
 from littlestone.concepts.ball import BallPoint, RationalBall
-from littlestone.concepts.hypotheses.linear import LinearHypothesis
+from littlestone.concepts.hypotheses.linear import LinearHypothesis, dot
 from littlestone.concepts.keys import KeySet
 from littlestone.concepts.nearest import Vector, inner, nearest, nearest_to_origin
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Point, Tally
 
 _MOST_POINTS_SEARCHED = 16
 
@@ -98,6 +98,14 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
     def dual_vc_dimension(self) -> int:
         """The same: w and x play the same part in w·x, and (±margin, …) are rational points."""
         return self.vc_dimension
+
+    def fits(self, concept: Hypothesis, x: Point, /) -> bool:
+        """Whether ``x`` lies outside the margin of a hyperplane."""
+        if not isinstance(concept, LinearHypothesis):
+            return True
+        point = self.domain.check(x)
+        length = sum(weight * weight for weight in concept.weights) * point[-1] ** 2
+        return dot(concept.weights, point) ** 2 >= self.margin**2 * length
 
     def version_space(self) -> "MarginVersionSpace":
         return MarginVersionSpace(self, KeySet(), (), None)

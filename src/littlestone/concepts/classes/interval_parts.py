@@ -11,9 +11,9 @@ from littlestone.concepts.classes.gaps import (
     cut_dimension,
     gaps_dimension,
     optimal_ones_within,
+    optimal_rank,
     pieces,
 )
-from littlestone.concepts.classes.thresholds import optimal_rank
 from littlestone.concepts.protocols import Label
 
 

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import isqrt
 from typing import Any
+
+import numpy as np
 
 from littlestone import require
 from littlestone.concepts.classes.gaps import gaps_dimension
@@ -10,7 +13,12 @@ from littlestone.concepts.classes.interval_parts import AroundPositives, WithinG
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import runs_of
 from littlestone.concepts.hypotheses.steps import StepFunction
+from littlestone.concepts.losses.boxes import MOST_CELLS, Boxes
+from littlestone.concepts.losses.interval_losses import interval_runs
+from littlestone.concepts.losses.loss_runs import LossRuns
+from littlestone.concepts.losses.tally import Tallied
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.trackers import IntervalTracker
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,31 @@ class Intervals:
         for a in range(self.n):  # itertools would hold all n points in memory
             for b in range(a, self.n):
                 yield StepFunction.from_runs(self.n, [(a, b + 1)])
+
+    def concept(self, position: int, /) -> StepFunction:
+        """Those with the last n - a beginnings are the last (n-a)(n-a+1)/2."""
+        if position == 0:
+            return StepFunction.from_runs(self.n, ())
+        behind = self.size - 1 - position
+        later = (isqrt(8 * behind + 1) - 1) // 2  # how many beginnings come after this one
+        a = self.n - 1 - later
+        return StepFunction.from_runs(self.n, [(a, self.n - (behind - later * (later + 1) // 2))])
+
+    def boxes(self) -> Boxes | None:
+        if self.n > MOST_CELLS:
+            return None
+        starts, ends = np.triu_indices(self.n)
+        return Boxes.on_a_line(self.n, np.r_[0, starts], np.r_[0, ends + 1])
+
+    def loss_runs(self, tally: Tallied, /, *, deepest: int) -> LossRuns:
+        return interval_runs(self.n, tally, deepest=deepest)
+
+    def tracker(self) -> IntervalTracker:
+        return IntervalTracker(self.n)
+
+    @property
+    def most_changes(self) -> int:
+        return 2
 
 
 class IntervalVersionSpace:

@@ -12,6 +12,8 @@ from littlestone.concepts.domain import AnyHashable, IntegerRange
 from littlestone.concepts.hypotheses.support import FiniteSupport, support_of
 from littlestone.concepts.keys import KeySet, key_order
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Point, Tally
+from littlestone.concepts.trackers import SparseTracker
+from littlestone.concepts.witnesses import MOST_KEYS, SparseWitnesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,22 @@ class SparseSets:
             for others in range(min(self.k, largest + 1)):
                 for rest in combinations(range(largest), others):
                     yield FiniteSupport(frozenset((*rest, largest)))
+
+    def tracker(self) -> SparseTracker:
+        return SparseTracker(self.k, self.n)
+
+    def witnesses(self) -> SparseWitnesses | None:
+        """There is one for each key, so not for too many."""
+        few = self.n is not None and self.n <= MOST_KEYS
+        return SparseWitnesses(k=self.k, n=self.n) if few and self.n is not None else None
+
+    @property
+    def most_ones(self) -> int:
+        return self.k
+
+    def differences(self) -> "SparseSets":
+        """Two sets differ on no more keys than both have."""
+        return SparseSets(2 * self.k, self.n)
 
 
 class SparseVersionSpace:

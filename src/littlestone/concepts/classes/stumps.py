@@ -15,6 +15,7 @@ from littlestone.concepts.dimensions.vc import bit_set_vc_dimension
 from littlestone.concepts.hypotheses.record_table import RecordTable
 from littlestone.concepts.hypotheses.rules import Rule, rule_pool
 from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.losses.boxes import MOST_CELLS, Boxes
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
 from littlestone.concepts.schema import Cells, Schema
 
@@ -23,7 +24,6 @@ _LARGEST_TABLE = 1 << 29  # bits: rules × cells
 _MOST_CELLS_FOR_VC = 64
 _LARGEST_DUAL = 1 << 15  # rules × cells
 _BLOCK = 1 << 12
-_LABELS_REMEMBERED = 1 << 24  # bytes
 
 
 class Stumps:
@@ -52,7 +52,6 @@ class Stumps:
         self._sides = _sides(self.rules)
         self._ones = tuple(tuple(_bit_set(side) for side in sides) for sides in self._sides)
         self._everything = (1 << self.size) - 1
-        self._labels: dict[Cells, NDArray[np.uint8]] = {}
 
     @classmethod
     def over(cls, schema: Schema, depth: int = 1) -> Self:
@@ -104,23 +103,12 @@ class Stumps:
         """Exact for small pools; ValueError beyond."""
         return bit_set_vc_dimension(self._dual_columns, (1 << len(set(self._columns))) - 1)
 
-    def labels(self, x: Any) -> NDArray[np.uint8]:
-        """What every rule says about one record, in the order of ``rules``."""
-        cells = self.schema.check(x)
-        known = self._labels.get(cells)
-        if known is None:
-            known = np.ones(self.size, dtype=np.uint8)
-            for sides, cell in zip(self._sides, cells, strict=True):
-                known &= sides[cell]
-            known.flags.writeable = False
-            if len(self._labels) * self.size >= _LABELS_REMEMBERED:
-                self._labels.clear()
-            self._labels[cells] = known
-        return known
+    def concept(self, position: int, /) -> Rule:
+        return self.rules[position]
 
-    def predictions(self, xs: Any) -> NDArray[np.uint8]:
+    def labels_at(self, points: Any, /) -> NDArray[np.uint8]:
         """What every rule (rows) says about every record (columns) of a block."""
-        cells = self.schema.check_many(xs)
+        cells = self.schema.check_many(points)
         found = np.ones((len(cells), self.size), dtype=np.uint8)
         for sides, column in zip(self._sides, cells.T, strict=True):
             found &= sides[column]
@@ -144,11 +132,25 @@ class Stumps:
         mistakes = np.full(self.size, ones.sum())
         for start in range(0, len(points), _BLOCK):
             part = slice(start, start + _BLOCK)
-            mistakes += self.predictions(points[part]).astype(np.int64) @ (zeros - ones)[part]
+            mistakes += self.labels_at(points[part]).astype(np.int64) @ (zeros - ones)[part]
         return int(mistakes.min())
 
     def concepts(self) -> Iterator[Rule]:
         return iter(self.rules)
+
+    def boxes(self) -> Boxes | None:
+        """A rule is a box of cells."""
+        if self.schema.size > MOST_CELLS:
+            return None
+        widths = tuple(part.cells for part in self.schema.fields)
+        low = np.zeros((self.size, len(widths)), dtype=np.int64)
+        high = np.tile(np.array(widths, dtype=np.int64), (self.size, 1))
+        for i, rule in enumerate(self.rules):
+            if rule.conditions is None:
+                high[i] = 0
+            for number, first, last in rule.conditions or ():
+                low[i, number], high[i, number] = first, last + 1
+        return Boxes(widths, low, high)
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -1,6 +1,6 @@
 """Thresholds on a range of integers, in closed form however long the range is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -8,9 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.classes.gaps import optimal_rank
+from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import Run, first_difference, runs_of
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.losses.boxes import MOST_CELLS, Boxes
+from littlestone.concepts.losses.loss_runs import LossRuns, threshold_runs
+from littlestone.concepts.losses.projection import Projection, project_thresholds
+from littlestone.concepts.losses.tally import Tallied
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
+from littlestone.concepts.trackers import ThresholdTracker
+from littlestone.concepts.witnesses import ThresholdWitnesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +133,39 @@ class Thresholds:
         return fewest
 
     def concepts(self) -> Iterator[ThresholdHypothesis]:
-        return (ThresholdHypothesis(self.n, k) for k in range(self.n + 1))
+        return map(self.concept, range(self.n + 1))
+
+    def concept(self, position: int, /) -> ThresholdHypothesis:
+        return ThresholdHypothesis(self.n, position)
+
+    def majority_of(self, chosen: Sequence[int], /) -> ThresholdHypothesis:
+        """The median threshold is the majority vote."""
+        return self.concept(sorted(chosen)[len(chosen) // 2])
+
+    def boxes(self) -> Boxes | None:
+        low = np.arange(self.n + 1 if self.n <= MOST_CELLS else 0)
+        return Boxes.on_a_line(self.n, low, np.full_like(low, self.n)) if len(low) else None
+
+    def loss_runs(self, tally: Tallied, /, *, deepest: int) -> LossRuns:
+        del deepest  # all losses are exact
+        return threshold_runs(self.n, tally, self.concept)
+
+    def project(self, points: Any, /) -> Projection:
+        return project_thresholds(self.n, points, self.concept)
+
+    def tracker(self) -> ThresholdTracker:
+        return ThresholdTracker(self.n)
+
+    def witnesses(self) -> ThresholdWitnesses:
+        return ThresholdWitnesses()
+
+    @property
+    def most_changes(self) -> int:
+        return 1
+
+    def differences(self) -> ConceptClass:
+        """Two thresholds differ on an interval."""
+        return Intervals(self.n)
 
 
 class ThresholdVersionSpace:
@@ -214,17 +254,3 @@ class ThresholdVersionSpace:
     def _refuse_empty(self) -> None:
         if self.is_empty:
             raise ValueError("the version space is empty: no concept fits the examples")
-
-
-def optimal_rank(size: int) -> int:
-    """The smallest k with floor(log2 k) > floor(log2(size - k)), where floor(log2 0) is -1.
-
-    Of 2**j <= size < 2**(j+1) thresholds, k = 2**j at the bottom have the larger logarithm; so do
-    already size - 2**(j-1) + 1 if that is less: they are more than 2**(j-1), and fewer than
-    2**(j-1) remain above. No smaller k does: the rest has at least the bit length of k.
-
-    >>> [optimal_rank(size) for size in range(1, 9)]
-    [1, 2, 2, 3, 4, 4, 4, 5]
-    """
-    half = 1 << (size.bit_length() - 1)
-    return min(half, size - half // 2 + 1)

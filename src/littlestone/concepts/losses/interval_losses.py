@@ -1,7 +1,7 @@
 """The losses of all intervals on some examples, counted level by level."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from math import isqrt
 from typing import Any
@@ -10,20 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.hypotheses.steps import StepFunction
+from littlestone.concepts.losses.loss_runs import LossRuns
+from littlestone.concepts.losses.tally import Counts, Tallied
 
-Counts = NDArray[np.int64]
 
-
-def interval_losses(
-    n: int, points: Counts, zeros: Counts, ones: Counts, *, deepest: int
-) -> tuple[Counts, Sequence[int], Callable[[int], StepFunction]]:
+def interval_runs(n: int, tally: Tallied, *, deepest: int) -> LossRuns:
     """Losses from the least one upwards, how many intervals of 0 .. n-1 have each, and which.
 
-    The last entry stands for all intervals whose loss exceeds the least by ``deepest`` or more.
+    The last run stands for all intervals whose loss exceeds the least by ``deepest`` or more.
     """
-    levels = _Levels(n, points, (ones - zeros).astype(np.int64), deepest)
-    losses = int(ones.sum()) - levels.best + np.arange(deepest + 1, dtype=np.int64)
-    return losses, levels.counts, levels.interval
+    levels = _Levels(n, tally.points, tally.ones - tally.zeros, deepest)
+    losses = int(tally.ones.sum()) - levels.best + np.arange(deepest + 1, dtype=np.int64)
+    return LossRuns(losses, levels.counts, levels.interval)
 
 
 class _Levels:

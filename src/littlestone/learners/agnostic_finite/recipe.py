@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Literal
 
 from littlestone import require
+from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
-from littlestone.learners.agnostic_finite.totals import ConceptTotals
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
@@ -137,7 +137,7 @@ class AgnosticFiniteEngine:
         self, recipe: AgnosticFinite, rng: Randomness, state: dict[str, Any] | None = None
     ) -> None:
         prediction = recipe.prediction
-        self._totals = ConceptTotals(recipe.concepts, prediction.experts)
+        self._totals = LossTable(recipe.concepts)
         if state is None:
             self._strategy = prediction.strategy(self._totals, rng)
             self.ledger = Ledger(budget=recipe.per_example, private=rng.private)
@@ -159,7 +159,7 @@ class AgnosticFiniteEngine:
 
     def step(self, x: Any, y: Label, /) -> None:
         self._strategy.take((int(self.hypothesis(x) != y),))
-        self._totals.add([x], (y,))
+        self._totals.add(x, y)
         self._strategy.settle()
         self._publish()
 
@@ -169,7 +169,7 @@ class AgnosticFiniteEngine:
             points, labels = xs[taken : taken + window], ys[taken : taken + window]
             own: Sequence[int] = (self.hypothesis.many(points) != labels).tolist()
             count = self._strategy.take(own)
-            self._totals.add(points[:count], labels[:count])
+            self._totals.add_many(points[:count], labels[:count])
             self._strategy.settle()
             self._publish()
             taken += count
@@ -178,7 +178,7 @@ class AgnosticFiniteEngine:
 
     def state(self) -> dict[str, Any]:
         return {
-            "totals": self._totals.state(),
+            "totals": self._totals.as_array(),
             "strategy": self._strategy.state(),
             "ledger": self.ledger.to_json(),
         }

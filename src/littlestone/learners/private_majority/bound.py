@@ -7,12 +7,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.concepts.capabilities import Witnesses
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.planner import (
     LAST_EPOCH_FAILS,
     false_answer_upper_bound,
 )
-from littlestone.learners.private_majority.witnesses import Witnesses
 from littlestone.theory.private_halving import potential_drop_lower_bound
 
 Array = NDArray[np.float64]

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.concepts.capabilities import Witnesses
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, VersionSpace
 from littlestone.learners.private_majority.plan import FreshPlan
-from littlestone.learners.private_majority.witnesses import Witnesses
 from littlestone.privacy.charge import Charge
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger

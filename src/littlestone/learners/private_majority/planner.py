@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.concepts.capabilities import Witnesses
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
-from littlestone.learners.private_majority.witnesses import Witnesses
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
 from littlestone.theory.private_halving import potential_drop_lower_bound

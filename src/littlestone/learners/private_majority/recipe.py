@@ -4,8 +4,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from littlestone import require
-from littlestone.concepts.losses.concept_losses import distinguished_points, require_listable
+from littlestone.concepts.capabilities import Witnesses
+from littlestone.concepts.losses.listing import distinguished_points, require_listable
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.witnesses import MOST_KEYS, witnesses_for
 from littlestone.learners.private_majority.bound import (
     fresh_mistakes_upper_bound,
     sampled_mistakes_upper_bound,
@@ -14,11 +16,6 @@ from littlestone.learners.private_majority.fresh import FreshEngine
 from littlestone.learners.private_majority.plan import FreshPlan, Plan, SampledPlan
 from littlestone.learners.private_majority.planner import plan_fresh, plan_sampled
 from littlestone.learners.private_majority.sampled import SampledEngine
-from littlestone.learners.private_majority.witnesses import (
-    MOST_KEYS,
-    Witnesses,
-    witnesses_for,
-)
 from littlestone.learners.run import Engine, PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness

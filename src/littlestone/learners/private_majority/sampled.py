@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from littlestone.concepts.losses.concept_losses import losses_of
+from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.learners.private_majority.plan import EpochPlan, SampledPlan
 from littlestone.mechanisms.count_above_threshold import CountAboveThresholdRun
@@ -38,7 +38,7 @@ class SampledEngine:
     ) -> None:
         self._plan, self._rng = plan, rng
         self._check = concepts.domain.check
-        self._losses = losses_of(concepts)
+        self._losses = LossTable(concepts)
         self._cost = cost
         self._charge: Charge
         self._hypothesis: Hypothesis
@@ -53,7 +53,7 @@ class SampledEngine:
         self._charge = self.ledger.charges[-1]
         self._losses.load(state["losses"])
         self._phase, self._chosen = state["phase"], state["chosen"]
-        self._hypothesis = self._losses.vote(self._chosen)
+        self._hypothesis = self._losses.majority_of(self._chosen)
         self._watch = self._watch_recipe().restore(state["watch"], rng=rng)
 
     @property
@@ -96,7 +96,7 @@ class SampledEngine:
             "phase": self._phase,
             "chosen": self._chosen,
             "ledger": self.ledger.to_json(),
-            "losses": self._losses.state(),
+            "losses": self._losses.as_array(),
             "watch": self._watch.state(),
         }
 
@@ -119,15 +119,15 @@ class SampledEngine:
 
     def _begin_epoch(self) -> None:
         self._charge = self.ledger.charge("one epoch", self._cost, first=self._played + 1)
-        self._losses.load(np.zeros_like(self._losses.state()))  # (L1)
+        self._losses.load(0)  # (L1)
         self._phase = 1
         self._begin_phase()
 
     def _begin_phase(self) -> None:
         epoch = self._epoch
-        scores = self._losses.written_out()
+        scores = self._losses.as_array()
         self._chosen = epoch.draw().draw(scores, rng=self._rng, count=epoch.votes)  # (L2)
-        self._hypothesis = self._losses.vote(self._chosen)  # (L3)
+        self._hypothesis = self._losses.majority_of(self._chosen)  # (L3)
         self._watch = self._watch_recipe().start(rng=self._rng)  # (L5)
 
     def _watch_recipe(self) -> Any:

@@ -1,13 +1,14 @@
 """Mistakes of many predictors on one stream, counted when somebody asks."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 
-_FEW: Final = 24  # below this many rounds, asking for each is faster than a block
+_BLOCK_FASTER: Final = 24  # from so many rounds on, asking about a block is faster
 
 
 class PredictorLosses:
@@ -30,9 +31,7 @@ class PredictorLosses:
         self._xs: list[Point] = []
         self._ys: list[Label] = []
         self._numbers: dict[Hypothesis, int] = {}
-        self._hypotheses: dict[int, Hypothesis] = {}
-        self._counted: dict[int, int] = {}
-        self._losses: dict[int, int] = {}
+        self._known: dict[int, _Predictor] = {}
         self._next = 0
 
     def add(self, x: Point, y: Label) -> None:
@@ -44,64 +43,66 @@ class PredictorLosses:
         """The predictor's number; a new one has made no mistakes yet."""
         number = self._numbers.get(hypothesis)
         if number is None:
-            number = self._numbers[hypothesis] = self._next
-            self._next += 1
-            self._hypotheses[number] = hypothesis
-            self._losses[number] = 0
-            self._counted[number] = len(self._xs)
+            number, self._next = self._next, self._next + 1
+            self._admit(number, hypothesis, 0)
         return number
 
     def hypothesis(self, number: int) -> Hypothesis:
         """The predictor with this number, always the same object."""
-        return self._hypotheses[number]
+        return self._known[number].hypothesis
 
     def of(self, number: int) -> int:
         """The mistakes of one predictor up to now."""
-        first, last = self._counted[number], len(self._xs)
-        if first < last:
-            self._counted[number] = last
-            self._losses[number] += self._mistakes(self._hypotheses[number], first)
-        return self._losses[number]
+        known, last = self._known[number], len(self._xs)
+        if known.counted < last:
+            known.loss += self._mistakes(known.hypothesis, known.counted)
+            known.counted = last
+        return known.loss
 
     def settle(self) -> None:
         """Count for everybody and forget the rounds."""
-        for number in self._hypotheses:
+        for number, known in self._known.items():
             self.of(number)
-            self._counted[number] = 0
+            known.counted = 0
         self._xs.clear()
         self._ys.clear()
 
     def keep(self, numbers: Iterable[int]) -> None:
         """Forget all predictors but these."""
         kept = frozenset(numbers)
-        for number in [n for n in self._hypotheses if n not in kept]:
-            del self._numbers[self._hypotheses.pop(number)]
-            del self._counted[number], self._losses[number]
+        for number in [n for n in self._known if n not in kept]:
+            del self._numbers[self._known.pop(number).hypothesis]
 
     def state(self) -> dict[str, Any]:
         """Everything that ``restore`` needs; secret."""
         self.settle()
-        return {
-            "next": self._next,
-            "predictors": [
-                (number, hypothesis, self._losses[number])
-                for number, hypothesis in self._hypotheses.items()
-            ],
-        }
+        predictors = [(n, known.hypothesis, known.loss) for n, known in self._known.items()]
+        return {"next": self._next, "predictors": predictors}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on with the predictors and losses of ``state``."""
         self._next = state["next"]
-        self._xs, self._ys = [], []
-        self._numbers, self._hypotheses, self._losses, self._counted = {}, {}, {}, {}
+        self._xs, self._ys, self._numbers, self._known = [], [], {}, {}
         for number, hypothesis, loss in state["predictors"]:
-            self._numbers[hypothesis], self._hypotheses[number] = number, hypothesis
-            self._losses[number], self._counted[number] = loss, 0
+            self._admit(number, hypothesis, loss)
+
+    def _admit(self, number: int, hypothesis: Hypothesis, loss: int) -> None:
+        self._numbers[hypothesis] = number
+        self._known[number] = _Predictor(hypothesis, loss, len(self._xs))
 
     def _mistakes(self, hypothesis: Hypothesis, first: int) -> int:
-        if len(self._xs) - first < _FEW:
+        if len(self._xs) - first < _BLOCK_FASTER:
             pairs = zip(self._xs[first:], self._ys[first:], strict=True)
             return sum(hypothesis(x) != y for x, y in pairs)
         block = self._domain.check_many(self._xs[first:])
         labels = np.array(self._ys[first:], dtype=np.uint8)
         return int(np.count_nonzero(hypothesis.many(block) != labels))
+
+
+@dataclass(slots=True)
+class _Predictor:
+    """Its mistakes in the rounds before ``counted``."""
+
+    hypothesis: Hypothesis
+    loss: int
+    counted: int

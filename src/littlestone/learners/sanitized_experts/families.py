@@ -9,11 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from littlestone.concepts.capabilities import FewOnes, OnALine, ProperlyOptimal
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets
-from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.protocols import ConceptClass, Point
 from littlestone.online.protocols import OnlineLearner, OnlineState
@@ -41,7 +39,7 @@ _LARGEST_MATRIX: Final = 1 << 22
 class HistogramFamily:
     """Histograms of the keys at equal shares of (epsilon, delta)."""
 
-    concepts: Points | SparseSets
+    concepts: ConceptClass
     epsilon: float
     delta: float
 
@@ -58,7 +56,7 @@ class HistogramFamily:
 class TreeFamily:
     """Noisy trees over a range of integers at equal shares of epsilon; no delta is needed."""
 
-    concepts: Thresholds | Intervals
+    concepts: ConceptClass
     epsilon: float
 
     def __call__(self, size: int, parts: int) -> TreeSanitizer:
@@ -123,9 +121,9 @@ def family_named(
 
     if name != "auto":
         return named(name)
-    if isinstance(base.concepts, Points | SparseSets):
+    if isinstance(base.concepts, FewOnes):
         return named("histogram")
-    if isinstance(base.concepts, Thresholds):
+    if isinstance(error_class(base), OnALine):
         return named("tree")
 
     def missed(family: Family) -> float:
@@ -138,9 +136,9 @@ def _family(
     name: str, base: OnlineLearner, epsilon: float, delta: float, failure_probability: float
 ) -> Family:
     errors = error_class(base, histogram=name == "histogram")
-    if name == "histogram" and isinstance(errors, SparseSets):
+    if name == "histogram" and isinstance(errors, FewOnes):
         return HistogramFamily(concepts=errors, epsilon=epsilon, delta=delta)
-    if name == "tree" and isinstance(errors, Intervals):
+    if name == "tree" and isinstance(errors, OnALine):
         return TreeFamily(concepts=errors, epsilon=epsilon)
     if name == "realizable":
         return RealizableFamily(
@@ -157,19 +155,18 @@ def error_class(base: OnlineLearner, *, histogram: bool = False) -> ConceptClass
 
     The paper's H_{m,1/2} ⊕ H, or less. With ``histogram`` any set of points will do.
 
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> error_class(SparseMajority(Thresholds(100)))
     Intervals(n=100)
     >>> error_class(SparseMajority(SparseSets(3)))
     SparseSets(k=6, n=None)
     """
     concepts = base.concepts
-    if isinstance(base, SparseMajority | StandardOptimal):
-        if isinstance(concepts, Thresholds) and not histogram:
-            return Intervals(concepts.n)  # two thresholds differ on an interval
-        if isinstance(concepts, Points):
-            return SparseSets(2, concepts.n)
-        if isinstance(concepts, SparseSets):
-            return SparseSets(2 * concepts.k, concepts.n)
+    # Both publish what the standard optimal algorithm does, if that is always a concept.
+    if isinstance(base, SparseMajority | StandardOptimal) and isinstance(concepts, ProperlyOptimal):
+        errors = concepts.differences()
+        if not histogram or isinstance(errors, FewOnes):
+            return errors
     points = concepts.domain.size
     if points is None or not isinstance(concepts.domain, IntegerRange):
         raise ValueError(

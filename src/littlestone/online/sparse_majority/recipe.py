@@ -7,9 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 from littlestone import require
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
-from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.capabilities import ProperlyOptimal
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.online.sparse_majority.class_game import SLACK
 from littlestone.online.sparse_majority.forms import (
@@ -22,8 +20,6 @@ from littlestone.online.sparse_majority.forms import (
 _SMALLEST_MARGIN: Final = Fraction(1, 64)
 _LARGEST_MARGIN: Final = Fraction(3, 8)
 _RARE_PARTS: Final = 256
-# Classes whose standard optimal predictors are concepts themselves, whatever was seen.
-_PROPER: Final = (Thresholds, Points, SparseSets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +52,7 @@ class SparseMajority:
     (1, [0, 0, 0])
     >>> round(learner.mistake_factor, 2)
     7.17
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> SparseMajority(Thresholds(2**40)).mistake_bound
     40
     """
@@ -75,7 +72,7 @@ class SparseMajority:
                 f"margin must lie between {_SMALLEST_MARGIN} and {_LARGEST_MARGIN}, "
                 f"got margin={self.margin!r}"
             )
-        if isinstance(self.concepts, _PROPER):
+        if isinstance(self.concepts, ProperlyOptimal):
             object.__setattr__(self, "_form", ProperOptimal(self.concepts))
             return
         margin = Fraction(self.margin)

@@ -1,4 +1,4 @@
-"""Sanitize points and sparse sets over any keys, by one private histogram."""
+"""Sanitize small sets of keys, of any kind, by one private histogram."""
 
 import itertools
 import math
@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from littlestone import require
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
-from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
+from littlestone.concepts.capabilities import FewOnes
+from littlestone.concepts.losses.tally import split_labels
+from littlestone.concepts.protocols import ConceptClass, Domain, Hypothesis, Label, Point
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.privacy.charge import Cost
@@ -23,7 +23,6 @@ from littlestone.privacy.rounding import float_at_most
 from littlestone.proper.sample_size import smallest_size
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.protocols import Examples, Progress
-from littlestone.sanitizers.queries import split_labels
 from littlestone.sanitizers.whole_counts import systematic
 from littlestone.theory.outwards import upwards
 
@@ -46,6 +45,7 @@ class HistogramSanitizer:
         Proof:      histogram_sanitizer.md
 
     >>> from littlestone.randomness import seeded
+    >>> from littlestone.concepts.classes.points import Points
     >>> recipe = HistogramSanitizer(concepts=Points(), epsilon=1.0, delta=1e-6)
     >>> recipe.error_bound(size=10_000, failure_probability=0.05)
     0.0054
@@ -55,26 +55,27 @@ class HistogramSanitizer:
     True
     """
 
-    concepts: Points | SparseSets
+    concepts: ConceptClass
     epsilon: float
     delta: float
     labelled: bool = False
+    largest_set: int = field(init=False, repr=False, compare=False)
+    """How many keys a concept may hold."""
     _histogram: PrivateHistogram = field(init=False, repr=False, compare=False)
 
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.concepts, Points | SparseSets):
-            raise ValueError(f"concepts must be Points or SparseSets, got {self.concepts!r}")
+        if not isinstance(self.concepts, FewOnes):
+            raise ValueError(
+                f"concepts must map few keys to 1, as Points and SparseSets do, got "
+                f"{self.concepts!r}"
+            )
+        object.__setattr__(self, "largest_set", self.concepts.most_ones)
         require.positive(epsilon=self.epsilon)
         epsilon = Fraction(self.epsilon) * (1 - _SHARE_FOR_LABELS if self.labelled else 1)
         histogram = PrivateHistogram(epsilon=float_at_most(epsilon), delta=self.delta)
         object.__setattr__(self, "_histogram", histogram)
-
-    @property
-    def largest_set(self) -> int:
-        """How many keys a concept may hold."""
-        return self.concepts.k if isinstance(self.concepts, SparseSets) else 1
 
     def costs(self) -> tuple[Cost, ...]:
         ones = (self._ones().guarantee(),) if self.labelled else ()

@@ -1,4 +1,4 @@
-"""Sanitize thresholds and intervals by noisy counts of a tree of intervals."""
+"""Sanitize what seldom changes along a line, by noisy counts of a tree of intervals."""
 
 import math
 from collections.abc import Mapping
@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from littlestone import require
-from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.protocols import Hypothesis
+from littlestone.concepts.capabilities import OnALine
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.losses.tally import Counts, split_labels
+from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -23,7 +24,7 @@ from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
 from littlestone.proper.sample_size import smallest_size
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.protocols import Examples, Progress
-from littlestone.sanitizers.queries import Counts, Floats, split_labels
+from littlestone.sanitizers.queries import Floats
 from littlestone.sanitizers.specialised.interval_tree import IntervalTree
 from littlestone.sanitizers.whole_counts import systematic
 from littlestone.theory.outwards import upwards
@@ -36,6 +37,8 @@ _BRANCHINGS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256, 5
 class TreeSanitizer:
     """Noisy counts of the nodes of a tree over the range, added up to a cumulative curve.
 
+    For classes over 0 .. n-1 whose labels change at most a few times from one end to the other.
+
     Privacy:
         Releases:   a noisy count of every node below the root
         Neighbours: datasets of one size that differ in one example
@@ -45,6 +48,7 @@ class TreeSanitizer:
         Proof:      tree_sanitizer.md
 
     >>> from littlestone.randomness import seeded
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> recipe = TreeSanitizer(concepts=Thresholds(1024), epsilon=1.0)
     >>> recipe.guarantee(), recipe.branching, recipe.levels
     (PrivacyGuarantee(epsilon=1.0, delta=0.0), 32, 2)
@@ -55,12 +59,15 @@ class TreeSanitizer:
     (True, True)
     """
 
-    concepts: Thresholds | Intervals
+    concepts: ConceptClass
     epsilon: float
     delta: float = 0.0
     labelled: bool = False
     branching: int = 0
     """Children of a node; 0 means whatever gives the smallest error bound."""
+    points: int = field(init=False, repr=False, compare=False)
+    """How many there are."""
+    _changes: int = field(init=False, repr=False, compare=False)
     _tree: IntervalTree = field(init=False, repr=False, compare=False)
     _count: LaplaceCount = field(init=False, repr=False, compare=False)
     _pure: bool = field(init=False, repr=False, compare=False)
@@ -68,8 +75,14 @@ class TreeSanitizer:
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.concepts, Thresholds | Intervals):
-            raise ValueError(f"concepts must be Thresholds or Intervals, got {self.concepts!r}")
+        domain = self.concepts.domain
+        if not isinstance(self.concepts, OnALine) or not isinstance(domain, IntegerRange):
+            raise ValueError(
+                f"concepts must change seldom along 0 .. n-1, as Thresholds and Intervals do, got "
+                f"{self.concepts!r}"
+            )
+        object.__setattr__(self, "points", domain.n)
+        object.__setattr__(self, "_changes", self.concepts.most_changes)
         require.positive(epsilon=self.epsilon)
         require.probability(delta=self.delta)
         require.integer(branching=self.branching, at_least=0)
@@ -89,7 +102,7 @@ class TreeSanitizer:
     @property
     def cells(self) -> int:
         """Points, or pairs of point and label: those with label 0 first."""
-        return self.concepts.n * (1 + self.labelled)
+        return self.points * (1 + self.labelled)
 
     @property
     def levels(self) -> int:
@@ -140,7 +153,7 @@ class TreeSanitizer:
             progress(1)
         curve = monotone(self._tree.prefixes(noisy, total=size), total=size)  # (L3, L4)
         return CumulativeRelease(
-            points=self.concepts.n,
+            points=self.points,
             labelled=self.labelled,
             weights=np.diff(curve) / size,
             receipt=receipt,
@@ -153,14 +166,13 @@ class TreeSanitizer:
         else:
             points, labels = split_labels(dataset)
             cells = self.concepts.domain.check_many(points)
-            cells = cells + np.array(labels, dtype=np.int64) * self.concepts.n
+            cells = cells + np.array(labels, dtype=np.int64) * self.points
         return np.bincount(cells, minlength=self.cells).astype(np.int64)
 
     def _prefixes(self) -> int:
         """How many values of the cumulative curve one estimate adds up."""
-        if isinstance(self.concepts, Thresholds):
-            return 2 if self.labelled else 1
-        return 5 if self.labelled else 2
+        changes = self._changes
+        return 2 * changes + (changes % 2 == 0) if self.labelled else changes
 
     def _node_epsilon(self, levels: int) -> tuple[float, bool]:
         """What each node may spend: the better of plain and zero-concentrated accounting."""

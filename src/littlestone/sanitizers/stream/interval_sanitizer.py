@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from littlestone import require
+from littlestone.concepts.losses.tally import split_labels
 from littlestone.concepts.protocols import Domain, Hypothesis
 from littlestone.errors import HorizonExceededError
 from littlestone.mechanisms.binary_mechanism import DyadicIntervals, Interval
@@ -15,7 +16,6 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mixed_budget import ledger_for, total_guarantee
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.protocols import Sanitized, Sanitizer
-from littlestone.sanitizers.queries import split_labels
 from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableRelease
 
 Family = Callable[[int, int], Sanitizer]

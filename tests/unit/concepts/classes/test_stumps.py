@@ -156,15 +156,15 @@ def test_the_pool_holds_each_rule_once() -> None:
 
 def test_all_rules_answer_one_record_or_many_at_once() -> None:
     points = np.array(list(SCHEMA))
-    table = POOL.predictions(points)
+    table = POOL.labels_at(points)
     assert table.shape == (POOL.size, 24) and table.dtype == np.uint8
     for number, rule in enumerate(POOL.rules):
         assert table[number].tolist() == rule.many(points).tolist()
     for column, x in enumerate(SCHEMA):
-        assert POOL.labels(x).tolist() == table[:, column].tolist()
+        assert POOL.labels_at([x])[:, 0].tolist() == table[:, column].tolist()
         ones = [i for i in range(POOL.size) if POOL.ones_at(x) >> i & 1]
         assert ones == np.flatnonzero(table[:, column]).tolist()
-    assert POOL.labels(RECORD).tolist() == POOL.labels((2, 0, 1)).tolist()
+    assert POOL.labels_at([RECORD]).tolist() == POOL.labels_at([(2, 0, 1)]).tolist()
 
 
 def test_rules_disagree_where_they_say() -> None:

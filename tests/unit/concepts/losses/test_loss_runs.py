@@ -13,7 +13,8 @@ from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.losses.loss_runs import losses_on, require_losses, tallied
+from littlestone.concepts.losses.loss_runs import losses_on, require_losses
+from littlestone.concepts.losses.tally import tallied
 from littlestone.concepts.protocols import ConceptClass
 
 CLASSES: list[ConceptClass] = [
@@ -33,10 +34,10 @@ def test_every_concept_stands_at_one_position_with_its_loss(
 ) -> None:
     runs = losses_on(concepts, tallied(concepts, dataset), deepest=deepest)
     lengths = [1] * len(runs.losses) if runs.lengths is None else list(runs.lengths)
-    written_out = np.repeat(runs.losses, lengths).tolist()
-    found = {runs.concept(position): loss for position, loss in enumerate(written_out)}
+    each = np.repeat(runs.losses, lengths).tolist()
+    found = {runs.concept(position): loss for position, loss in enumerate(each)}
     true = {h: sum(h(x) != y for x, y in dataset) for h in concepts.concepts()}
-    assert len(written_out) == len(found) == concepts.size
+    assert len(each) == len(found) == concepts.size
     least = min(true.values())
     for h, loss in true.items():
         assert found[h] == loss or (found[h] == least + deepest <= loss)

@@ -1,4 +1,4 @@
-"""AgnosticFinite: totals equal the definition, runs keep their duties, one example moves little."""
+"""AgnosticFinite: runs keep their duties, one example moves little."""
 
 from typing import Any
 from unittest import mock
@@ -24,7 +24,6 @@ from littlestone.experts.hedge import Hedge
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.game.play import play
 from littlestone.learners.agnostic_finite.recipe import MOST_CONCEPTS, AgnosticFinite
-from littlestone.learners.agnostic_finite.totals import ConceptTotals
 from littlestone.learners.run import PrivateRun
 from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.group import user_level
@@ -56,53 +55,6 @@ def examples(concepts: ConceptClass, count: int, seed: int = 1) -> tuple[list[An
 def learner(concepts: ConceptClass, **given: Any) -> AgnosticFinite:
     sizes = {"rounds": 300, "epsilon": 2.0, "delta": 1e-4, **given}
     return AgnosticFinite(concepts=concepts, **sizes)
-
-
-@every_class
-def test_totals_are_the_mistakes_of_each_concept(concepts: ConceptClass) -> None:
-    assert concepts.size is not None
-    totals = ConceptTotals(concepts, concepts.size)
-    xs, ys = examples(concepts, 200)
-    known = list(concepts.concepts())
-    assert [totals.concept(i) for i in range(concepts.size)] == known
-    for start, end in ((0, 1), (1, 40), (40, 200)):
-        block = concepts.domain.check_many(xs[start:end])
-        totals.add(block, np.array(ys[start:end], dtype=np.uint8))
-        wanted = [sum(h(x) != y for x, y in zip(xs[:end], ys[:end], strict=True)) for h in known]
-        assert [totals.of(i) for i in range(concepts.size)] == wanted
-        assert totals.state()["noted"].tolist() == wanted
-        if end == 40:
-            assert totals.written_out().tolist() == wanted
-    assert totals.written_out().tolist() == wanted
-    assert min(wanted) == concepts.fewest_mistakes(_tally(concepts, xs, ys))
-
-
-def _tally(concepts: ConceptClass, xs: list[Any], ys: list[int]) -> dict[Any, tuple[int, int]]:
-    tally: dict[Any, tuple[int, int]] = {}
-    for x, y in zip(map(concepts.domain.check, xs), ys, strict=True):
-        zeros, ones = tally.get(x, (0, 0))
-        tally[x] = (zeros + 1 - y, ones + y)
-    return tally
-
-
-def test_totals_stay_right_when_the_memory_of_examples_is_full() -> None:
-    concepts = Thresholds(5)
-    totals = ConceptTotals(concepts, 6)
-    xs, ys = examples(concepts, 5000)
-    with mock.patch("littlestone.learners.agnostic_finite.totals._MOST_RECENT", 64):
-        for start in range(0, 5000, 50):
-            block = np.array(xs[start : start + 50])
-            totals.add(block, np.array(ys[start : start + 50], dtype=np.uint8))
-    wanted = [int((h.many(np.array(xs)) != np.array(ys)).sum()) for h in concepts.concepts()]
-    assert totals.written_out().tolist() == wanted
-
-
-def test_points_are_forgotten_once_they_are_counted() -> None:
-    totals = ConceptTotals(SparseSets(2, 5), 16)
-    totals.add([1, 2, 3], (0, 1, 0))
-    assert len(totals._errors._numbers) == 3  # type: ignore[attr-defined]
-    totals.written_out()
-    assert not totals._errors._numbers  # type: ignore[attr-defined]
 
 
 @every_class
@@ -251,7 +203,7 @@ class Records:
         self.scores: list[list[int]] = []
 
     def draw(self, run: IncrementalSelectionRun) -> int:
-        self.scores.append(run._scores.written_out().tolist())
+        self.scores.append(run._scores.as_array().tolist())
         return next(self.choices)
 
 

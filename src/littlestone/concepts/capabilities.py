@@ -1,0 +1,166 @@
+"""What a concept class may offer beyond ``ConceptClass``: each on its own, none required.
+
+Everything works for a class that offers nothing, by listing its concepts or by restricting its
+version space. A class that knows better says so by a method of one of these names, and whoever
+can use it looks for the capability, never for the class.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Point
+
+if TYPE_CHECKING:
+    from littlestone.concepts.losses.boxes import Boxes
+    from littlestone.concepts.losses.loss_runs import LossRuns
+    from littlestone.concepts.losses.projection import Projection
+    from littlestone.concepts.losses.tally import Tallied
+
+
+@runtime_checkable
+class Numbered(Protocol):
+    """Finds the concept at a position of ``concepts()`` without listing those before it."""
+
+    def concept(self, position: int, /) -> Hypothesis: ...
+
+
+@runtime_checkable
+class Tabular(Protocol):
+    """Writes down at once what every concept says about some points."""
+
+    def labels_at(self, points: Any, /) -> NDArray[np.uint8]:
+        """One row for each concept, in the order of ``concepts()``."""
+        ...
+
+
+@runtime_checkable
+class Boxed(Protocol):
+    """The concepts are 1 on boxes of cells: all losses come from one table of sums."""
+
+    def boxes(self) -> "Boxes | None":
+        """In the order of ``concepts()``; None where there are too many cells."""
+        ...
+
+
+@runtime_checkable
+class Voting(Protocol):
+    """Knows a short form of majority votes of concepts."""
+
+    def majority_of(self, chosen: Sequence[int], /) -> Hypothesis:
+        """Of an odd number of positions in ``concepts()``, which may repeat."""
+        ...
+
+
+@runtime_checkable
+class InRuns(Protocol):
+    """Losses are equal along long runs of concepts, which are never listed."""
+
+    def loss_runs(self, tally: "Tallied", /, *, deepest: int) -> "LossRuns":
+        """As ``loss_runs.losses_on`` says; for finite classes."""
+        ...
+
+
+@runtime_checkable
+class Projecting(Protocol):
+    """Knows the labellings of any points in closed form."""
+
+    def project(self, points: Any, /) -> "Projection":
+        """As ``projection.project`` says."""
+        ...
+
+
+class Tracker(Protocol):
+    """Takes examples in canonical form; remembers what later ones can contradict."""
+
+    def observe(self, x: Any, y: Label, /) -> bool:
+        """Whether some concept fits this example and all before it."""
+        ...
+
+    def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
+        """How many examples of a block, from its start, some concept fits with all before."""
+        ...
+
+
+@runtime_checkable
+class Trackable(Protocol):
+    """Tells consistency faster than a version space can."""
+
+    def tracker(self) -> Tracker: ...
+
+
+class Witnesses(Protocol):
+    """How the mistakes of a version space's standard optimal hypothesis name witnesses.
+
+    A witness is an example that the concept sought must fit if the mistakes that name it are to
+    be believed. Mistakes of one phase that lie at many different points can name the same
+    witness: this is what lets a private learner count them. On examples that fit some concept of
+    the space, all true witnesses restrict it to a space that still holds the concept and has a
+    smaller dimension.
+    """
+
+    def count(self) -> int:
+        """How many can be named: public, the same in every phase."""
+        ...
+
+    def named_by(self, space: Any, x: Any, y: Label, /) -> int:
+        """The number of the one witness that this mistake names."""
+        ...
+
+    def example(self, space: Any, number: int, /) -> Example | None:
+        """That witness; None if it contradicts every concept of the space."""
+        ...
+
+    def confusion(self, answered: int, /) -> tuple[int, int]:
+        """After so many true answers: how many witnesses can be false, how many true.
+
+        Mistakes that fit some concept only ever name true ones.
+        """
+        ...
+
+    def __hash__(self) -> int: ...
+
+
+@runtime_checkable
+class Witnessing(Protocol):
+    """One phase's mistakes say by themselves what to give up."""
+
+    def witnesses(self) -> Witnesses | None:
+        """None where they would be too many."""
+        ...
+
+
+@runtime_checkable
+class FewOnes(Protocol):
+    """No concept maps more than a few keys to 1, so that a histogram of keys sanitizes."""
+
+    @property
+    def most_ones(self) -> int: ...
+
+
+@runtime_checkable
+class OnALine(Protocol):
+    """The points are 0 .. n-1, and the labels of a concept change seldom from one to the next."""
+
+    @property
+    def most_changes(self) -> int: ...
+
+
+@runtime_checkable
+class ProperlyOptimal(Protocol):
+    """Every hypothesis of the standard optimal algorithm, whatever was seen, is a concept."""
+
+    def differences(self) -> ConceptClass:
+        """A class that holds h ⊕ g, 1 where they differ, for any two concepts h and g."""
+        ...
+
+
+@runtime_checkable
+class WithMargin(Protocol):
+    """A concept stands for its labels only where they are clear."""
+
+    def fits(self, concept: Hypothesis, x: Point, /) -> bool:
+        """Whether ``x``, labelled by ``concept``, may stand in a realizable stream."""
+        ...

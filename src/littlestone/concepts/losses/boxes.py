@@ -1,0 +1,72 @@
+"""Concepts that are 1 on boxes of cells: all of their losses come from one table of sums."""
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.concepts.losses.tally import Counts
+
+MOST_CELLS: Final = 1 << 23
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxes:
+    """Concept i is 1 on the cells c with low[i] <= c < high[i] in every coordinate."""
+
+    widths: tuple[int, ...]
+    low: Counts
+    high: Counts
+
+    @classmethod
+    def on_a_line(cls, n: int, low: Counts, high: Counts) -> "Boxes":
+        """Stretches of the cells 0 .. n-1."""
+        return cls((n,), low.reshape(-1, 1), high.reshape(-1, 1))
+
+    def rows(self, points: Any) -> Counts:
+        """Validated points as rows of coordinates."""
+        rows = np.asarray(points, dtype=np.int64)
+        return rows.reshape(len(rows), len(self.widths))
+
+    def sums(self, rows: Counts, gains: Counts) -> Counts:
+        """For each concept, the gains of the rows in its box."""
+        size, axes, cells = len(self.low), len(self.widths), prod(self.widths)
+        if len(rows) * size * axes <= cells * axes + size * 2**axes:
+            each = (gain * self._around(row) for row, gain in zip(rows, gains, strict=True))
+            return sum(each, np.zeros(size, dtype=np.int64))
+        # A sum of whole numbers below 2**53 is exact in floating point.
+        places = np.ravel_multi_index(tuple(rows.T), self.widths)
+        table = np.zeros([width + 1 for width in self.widths], dtype=np.int64)
+        table[tuple(slice(1, None) for _ in self.widths)] = np.bincount(
+            places, gains, minlength=cells
+        ).reshape(self.widths)
+        for axis in range(axes):
+            np.cumsum(table, axis=axis, out=table)
+        return self._corners(table)
+
+    def says(self, position: int, rows: Counts) -> NDArray[np.bool_]:
+        """What one concept says of each row."""
+        return _all((rows >= self.low[position]) & (rows < self.high[position]))
+
+    def forget(self) -> None:
+        """Rows are the points themselves."""
+
+    def _around(self, row: Counts) -> NDArray[np.bool_]:
+        return _all((self.low <= row) & (row < self.high))
+
+    def _corners(self, table: Counts) -> Counts:
+        total = np.zeros(len(self.low), dtype=np.int64)
+        for corner in product((True, False), repeat=len(self.widths)):
+            ends = np.where(corner, self.high, self.low)
+            part = table[tuple(ends.T)]
+            total += part if corner.count(False) % 2 == 0 else -part
+        return total
+
+
+def _all(coordinates: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    if coordinates.shape[1] == 1:  # a line, by far the most frequent
+        return coordinates[:, 0]
+    return np.asarray(coordinates.all(axis=1))

@@ -1,0 +1,97 @@
+"""The concepts of a finite class in a row, in the order of ``concepts()``.
+
+Each function asks the class if it offers an answer in closed form (``capabilities``), and
+otherwise lists the concepts.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.concepts.capabilities import Numbered, Tabular, Voting
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.vote import MajorityVote
+from littlestone.concepts.protocols import ConceptClass, Hypothesis
+
+LARGEST_ARRAY: Final = 1 << 22
+LARGEST_MATRIX: Final = 1 << 26
+
+Labels = NDArray[np.uint8]
+
+
+def require_listable(concepts: ConceptClass) -> int:
+    """The number of concepts, or a refusal if they are too many to keep a loss for each."""
+    size = concepts.size
+    if size is None or size > LARGEST_ARRAY:
+        raise ValueError(
+            f"concepts must be at most {LARGEST_ARRAY} in number, got {size or 'infinitely many'} "
+            f"in concepts={concepts!r}; LazyForest learns larger classes"
+        )
+    return size
+
+
+def distinguished_points(concepts: ConceptClass) -> float:
+    """The logarithm of how many points, at most, the concepts tell apart."""
+    patterns = require_listable(concepts) * math.log(2)
+    points = concepts.domain.size
+    return patterns if points is None else min(patterns, math.log(points))
+
+
+def concept_at(concepts: ConceptClass, position: int) -> Hypothesis:
+    """The concept at this position."""
+    return (
+        concepts.concept(position)
+        if isinstance(concepts, Numbered)
+        else _listed(concepts)[position]
+    )
+
+
+def labels_at(concepts: ConceptClass, points: Any) -> Labels:
+    """What each concept (rows) says about each of these points (columns)."""
+    if isinstance(concepts, Tabular):
+        return concepts.labels_at(points)
+    if isinstance(concepts.domain, IntegerRange) and fits_a_matrix(concepts):
+        return label_matrix(concepts)[:, points]
+    block = concepts.domain.check_many(points)
+    asked = [concept.many(block) for concept in _listed(concepts)]
+    return np.array(asked, dtype=np.uint8).reshape(len(asked), len(points))
+
+
+def fits_a_matrix(concepts: ConceptClass) -> bool:
+    """Whether the labels of all points by all concepts can be written down."""
+    size, points = concepts.size, concepts.domain.size
+    return size is not None and points is not None and size * points <= LARGEST_MATRIX
+
+
+@lru_cache(maxsize=16)
+def label_matrix(concepts: ConceptClass) -> Labels:
+    """What each concept says about each point of the domain, in its order."""
+    block = concepts.domain.check_many(list(concepts.domain))
+    if isinstance(concepts, Tabular):
+        matrix = concepts.labels_at(block)
+    else:
+        matrix = np.array([concept.many(block) for concept in concepts.concepts()], dtype=np.uint8)
+    matrix.flags.writeable = False
+    return matrix
+
+
+def majority_of(concepts: ConceptClass, chosen: Sequence[int]) -> Hypothesis:
+    """The majority vote of an odd number of concepts, given by their positions."""
+    if isinstance(concepts, Voting):
+        return concepts.majority_of(chosen)
+    members = [concept_at(concepts, position) for position in chosen]
+    if isinstance(concepts.domain, IntegerRange) and fits_a_matrix(concepts):
+        points = np.arange(concepts.domain.n)
+        ones = np.sum([member.many(points) for member in members], axis=0, dtype=np.int64)
+        return TableHypothesis((2 * ones > len(members)).astype(np.uint8).tobytes())
+    return members[0] if len(members) == 1 else MajorityVote(members)
+
+
+@lru_cache(maxsize=16)
+def _listed(concepts: ConceptClass) -> list[Hypothesis]:
+    return list(concepts.concepts())

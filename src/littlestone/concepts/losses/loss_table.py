@@ -1,0 +1,190 @@
+"""The losses of all concepts of a finite class, brought up to date only when they are read.
+
+New examples are kept as they came. Reading one concept's loss looks at these only; reading all of
+them goes through the class once, by a table of sums where the concepts are boxes.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.concepts.capabilities import Boxed
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.losses.listing import (
+    concept_at,
+    labels_at,
+    majority_of,
+    require_listable,
+)
+from littlestone.concepts.losses.tally import Counts
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point
+
+_MOST_RECENT: Final = 1 << 16
+_MOST_NEWEST: Final = 1 << 10
+_BLOCK: Final = 1 << 12
+
+
+class LossTable:
+    """The weighted mistakes of every concept so far, in the order of ``concepts()``.
+
+    A concept loses the weight of all ones, and gains or loses where it says 1: each example is
+    kept as a point with a gain, its weight for label 0 and minus its weight for label 1.
+
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
+    >>> losses = LossTable(Thresholds(4))
+    >>> losses.add(1, 0, 5)
+    >>> losses.add_many([2, 3], [1, 1])
+    >>> losses.as_array().tolist(), losses.of(4), losses.concept(2).describe()
+    ([5, 5, 0, 1, 2], 2, 'x >= 2')
+    """
+
+    def __init__(self, concepts: ConceptClass) -> None:
+        self._concepts = concepts
+        self._noted = np.zeros(require_listable(concepts), dtype=np.int64)
+        self._answers = _answers(concepts)
+        self._rows = np.empty((0, self._answers.rows([]).shape[1]), dtype=np.int64)
+        self._gains = np.empty(0, dtype=np.int64)
+        self._newest: tuple[list[Any], list[int]] = ([], [])
+        self._recent = 0
+        self._ones = 0  # the weight of the examples with label 1 since the losses were noted
+
+    def add(self, x: Any, y: Label, weight: int = 1) -> None:
+        """Charge ``weight`` to each concept that does not label ``x``, validated, with ``y``."""
+        points, gains = self._newest
+        points.append(x)
+        gains.append(-weight if y else weight)
+        self._ones += weight if y else 0
+        if len(points) >= _MOST_NEWEST:
+            self._file()
+
+    def add_many(self, points: Any, labels: Sequence[int] | NDArray[np.uint8]) -> None:
+        """Charge one for each of a block of validated examples."""
+        self._file()
+        ones = np.asarray(labels, dtype=np.int64)
+        self._keep(points, 1 - 2 * ones, int(ones.sum()))
+
+    def as_array(self) -> Counts:
+        """The loss of each concept; the array is the caller's own."""
+        self._file()
+        self._note()
+        return self._noted.copy()
+
+    def of(self, position: int, /) -> int:
+        """The loss of one concept; the others are not looked at."""
+        self._file()
+        rows, gains = self._since()
+        said = self._answers.says(position, rows) if len(gains) else np.empty(0, dtype=np.bool_)
+        return int(self._noted[position]) + self._ones + int(gains[said].sum())
+
+    def concept(self, position: int) -> Hypothesis:
+        return concept_at(self._concepts, position)
+
+    def majority_of(self, chosen: Sequence[int]) -> Hypothesis:
+        """The majority vote of an odd number of concepts, given by their positions."""
+        return majority_of(self._concepts, chosen)
+
+    def load(self, losses: Counts | int) -> None:
+        """Forget everything and go on from what ``as_array`` gave, or from one loss for all."""
+        self._newest = ([], [])
+        self._noted[:] = losses
+        self._clear()
+
+    def _file(self) -> None:
+        """Bring examples that came one by one to the others."""
+        if self._newest[0]:
+            newest, self._newest = self._newest, ([], [])
+            self._keep(*newest, 0)
+
+    def _keep(self, points: Any, gains: Any, ones: int) -> None:
+        # Noting early keeps the memory bounded; when it happens depends on the rounds alone.
+        if self._recent and self._recent + len(gains) > _MOST_RECENT:
+            self._note()
+        rows = self._answers.rows(points)
+        end = self._recent + len(rows)
+        if end > len(self._gains):
+            self._rows = np.resize(self._rows, (2 * end, self._rows.shape[1]))
+            self._gains = np.resize(self._gains, 2 * end)
+        self._rows[self._recent : end] = rows
+        self._gains[self._recent : end] = gains
+        self._recent = end
+        self._ones += ones
+
+    def _since(self) -> tuple[Counts, Counts]:
+        return self._rows[: self._recent], self._gains[: self._recent]
+
+    def _note(self) -> None:
+        if self._recent:
+            self._noted += self._answers.sums(*self._since()) + self._ones
+            self._clear()
+
+    def _clear(self) -> None:
+        self._recent = self._ones = 0
+        self._answers.forget()
+
+
+class _Answers(Protocol):
+    """What the concepts say about points that are written as rows of whole numbers."""
+
+    def rows(self, points: Any) -> Counts:
+        """Validated points as rows."""
+        ...
+
+    def sums(self, rows: Counts, gains: Counts) -> Counts:
+        """For each concept, the gains of the rows that it maps to 1."""
+        ...
+
+    def says(self, position: int, rows: Counts) -> NDArray[np.bool_]:
+        """What one concept says of each row."""
+        ...
+
+    def forget(self) -> None:
+        """No row made so far will be asked about again."""
+        ...
+
+
+def _answers(concepts: ConceptClass) -> _Answers:
+    boxes = concepts.boxes() if isinstance(concepts, Boxed) else None
+    return _Asked(concepts) if boxes is None else boxes
+
+
+class _Asked:
+    """Any class: points are numbered as they come, and the concepts asked about each once."""
+
+    def __init__(self, concepts: ConceptClass) -> None:
+        self._concepts, self._domain = concepts, concepts.domain
+        self._numbers: dict[Point, int] = {}
+
+    def rows(self, points: Any) -> Counts:
+        numbers = points
+        if not isinstance(self._domain, IntegerRange):
+            known, check = self._numbers, self._domain.check
+            numbers = [known.setdefault(check(x), len(known)) for x in points]
+        return np.asarray(numbers, dtype=np.int64).reshape(-1, 1)
+
+    def sums(self, rows: Counts, gains: Counts) -> Counts:
+        met, places = np.unique(rows[:, 0], return_inverse=True)
+        total = np.bincount(places, gains).astype(np.int64)
+        points = self._points(met)
+        found = np.zeros(require_listable(self._concepts), dtype=np.int64)
+        for start in range(0, len(met), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            found += labels_at(self._concepts, points[part]).astype(np.int64) @ total[part]
+        return found
+
+    def says(self, position: int, rows: Counts) -> NDArray[np.bool_]:
+        concept, numbers = concept_at(self._concepts, position), rows[:, 0]
+        if isinstance(self._domain, IntegerRange):
+            return np.asarray(concept.many(numbers) == 1)
+        known: NDArray[np.bool_] = concept.many(self._points(np.arange(len(self._numbers)))) == 1
+        return known[numbers]
+
+    def forget(self) -> None:
+        self._numbers.clear()
+
+    def _points(self, numbers: Counts) -> Any:
+        if isinstance(self._domain, IntegerRange):
+            return numbers
+        known = list(self._numbers)
+        return self._domain.check_many([known[number] for number in numbers.tolist()])

@@ -1,0 +1,80 @@
+"""Labelled examples, counted by point: what every loss is a function of."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.protocols import ConceptClass, Label
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Tallied:
+    """How often each point came with label 0 and with label 1; each point once, integers sorted."""
+
+    points: Any
+    zeros: Counts
+    ones: Counts
+
+    @property
+    def size(self) -> int:
+        """How many examples there are."""
+        return int(self.zeros.sum() + self.ones.sum())
+
+    def losses_of(self, labels: NDArray[np.uint8]) -> Counts:
+        """The mistakes of each row of labels for the points.
+
+        All ones, less those where the row says 1, and more the zeros there: every table of
+        losses rests on this sum.
+        """
+        losses: Counts = labels.astype(np.int64) @ (self.zeros - self.ones) + self.ones.sum()
+        return losses
+
+    def and_one(self, x: int, y: Label) -> "Tallied":
+        """With one more example; for points that are integers."""
+        place = int(np.searchsorted(self.points, x))
+        points, zeros, ones = self.points, self.zeros, self.ones
+        if place == len(points) or points[place] != x:
+            points = np.insert(points, place, x)
+            zeros, ones = np.insert(zeros, place, 0), np.insert(ones, place, 0)
+        else:
+            zeros, ones = zeros.copy(), ones.copy()
+        (ones if y else zeros)[place] += 1
+        return Tallied(points, zeros, ones)
+
+
+def tallied(concepts: ConceptClass, examples: Iterable[Any]) -> Tallied:
+    """Count labelled examples, or refuse the first one that is none or outside the domain."""
+    xs, ys = split_labels(examples)
+    domain = concepts.domain
+    if isinstance(domain, IntegerRange):
+        labels = np.array(ys, dtype=np.bool_)
+        points, place = np.unique(domain.check_many(xs), return_inverse=True)
+        zeros, ones = (
+            np.bincount(place[side], minlength=len(points)) for side in (~labels, labels)
+        )
+        return Tallied(points, zeros.astype(np.int64), ones.astype(np.int64))
+    counts: dict[Any, list[int]] = {}
+    for x, y in zip(xs, ys, strict=True):
+        counts.setdefault(domain.check(x), [0, 0])[y] += 1
+    table = np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
+    return Tallied(list(counts), table[:, 0], table[:, 1])
+
+
+def split_labels(examples: Iterable[Any]) -> tuple[list[Any], list[Label]]:
+    """The points and the labels of labelled examples, or a refusal that names a bad one."""
+    xs, ys = [], []
+    for example in examples:
+        try:
+            x, y = example
+        except (TypeError, ValueError):
+            raise ValueError(f"an example must be a pair (x, y), got {example!r}") from None
+        xs.append(x)
+        ys.append(require.label(y))
+    return xs, ys

@@ -1,0 +1,147 @@
+"""Whether some concept fits all examples so far: for classes that remember little to tell it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.concepts.capabilities import Tracker
+from littlestone.concepts.protocols import Label, Point
+from littlestone.concepts.seen import SeenIntegers, SeenKeys
+
+
+class ThresholdTracker:
+    """The thresholds left lie between the largest 0 and the smallest 1."""
+
+    def __init__(self, n: int) -> None:
+        self._low, self._high = 0, n
+
+    def observe(self, x: Any, y: Label, /) -> bool:
+        if y:
+            self._high = min(self._high, x)
+        else:
+            self._low = max(self._low, x + 1)
+        return self._low <= self._high
+
+    def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
+        points, ones = np.asarray(xs), ys.astype(bool)
+        low = max(self._low, int(points.max(where=~ones, initial=-1)) + 1)
+        high = min(self._high, int(points.min(where=ones, initial=self._high)))
+        if low > high:
+            return one_by_one(self, points.tolist(), ys)
+        self._low, self._high = low, high
+        return len(ys)
+
+
+class SparseTracker:
+    """Positives are few; negatives may be millions, and matter when a new positive comes."""
+
+    def __init__(self, k: int, n: int | None) -> None:
+        self._k = k
+        self._positives: set[Point] = set()
+        self._negatives: SeenKeys | SeenIntegers = SeenKeys() if n is None else SeenIntegers(n)
+        self._contradicted = False
+
+    def observe(self, x: Any, y: Label, /) -> bool:
+        if x in self._positives:
+            self._contradicted |= not y
+        elif y:
+            self._contradicted |= x in self._negatives or len(self._positives) == self._k
+            self._positives.add(x)
+        else:
+            self._negatives.add(x)
+        return not self._contradicted
+
+    def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
+        if not isinstance(xs, np.ndarray):
+            if set(map(type, xs)) != {int} or not _fits_words(xs):
+                return one_by_one(self, xs, ys)
+            xs = np.array(xs, dtype=np.int64)
+        ones = ys.astype(bool)
+        new = set(np.unique(xs[ones]).tolist()) - self._positives
+        zeros = xs[~ones]
+        if (
+            self._contradicted
+            or len(self._positives) + len(new) > self._k
+            or any((zeros == x).any() for x in self._positives | new)
+            or any(x in self._negatives for x in new)
+        ):
+            return one_by_one(self, xs.tolist(), ys)
+        self._positives |= new
+        self._negatives.add_many(zeros)
+        return len(ys)
+
+
+class IntervalTracker:
+    """After a positive only the nearest negatives on both sides matter."""
+
+    def __init__(self, n: int) -> None:
+        self._negatives = SeenIntegers(n)
+        self._met_positive = False
+        self._low, self._high = n, -1  # the positives lie from low to high
+        self._left, self._right = -1, n  # the nearest negatives, or the ends
+        self._contradicted = False
+
+    def observe(self, x: Any, y: Label, /) -> bool:
+        if y and not self._met_positive:
+            self._meet_positive(x)
+        elif y:
+            self._low, self._high = min(self._low, x), max(self._high, x)
+        elif not self._met_positive:
+            self._negatives.add(x)
+        elif x < self._low:
+            self._left = max(self._left, x)
+        elif x > self._high:
+            self._right = min(self._right, x)
+        else:
+            self._contradicted = True
+        self._contradicted |= self._met_positive and not (
+            self._left < self._low and self._high < self._right
+        )
+        return not self._contradicted
+
+    def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
+        points, ones = np.asarray(xs), ys.astype(bool)
+        start = 0
+        if not self._met_positive:
+            start = int(ones.argmax()) if ones.any() else len(ones)
+            self._negatives.add_many(points[:start])
+            if start == len(ones):
+                return start
+            if not self.observe(int(points[start]), 1):
+                return start
+        return start + self._observe_rest(points[start:], ones[start:])
+
+    def _observe_rest(self, points: NDArray[Any], ones: NDArray[Any]) -> int:
+        low = int(points.min(where=ones, initial=self._low))
+        high = int(points.max(where=ones, initial=self._high))
+        zeros = points[~ones]
+        left = int(zeros.max(where=zeros < self._low, initial=self._left))
+        right = int(zeros.min(where=zeros > self._high, initial=self._right))
+        inside = ((zeros >= self._low) & (zeros <= self._high)).any()
+        if self._contradicted or inside or not (left < low and high < right):
+            return one_by_one(self, points.tolist(), ones)
+        self._low, self._high, self._left, self._right = low, high, left, right
+        return len(ones)
+
+    def _meet_positive(self, x: int) -> None:
+        self._met_positive = True
+        self._low = self._high = x
+        left, right = self._negatives.neighbours(x)
+        self._left = self._left if left is None else left
+        self._right = self._right if right is None else right
+        self._contradicted |= x in self._negatives
+        self._negatives = SeenIntegers()
+
+
+def _fits_words(xs: list[int]) -> bool:
+    return min(xs) >= -(2**63) and max(xs) < 2**63
+
+
+def one_by_one(tracker: Tracker, xs: Iterable[Any], ys: NDArray[Any]) -> int:
+    """``observe_many`` by ``observe``, up to the first example that contradicts."""
+    for i, (x, y) in enumerate(zip(xs, ys.tolist(), strict=True)):
+        if not tracker.observe(x, int(y)):
+            return i
+    return len(ys)
