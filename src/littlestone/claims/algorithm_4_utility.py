@@ -7,8 +7,8 @@ import numpy as np
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.losses.label_counts import tallied
 from littlestone.concepts.losses.loss_runs import losses_on
-from littlestone.concepts.losses.tally import tallied
 from littlestone.proper.agnostic_empirical import AgnosticEmpirical
 from littlestone.proper.empirical_plan import planned_agnostic
 from littlestone.randomness import Randomness

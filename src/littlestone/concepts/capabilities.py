@@ -15,9 +15,9 @@ from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, La
 
 if TYPE_CHECKING:
     from littlestone.concepts.losses.boxes import Boxes
+    from littlestone.concepts.losses.label_counts import Tallied
     from littlestone.concepts.losses.loss_runs import LossRuns
     from littlestone.concepts.losses.projection import Projection
-    from littlestone.concepts.losses.tally import Tallied
 
 
 @runtime_checkable

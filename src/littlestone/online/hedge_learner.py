@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.capabilities import InRuns
+from littlestone.concepts.losses.label_counts import Tallied, tallied
 from littlestone.concepts.losses.listing import concept_at, labels_at
 from littlestone.concepts.losses.loss_runs import LossRuns, losses_on, require_losses
-from littlestone.concepts.losses.tally import Tallied, tallied
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.online.proper import ProperRun
 from littlestone.randomness import Randomness

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.losses.label_counts import Tallied, split_labels, tallied
 from littlestone.concepts.losses.projection import Projection, project
-from littlestone.concepts.losses.tally import Tallied, split_labels, tallied
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.guarantee import PrivacyGuarantee

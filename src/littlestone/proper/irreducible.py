@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.hypotheses.table import TableHypothesis
-from littlestone.concepts.losses.tally import Tallied, split_labels
+from littlestone.concepts.losses.label_counts import Tallied, split_labels
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import TooFewExamplesError
 from littlestone.mechanisms.above_threshold import AboveThreshold

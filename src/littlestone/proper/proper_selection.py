@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Final, Literal, Protocol
 import numpy as np
 
 from littlestone import require
+from littlestone.concepts.losses.label_counts import tallied
 from littlestone.concepts.losses.loss_runs import LossRuns, losses_on, require_losses
-from littlestone.concepts.losses.tally import tallied
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.noise.integer_weights import weight_table

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.hypotheses.table import TableHypothesis
-from littlestone.concepts.losses.tally import Tallied
+from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.online.critical_game import minimax

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from littlestone import require
-from littlestone.concepts.losses.tally import split_labels
+from littlestone.concepts.losses.label_counts import split_labels
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.privacy.charge import Cost

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.losses.label_counts import Counts as Counts
+from littlestone.concepts.losses.label_counts import split_labels
 from littlestone.concepts.losses.listing import LARGEST_MATRIX, fits_a_matrix, label_matrix
-from littlestone.concepts.losses.tally import Counts as Counts
-from littlestone.concepts.losses.tally import split_labels
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
 
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.losses.tally import tallied
+from littlestone.concepts.losses.label_counts import tallied
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.game.play import play
 from littlestone.online.critical_game import CriticalGame, greedy_cover, minimax

@@ -16,8 +16,8 @@ from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.losses.label_counts import tallied
 from littlestone.concepts.losses.projection import project
-from littlestone.concepts.losses.tally import tallied
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.mechanisms.noise.integer_weights import weight_table
 from littlestone.proper.agnostic_empirical import AgnosticEmpirical

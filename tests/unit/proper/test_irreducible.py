@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.losses.tally import tallied
+from littlestone.concepts.losses.label_counts import tallied
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import TooFewExamplesError
 from littlestone.privacy.guarantee import PrivacyGuarantee

@@ -15,8 +15,8 @@ from littlestone.concepts.hypotheses.runs import runs_of
 from littlestone.concepts.hypotheses.steps import StepFunction
 from littlestone.concepts.losses.boxes import MOST_CELLS, Boxes
 from littlestone.concepts.losses.interval_losses import interval_runs
+from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns
-from littlestone.concepts.losses.tally import Tallied
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import IntervalTracker
 

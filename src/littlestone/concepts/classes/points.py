@@ -11,9 +11,9 @@ from littlestone.concepts.classes.sparse_sets import SparseSets, SparseVersionSp
 from littlestone.concepts.domain import AnyHashable, IntegerRange
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.losses.boxes import MOST_CELLS, Boxes
+from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns, point_runs
 from littlestone.concepts.losses.projection import Projection, project_points
-from littlestone.concepts.losses.tally import Tallied
 from littlestone.concepts.protocols import ConceptClass, Tally
 from littlestone.concepts.trackers import SparseTracker
 from littlestone.concepts.witnesses import SparseWitnesses

@@ -13,9 +13,9 @@ from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import Run, first_difference, runs_of
 from littlestone.concepts.losses.boxes import MOST_CELLS, Boxes
+from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns, threshold_runs
 from littlestone.concepts.losses.projection import Projection, project_thresholds
-from littlestone.concepts.losses.tally import Tallied
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import ThresholdTracker
 from littlestone.concepts.witnesses import ThresholdWitnesses

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.losses.tally import Counts
+from littlestone.concepts.losses.label_counts import Counts
 
 MOST_CELLS: Final = 1 << 23
 

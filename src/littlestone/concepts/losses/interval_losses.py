@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.hypotheses.steps import StepFunction
+from littlestone.concepts.losses.label_counts import Counts, Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns
-from littlestone.concepts.losses.tally import Counts, Tallied
 
 
 def interval_runs(n: int, tally: Tallied, *, deepest: int) -> LossRuns:

@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 
 from littlestone.concepts.capabilities import InRuns
+from littlestone.concepts.losses.label_counts import Counts, Tallied
 from littlestone.concepts.losses.listing import concept_at, labels_at
-from littlestone.concepts.losses.tally import Counts, Tallied
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 
 LARGEST_LIST: Final = 1 << 20
@@ -51,7 +51,7 @@ def losses_on(concepts: ConceptClass, tally: Tallied, *, deepest: int) -> LossRu
     ``deepest``: nobody draws concepts so bad.
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
-    >>> from littlestone.concepts.losses.tally import tallied
+    >>> from littlestone.concepts.losses.label_counts import tallied
     >>> concepts = Thresholds(2**40)
     >>> runs = losses_on(concepts, tallied(concepts, [(9, 1), (4, 0)]), deepest=9)
     >>> runs.losses.tolist(), runs.lengths

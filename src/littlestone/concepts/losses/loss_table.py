@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from littlestone.concepts.capabilities import Boxed
 from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.losses.listing import (
     concept_at,
     labels_at,
     majority_of,
     require_listable,
 )
-from littlestone.concepts.losses.tally import Counts
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point
 
 _MOST_RECENT: Final = 1 << 16

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.capabilities import Projecting, Tabular
+from littlestone.concepts.losses.label_counts import Counts, Tallied
 from littlestone.concepts.losses.listing import concept_at, labels_at
 from littlestone.concepts.losses.loss_runs import threshold_runs
-from littlestone.concepts.losses.tally import Counts, Tallied
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, VersionSpace
 
 _LISTED: Final = 1 << 12

@@ -11,7 +11,7 @@ import numpy as np
 
 from littlestone import require
 from littlestone.concepts.capabilities import FewOnes
-from littlestone.concepts.losses.tally import split_labels
+from littlestone.concepts.losses.label_counts import split_labels
 from littlestone.concepts.protocols import ConceptClass, Domain, Hypothesis, Label, Point
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.laplace_count import LaplaceCount

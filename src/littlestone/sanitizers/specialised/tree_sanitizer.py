@@ -12,7 +12,7 @@ import numpy as np
 from littlestone import require
 from littlestone.concepts.capabilities import OnALine
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.losses.tally import Counts, split_labels
+from littlestone.concepts.losses.label_counts import Counts, split_labels
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.privacy.charge import Cost

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from littlestone import require
-from littlestone.concepts.losses.tally import split_labels
+from littlestone.concepts.losses.label_counts import split_labels
 from littlestone.concepts.protocols import Domain, Hypothesis
 from littlestone.errors import HorizonExceededError
 from littlestone.mechanisms.binary_mechanism import DyadicIntervals, Interval

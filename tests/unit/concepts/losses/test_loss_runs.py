@@ -13,8 +13,8 @@ from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.losses.label_counts import tallied
 from littlestone.concepts.losses.loss_runs import losses_on, require_losses
-from littlestone.concepts.losses.tally import tallied
 from littlestone.concepts.protocols import ConceptClass
 
 CLASSES: list[ConceptClass] = [
