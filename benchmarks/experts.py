@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
@@ -97,7 +98,9 @@ def _large_class() -> Iterator[Row]:
     generator = seeded(2).generator()
     xs = generator.integers(concepts.n, size=200_000)
     ys = ((xs > concepts.n // 3) ^ (generator.random(len(xs)) < 0.1)).astype(np.uint8)
-    for adversary, rounds in (("oblivious", 200_000), ("adaptive", 20_000)):
+    kinds: list[tuple[Literal["oblivious", "adaptive"], int]]
+    kinds = [("oblivious", 200_000), ("adaptive", 20_000)]
+    for adversary, rounds in kinds:
         run = AgnosticFinite(
             concepts=concepts, rounds=ROUNDS, epsilon=EPSILON, delta=DELTA, adversary=adversary
         ).start()

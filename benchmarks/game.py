@@ -2,7 +2,8 @@
 
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from typing import Any
 
 import numpy as np
 from river import linear_model
@@ -71,10 +72,10 @@ def river_rate(rounds: int) -> float:
     """Rounds per second; the point is scaled to [0, 1), as River likes it."""
     examples = stream(rounds)
     model = linear_model.LogisticRegression()
-    points, labels = examples.points.tolist(), examples.labels.tolist()
+    points, labels = list(examples.points), examples.labels.tolist()
     began = time.perf_counter()
     for x, y in zip(points, labels, strict=True):
-        record = {"x": x / CONCEPTS.n}
+        record: dict[Hashable, Any] = {"x": x / CONCEPTS.n}
         model.predict_one(record)
         model.learn_one(record, y)
     return rounds / (time.perf_counter() - began)

@@ -4,7 +4,7 @@ import dataclasses
 import statistics
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,7 @@ def block_rounds(rounds: int = 1 << 24) -> Row:
 def river_rounds(rounds: int = 100_000) -> Row:
     """The peer, in the same run, for scale."""
     model = LogisticRegression()
+    examples: list[tuple[dict[Hashable, Any], bool]]
     examples = [({"x": number % 16}, number % 16 >= 8) for number in range(rounds)]
     began = time.perf_counter()
     for x, y in examples:
@@ -107,7 +108,8 @@ def cost_of_slots() -> Iterator[Row]:
 def _cost(slots: int) -> tuple[float, float]:
     concepts = Thresholds(8)
     calibrated = LazyForest.calibrated(concepts=concepts, rounds=10**6, epsilon=1.0, delta=1e-6)
-    learner = dataclasses.replace(calibrated, slots=slots)
+    plan = dataclasses.replace(calibrated.plan, slots=slots)
+    learner = dataclasses.replace(calibrated, plan=plan)
     times = []
     for _ in range(5):
         began = time.perf_counter()

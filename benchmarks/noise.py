@@ -3,6 +3,7 @@
 import timeit
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import opendp.prelude as dp
@@ -38,8 +39,9 @@ def measure() -> Iterator[Row]:
         "truncated Laplace, rate 0.01 on ±1000": TruncatedLaplace(rate=0.01, bound=1000),
     }
     for name, sampler in samplers.items():
-        scalar[name] = microseconds(lambda s=sampler: s.draw(rng), number=5000)
-        block[name] = microseconds(lambda s=sampler: s.draw_many(BLOCK, rng), number=1, draws=BLOCK)
+        scalar[name] = microseconds(partial(sampler.draw, rng), number=5000)
+        many = partial(sampler.draw_many, BLOCK, rng)
+        block[name] = microseconds(many, number=1, draws=BLOCK)
         yield _row(f"{name}, one by one", scalar[name], SCALAR_LIMIT)
         yield _row(f"{name}, in blocks", block[name], BLOCK_LIMIT)
     waiting = WaitingTime(rate=0.5)

@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 
@@ -148,7 +148,7 @@ def river_rate(rounds: int) -> float:
     points = np.random.default_rng(7).integers(1024, size=rounds).tolist()
     began = time.perf_counter()
     for x in points:
-        record = {"x": x / 1024}
+        record: dict[Hashable, float] = {"x": x / 1024}
         model.predict_one(record)
         model.learn_one(record, x >= 300)
     return rounds / (time.perf_counter() - began)

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def run(
         learning.observe(x, y)
     taken = time.perf_counter() - began
     counts = Counter(zip(xs, ys, strict=True))
-    tally = {x: (counts[x, 0], counts[x, 1]) for x in set(xs)}
+    tally: dict[Hashable, tuple[int, int]] = {x: (counts[x, 0], counts[x, 1]) for x in set(xs)}
     regret = mistakes - concepts.fewest_mistakes(tally)
     bound = recipe.regret_bound(failure_probability=0.05)
     return (

@@ -9,6 +9,7 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ Row = tuple[str, str, str, bool | None]
 
 CELLS = 1024
 SIZE = 100_000
-BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+BUDGET: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
 
 MWEM = """
 import json, sys, time, warnings
@@ -83,7 +84,7 @@ def _generic(concepts: FiniteClass, data: NDArray[np.int64]) -> Iterator[Row]:
 
 
 def _specialised(concepts: ConceptClass, data: NDArray[np.int64], name: str) -> Iterator[Row]:
-    seen = {}
+    seen: dict[str, float] = {}
     for recipe in (
         FoolingSanitizer.planned(concepts=concepts, size=SIZE, **BUDGET),
         FoolingSanitizer.calibrated(concepts=concepts, size=SIZE, **BUDGET),

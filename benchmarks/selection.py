@@ -70,7 +70,7 @@ def opendp_noisy_max(scores: NDArray[np.int64]) -> Callable[[], object]:
 def microseconds(call: Callable[[], object], seconds: float = 0.4) -> float:
     """The median time of one call."""
     call()
-    times = []
+    times: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(times) < 5:
         began = time.perf_counter()

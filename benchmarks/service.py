@@ -3,8 +3,9 @@
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from river import linear_model
@@ -78,6 +79,7 @@ def _in_memory() -> Row:
 
 
 def _river() -> float:
+    stream: list[tuple[dict[Hashable, Any], bool]]
     stream = [({"x": event.x / 1000}, bool(event.y)) for event in _stream(30_000)]
     model = linear_model.LogisticRegression()
     started = time.perf_counter()

@@ -16,7 +16,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.random_stream import RandomStream
@@ -52,6 +52,7 @@ REALIZABLE = (
     ("LazyForest", "thresholds:8", 10**7),
     ("LazyForest", "thresholds:16", 10**7),
 )
+AGNOSTIC: tuple[tuple[Literal["adaptive", "oblivious"], int], ...]
 AGNOSTIC = (("adaptive", 10**5), ("oblivious", 10**5), ("oblivious", 10**6))
 NOISE_RATE = 0.1
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)

@@ -42,7 +42,7 @@ def test_a_name_means_the_same_when_asked_for_again() -> None:
 
 def test_a_name_that_is_not_on_the_list_does_not_exist() -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
-        littlestone.no_such_name  # noqa: B018
+        littlestone.no_such_name  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_star_imports_are_not_used() -> None:

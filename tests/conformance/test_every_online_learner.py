@@ -11,13 +11,16 @@ from littlestone.game.play import play
 from littlestone.game.protocols import Adversary
 from littlestone.randomness import Randomness
 
-LEARNERS = [
-    pytest.param(learner, id=f"{name}-{concepts}")
+NAMED = [
+    (f"{name}-{concepts}", learner)
     for concepts in CLASSES
     for name, learner in learners_for(concepts).items()
 ]
-CONSISTENT = [p for p in LEARNERS if p.values[0].repeats_change_nothing]
-CONSERVATIVE = [p for p in LEARNERS if p.values[0].conservative]
+LEARNERS = [pytest.param(learner, id=name) for name, learner in NAMED]
+CONSISTENT = [
+    pytest.param(learner, id=name) for name, learner in NAMED if learner.repeats_change_nothing
+]
+CONSERVATIVE = [pytest.param(learner, id=name) for name, learner in NAMED if learner.conservative]
 
 
 GAMES = [(c, a) for c in CLASSES for a in adversaries_for(c) if a in REALIZABLE]

@@ -117,7 +117,9 @@ def test_forty_kills_each(name: str, group: int, tmp_path: Path, rng: Randomness
 def test_one_by_one_a_killed_run_publishes_what_an_unkilled_one_does(
     tmp_path: Path, rng: Randomness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(durable.secrets, "token_bytes", lambda count: bytes(count))
+    monkeypatch.setattr(
+        "littlestone.service.durable.secrets.token_bytes", lambda count: bytes(count)
+    )
     for folder in ("killed", "whole"):
         (tmp_path / folder).mkdir()
     for _ in range(4):

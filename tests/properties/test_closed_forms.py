@@ -21,14 +21,17 @@ from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.schema import Schema
 
-DELAYS = {"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA", "B6"]}}
+DELAYS: dict[str, dict[str, Any]] = {
+    "delay": {"grid": [0, 15]},
+    "carrier": {"values": ["UA", "AA", "B6"]},
+}
 DIMENSIONS = (
     "littlestone_dimension",
     "vc_dimension",
     "dual_littlestone_dimension",
     "dual_vc_dimension",
 )
-SMALL = [
+SMALL: list[Any] = [
     *(Thresholds(n) for n in range(1, 18)),
     *(Intervals(n) for n in range(1, 15)),
     *(Points(n) for n in range(1, 8)),
@@ -38,7 +41,7 @@ SMALL = [
     *(Stumps.over(Schema.from_mapping(DELAYS), depth=depth) for depth in (1, 2)),
 ]
 PLAYED = [c for c in SMALL if c.domain.size <= 16]
-MANY = settings(max_examples=max(400, settings.default.max_examples))
+MANY = settings(max_examples=max(400, settings().max_examples))
 WITHOUT_OPTIMUM = (MonotoneDisjunctions,)
 SMALLEST_FIRST = (Thresholds, Intervals, Conjunctions, Stumps)  # hardest mistakes, among equals
 
@@ -155,7 +158,8 @@ def test_any_table_is_a_hypothesis_for_the_integer_classes(
 ) -> None:
     if not isinstance(concepts, Thresholds | Intervals | Points | SparseSets):
         return
-    labels = data.draw(st.lists(st.integers(0, 1), min_size=concepts.n, max_size=concepts.n))
+    size = concepts.domain.size or 0
+    labels = data.draw(st.lists(st.integers(0, 1), min_size=size, max_size=size))
     hypothesis = TableHypothesis.from_labels(labels)
     listed = as_table(concepts).version_space()
     found = list(concepts.version_space().mistakes_of(hypothesis))
@@ -202,7 +206,7 @@ def test_the_fewest_mistakes_are_those_of_the_best_concept(
     concepts: Any, data: st.DataObject
 ) -> None:
     counts = st.tuples(st.integers(0, 9), st.integers(0, 9))
-    tally = data.draw(st.dictionaries(st.integers(0, concepts.domain.size - 1), counts))
+    tally: Any = data.draw(st.dictionaries(st.integers(0, concepts.domain.size - 1), counts))
     points = points_of(concepts)
     named = {points[i]: count for i, count in tally.items()}
     assert concepts.fewest_mistakes(named) == as_table(concepts).fewest_mistakes(tally)

@@ -46,8 +46,11 @@ def smallest_cover(concepts: FiniteClass, tree: Tree, depth: int) -> int:
     rows = np.unique(np.array(covered_by, dtype=float), axis=0)
     count = rows.shape[1]
     solved = milp(
-        np.ones(count), constraints=LinearConstraint(rows, lb=1), integrality=np.ones(count)
+        np.ones(count),
+        constraints=LinearConstraint(rows, lb=1),
+        integrality=np.ones(count, dtype=int),
     )
+    assert solved.fun is not None
     return round(solved.fun)
 
 

@@ -1,6 +1,7 @@
 """Version spaces of finite classes do what their protocol says, checked by listing concepts."""
 
 import json
+from typing import Any
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -99,7 +100,7 @@ def test_the_hardest_mistake_is_first_by_dimension_then_size_then_point(
 ) -> None:
     hypothesis = data.draw(hypotheses_of(space))
 
-    def hardness(example: Example) -> tuple[int, int, int]:
+    def hardness(example: Any) -> tuple[int, int, int]:
         left = [c for c in space.concepts() if c(example[0]) == example[1]]
         return dimension_of(left), len(left), -example[0]
 
@@ -112,7 +113,7 @@ def test_the_fewest_mistakes_are_those_of_the_best_concept(
     concepts: FiniteClass, data: st.DataObject
 ) -> None:
     counts = st.tuples(st.integers(0, 9), st.integers(0, 9))
-    tally = data.draw(st.dictionaries(st.integers(0, concepts.domain.size - 1), counts))
+    tally: Any = data.draw(st.dictionaries(st.integers(0, concepts.domain.size - 1), counts))
     assert concepts.fewest_mistakes(tally) == min(
         sum(count[1 - concept(x)] for x, count in tally.items()) for concept in concepts.concepts()
     )

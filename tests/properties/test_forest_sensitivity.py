@@ -27,7 +27,7 @@ def layers(stream: list[tuple[int, int]], published: list[int], seed: int) -> li
     forest = ForestArray.of_empty_sequences(start, pairs=PAIRS, packed=False)
     hypotheses = [start.hypothesis, *CONCEPTS.concepts()]
     per_layer = len(stream) // DEPTH
-    ends = []
+    ends: list[ForestArray] = []
     for number, (x, y) in enumerate(stream):
         layer = min(number // per_layer, DEPTH - 1)
         if layer > len(ends):

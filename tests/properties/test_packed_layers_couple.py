@@ -28,7 +28,7 @@ from littlestone.online.standard_optimal import StandardOptimal
 
 START = StandardOptimal(Thresholds(6)).start()
 AGREED = START.after(2, 1)
-STATES = [AGREED, START.after(3, 0), START.after(1, 1), START.after(5, 0)]
+STATES: list[OnlineState] = [AGREED, START.after(3, 0), START.after(1, 1), START.after(5, 0)]
 INSERTED = [(0, 1), (1, 0)]
 Outcome = tuple[frozenset[Any], frozenset[Any]]
 

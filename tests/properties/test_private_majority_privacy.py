@@ -53,7 +53,7 @@ class FreshModel:
 
     def __init__(self, concepts: Any, plan: FreshPlan, broken: str = "") -> None:
         self.concepts, self.plan, self.broken = concepts, plan, broken
-        self.witnesses = witnesses_for(concepts)
+        self.witnesses: Any = witnesses_for(concepts)
         self.known: dict[Stream, Law] = {}
 
     def __call__(self, stream: Stream) -> Law:

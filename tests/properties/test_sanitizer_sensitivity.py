@@ -113,7 +113,8 @@ def check(recipe: Any, data: list[Any], place: int, instead: Any, seed: int) -> 
     neighbour = [*data]
     neighbour[place % len(data)] = instead
     record = Doors()
-    concepts = recipe.sanitizer.concepts if isinstance(recipe, LabelConversion) else recipe.concepts
+    inner: Any = recipe.sanitizer if isinstance(recipe, LabelConversion) else recipe
+    concepts = inner.concepts
 
     def estimates(dataset: list[Any]) -> list[float]:
         released = recipe.release(dataset, rng=seeded(seed))

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,11 +106,12 @@ def test_the_weights_move_as_the_proof_says(
     target = data.draw(st.integers(0, table.size - 1))
     space = table.version_space()
     floor = rare**space.dimension
-    state = learner.start()
+    state: Any = learner.start()
+    form: Any = learner._form
     for _ in range(12):
         total = sum(weight for _, weight in state.position)
         on_target = sum(
-            weight * rare ** learner._form._game.dimension(leaf)
+            weight * rare ** form._game.dimension(leaf)
             for leaf, weight in state.position
             if leaf >> target & 1
         )

@@ -1,5 +1,8 @@
 """[L88]: the optimal mistake bound of a class is its Littlestone dimension."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,9 +14,11 @@ from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.replay import Replay
 from littlestone.adversaries.shattered_tree import ShatteredTree
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.protocols import ConceptClass, Example
 from littlestone.game.play import play
+from littlestone.game.protocols import Adversary
 from littlestone.online.halving import Halving
+from littlestone.online.protocols import OnlineLearner
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import seeded
 
@@ -27,9 +32,10 @@ matrices = st.integers(1, 6).flatmap(
 finite_classes = matrices.map(lambda rows: FiniteClass(np.array(rows)))
 
 
-def realizable_stream(data: st.DataObject, concepts: ConceptClass, rounds: int) -> list:
+def realizable_stream(data: st.DataObject, concepts: ConceptClass, rounds: int) -> list[Example]:
     """Any stream that some concept fits: each label is free as long as it may be."""
-    space, stream = concepts.version_space(), []
+    space = concepts.version_space()
+    stream: list[Example] = []
     points = [x for x, _ in zip(concepts.domain, range(40), strict=False)]
     for _ in range(rounds):
         x = data.draw(st.sampled_from(points))
@@ -41,49 +47,56 @@ def realizable_stream(data: st.DataObject, concepts: ConceptClass, rounds: int) 
     return stream
 
 
-def mistakes_on(learner, stream) -> int:
+def mistakes_on(learner: OnlineLearner, stream: list[Example]) -> int:
     adversary = Replay(learner.concepts, stream, realizable=True)
     return play(learner, adversary, rounds=len(stream), rng=seeded(0)).mistakes
 
 
 @given(concepts=finite_classes, data=st.data())
-def test_mistakes_never_exceed_the_littlestone_dimension(concepts, data) -> None:
+def test_mistakes_never_exceed_the_littlestone_dimension(
+    concepts: FiniteClass, data: st.DataObject
+) -> None:
     stream = realizable_stream(data, concepts, 20)
     assert mistakes_on(StandardOptimal(concepts), stream) <= concepts.littlestone_dimension
 
 
 @pytest.mark.parametrize("name", WITH_DIMENSION)
 @given(data=st.data())
-def test_the_structured_classes_keep_the_bound(name, data) -> None:
+def test_the_structured_classes_keep_the_bound(name: str, data: st.DataObject) -> None:
     concepts = CLASSES[name]
     stream = realizable_stream(data, concepts, 20)
     assert mistakes_on(StandardOptimal(concepts), stream) <= concepts.littlestone_dimension
 
 
 @given(concepts=finite_classes, data=st.data())
-def test_halving_errs_at_most_log_many_times(concepts, data) -> None:
+def test_halving_errs_at_most_log_many_times(concepts: FiniteClass, data: st.DataObject) -> None:
     stream = realizable_stream(data, concepts, 20)
     assert mistakes_on(Halving(concepts), stream) <= concepts.size.bit_length() - 1
 
 
-FORCING = [MistakeForcing, ShatteredTree, KeepDimension]
+Forcing = Callable[[Any], Adversary]
+FORCING: list[Forcing] = [MistakeForcing, ShatteredTree, KeepDimension]
 
 
 @pytest.mark.parametrize("adversary", FORCING)
 @pytest.mark.parametrize("peek", [False, True])
 @given(concepts=finite_classes)
-def test_the_forcing_adversaries_reach_the_littlestone_dimension(adversary, peek, concepts) -> None:
+def test_the_forcing_adversaries_reach_the_littlestone_dimension(
+    adversary: Forcing, peek: bool, concepts: FiniteClass
+) -> None:
     check_forced(adversary, concepts, peek=peek)
 
 
 @pytest.mark.parametrize("adversary", FORCING)
 @pytest.mark.parametrize("peek", [False, True])
 @pytest.mark.parametrize("name", WITH_DIMENSION)
-def test_the_forcing_adversaries_reach_it_on_structured_classes(adversary, peek, name) -> None:
+def test_the_forcing_adversaries_reach_it_on_structured_classes(
+    adversary: Forcing, peek: bool, name: str
+) -> None:
     check_forced(adversary, CLASSES[name], peek=peek)
 
 
-def check_forced(adversary, concepts, *, peek: bool) -> None:
+def check_forced(adversary: Forcing, concepts: ConceptClass, *, peek: bool) -> None:
     transcript = play(
         StandardOptimal(concepts), adversary(concepts), rounds=200, rng=seeded(0), peek=peek
     )

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable
+from typing import Any
 
 import pytest
 from scipy import stats
@@ -28,7 +29,7 @@ def final_table(packed: bool, rng: Randomness, slots_thrown_at: int = PAIRS) -> 
     slots = None if packed else PAIRS
     table = ForestTable.placed(table.update(rng=rng), slots=slots, rng=rng)
     agreed = table.agreeing()
-    for hypothesis in sorted(agreed, key=lambda h: h.k):
+    for hypothesis in sorted(agreed, key=repr):
         for _ in range(2):
             table.insert(hypothesis, 0, 1 - hypothesis(0), slots=PAIRS // 2, rng=rng)
     return summary(table.agreeing(), table.update(rng=rng))
@@ -39,14 +40,14 @@ def final_array(packed: bool, rng: Randomness) -> Hashable:
     for x, y in FIRST:
         array.insert(START.hypothesis, x, y, slots=PAIRS, rng=rng)
     array = ForestArray.placed(array.update(rng=rng), packed=packed, rng=rng)
-    for hypothesis in sorted(array.agreeing(), key=lambda h: h.k):
+    for hypothesis in sorted(array.agreeing(), key=repr):
         for _ in range(2):
             array.insert(hypothesis, 0, 1 - hypothesis(0), slots=PAIRS // 2, rng=rng)
     living = Counter(child for child in array.update(rng=rng) if child is not None)
     return summary(array.agreeing(), living)
 
 
-def summary(agreeing: Counter, living: Counter) -> Hashable:
+def summary(agreeing: Counter[Any], living: Counter[Any]) -> Hashable:
     return frozenset(agreeing.items()), frozenset(living.items())
 
 

@@ -18,7 +18,7 @@ tables = st.lists(st.integers(0, 1), min_size=N, max_size=N)
 @given(
     points=points, k=st.integers(0, N), labels=st.lists(st.integers(0, 1), min_size=N, max_size=N)
 )
-def test_exactly_the_given_points_change(points, k, labels) -> None:
+def test_exactly_the_given_points_change(points: set[int], k: int, labels: list[int]) -> None:
     rules = (
         ThresholdHypothesis(N, k),
         TableHypothesis.from_labels(labels),
@@ -26,6 +26,7 @@ def test_exactly_the_given_points_change(points, k, labels) -> None:
     )
     for rule in rules:
         changed = flipped(rule, sorted(points), IntegerRange(N))
+        assert changed is not None
         assert all(changed(x) == rule(x) ^ (x in points) for x in range(N))
 
 

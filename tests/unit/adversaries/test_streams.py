@@ -91,7 +91,7 @@ def test_points_and_labels_of_different_lengths_are_refused() -> None:
 
 def test_records_are_played_in_canonical_form() -> None:
     concepts = CLASSES["stumps"]
-    records = [{"delay": delay, "carrier": "UA"} for delay in (-3, 7, 20, 99)] * 30
+    records: list[Any] = [{"delay": delay, "carrier": "UA"} for delay in (-3, 7, 20, 99)] * 30
     stream = [(record, int(record["delay"] >= 15)) for record in records]
     adversary = Replay(concepts, stream, realizable=True)
     for blocks in (True, False):

@@ -72,8 +72,8 @@ def test_delta_is_subtracted_before_the_ratio(rng: Randomness) -> None:
 
 
 def test_the_event_with_the_larger_ratio_is_preferred() -> None:
-    often: Counter[Hashable] = Counter(a=5000, b=5000)
-    rarely: Counter[Hashable] = Counter(a=500, b=9500)
+    often: Counter[Hashable] = Counter({"a": 5000, "b": 5000})
+    rarely: Counter[Hashable] = Counter({"a": 500, "b": 9500})
     assert telling_event(often, rarely, delta=0.0, failure_probability=1e-3) == ["a"]
 
 

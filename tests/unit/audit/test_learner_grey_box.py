@@ -441,7 +441,8 @@ def test_an_epoch_that_reads_the_last_one_again_is_noticed() -> None:
     class Overlapping:
         def start(self, *, rng: Randomness) -> Any:
             run = recipe.start(rng=rng)
-            real, past = run._engine._start_epoch, []  # type: ignore[attr-defined]
+            real = run._engine._start_epoch  # type: ignore[attr-defined]
+            past: list[Any] = []
 
             def start_epoch() -> None:
                 real()

@@ -80,7 +80,8 @@ def test_a_key_must_be_hashable_and_equal_to_itself(bad: Any) -> None:
 def test_numpy_keys_become_plain_values() -> None:
     assert type(AnyHashable().check(np.int64(3))) is int
     assert AnyHashable().check_many(np.array(["a", "b"])) == ["a", "b"]
-    assert AnyHashable().check_many(np.arange(2, dtype=np.int8)).dtype == np.int64  # a block
+    block = AnyHashable().check_many(np.arange(2, dtype=np.int8))
+    assert isinstance(block, np.ndarray) and block.dtype == np.int64
     with pytest.raises(ValueError, match="got x=nan"):
         AnyHashable().check_many(np.array([0.5, np.nan]))
     with pytest.raises(ValueError, match="xs must be one-dimensional"):

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -36,6 +37,9 @@ def choices(experts: int) -> list[Totals]:
     return list(product((0, 1), repeat=experts))
 
 
+Release = tuple[float, float, Any]
+
+
 class Fresh:
     """Exponential weights: every round ends in a draw. A state is the pair of totals."""
 
@@ -43,7 +47,7 @@ class Fresh:
         self.experts, self.rounds, self.weights = experts, rounds, weights
         self.start = (0,) * experts, (0,) * experts
 
-    def after(self, state: tuple[Totals, Totals], zero: Totals, one: Totals) -> Iterator[tuple]:
+    def after(self, state: tuple[Totals, Totals], zero: Totals, one: Totals) -> Iterator[Release]:
         """What is released after a round: probabilities in the two worlds, and the next state."""
         totals = added(state[0], zero), added(state[1], one)
         for p, q in zip(law(totals[0], self.weights), law(totals[1], self.weights), strict=True):
@@ -64,7 +68,7 @@ class Lazy:
     def keep(self, loss: int) -> float:
         return (1 - self.plan.fake) * math.exp(-self.plan.rate * loss)
 
-    def after(self, state: tuple, zero: Totals, one: Totals) -> Iterator[tuple]:
+    def after(self, state: Any, zero: Totals, one: Totals) -> Iterator[Release]:
         totals, others, x, used = state
         totals, others = added(totals, zero), added(others, one)
         if used == self.cap:
@@ -84,7 +88,7 @@ def largest_moment(game: Fresh | Lazy, order: float) -> float:
     """
 
     @cache
-    def value(state: tuple, played: int, challenged: bool) -> float:
+    def value(state: Any, played: int, challenged: bool) -> float:
         if played == game.rounds - 1:
             return 1.0
         best = 0.0
@@ -104,7 +108,7 @@ def largest_moment(game: Fresh | Lazy, order: float) -> float:
 def largest_delta(game: Fresh | Lazy, epsilon: float) -> float:
     """sup over adversaries of P(O) - e^epsilon Q(O), for the best event O."""
 
-    def value(state: tuple, played: int, challenged: bool, p: float, q: float) -> float:
+    def value(state: Any, played: int, challenged: bool, p: float, q: float) -> float:
         if played == game.rounds - 1:
             return max(0.0, p - math.exp(epsilon) * q)
         best = 0.0

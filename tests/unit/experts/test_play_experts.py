@@ -1,5 +1,7 @@
 """Experts at the common table: the game that the definition says, round by round."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.game.transcript import Transcript, checkpoints
 from littlestone.randomness import seeded
 
-SIZES = {"experts": 4, "rounds": 3000, "epsilon": 2.0, "delta": 1e-4}
+SIZES: dict[str, Any] = {"experts": 4, "rounds": 3000, "epsilon": 2.0, "delta": 1e-4}
 RECIPES: list[ExpertsRecipe] = [ExponentialWeights(**SIZES), ShrinkingDartboard(**SIZES)]
 ADVERSARIES: list[LossAdversary] = [OneBetter(experts=4, gap=0.2), ChargeTheSeen(experts=4)]
 
@@ -29,7 +31,7 @@ def by_definition(recipe: ExpertsRecipe, adversary: LossAdversary, seed: int) ->
         losses, _ = attack.choose(seen)
         played.append(run.play())
         loss += int(losses[played[-1]])  # type: ignore[index]
-        totals += losses  # type: ignore[arg-type]
+        totals += losses
         run.observe(losses)
         if number in checkpoints(recipe.rounds):
             regrets.append((number, loss - int(totals.min())))

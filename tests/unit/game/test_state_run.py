@@ -1,31 +1,38 @@
 """A deterministic learner as a run."""
 
+from collections.abc import Hashable
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.game.state_run import StateRun
 from littlestone.online.standard_optimal import StandardOptimal
 
+Labels = NDArray[np.uint8]
+Stream = list[tuple[int, int]]
 streams = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 1)), min_size=1, max_size=200)
 
 
-def blockwise(run: StateRun, xs: object, ys: np.ndarray) -> list[tuple[int, object]]:
+def blockwise(run: StateRun, xs: Any, ys: Labels) -> list[tuple[int, Hypothesis]]:
     """Where the published hypothesis changed, and to what."""
     changes, at = [], 0
     while at < len(ys):
         before = run.hypothesis
-        at += run.observe_many(xs[at:], ys[at:])  # type: ignore[index]
+        at += run.observe_many(xs[at:], ys[at:])
         if run.hypothesis is not before:
             changes.append((at, run.hypothesis))
     return changes
 
 
-def singly(run: StateRun, xs: list[int], ys: np.ndarray) -> list[tuple[int, object]]:
+def singly(run: StateRun, xs: list[int], ys: Labels) -> list[tuple[int, Hypothesis]]:
     changes = []
     for at, (x, y) in enumerate(zip(xs, ys.tolist(), strict=True), start=1):
         before = run.hypothesis
@@ -37,7 +44,9 @@ def singly(run: StateRun, xs: list[int], ys: np.ndarray) -> list[tuple[int, obje
 
 @given(stream=streams)
 @pytest.mark.parametrize("concepts", [Thresholds(8), Points(), Points(8)], ids=repr)
-def test_blocks_and_single_rounds_lead_to_the_same_states(concepts, stream) -> None:
+def test_blocks_and_single_rounds_lead_to_the_same_states(
+    concepts: ConceptClass, stream: Stream
+) -> None:
     points = [x for x, _ in stream]
     ys = np.array([y for _, y in stream], dtype=np.uint8)
     xs = concepts.domain.check_many(points)
@@ -47,7 +56,7 @@ def test_blocks_and_single_rounds_lead_to_the_same_states(concepts, stream) -> N
 
 @given(stream=streams)
 @pytest.mark.parametrize("concepts", [Thresholds(8), Points(), Points(8)], ids=repr)
-def test_the_shortcuts_skip_nothing_that_matters(concepts, stream) -> None:
+def test_the_shortcuts_skip_nothing_that_matters(concepts: ConceptClass, stream: Stream) -> None:
     learner = StandardOptimal(concepts)
     run, state = StateRun(learner), learner.start()
     for x, y in stream:
@@ -59,11 +68,11 @@ def test_the_shortcuts_skip_nothing_that_matters(concepts, stream) -> None:
 
 
 @given(stream=streams)
-def test_contradicted_learners_start_again_at_a_bounded_price(stream) -> None:
+def test_contradicted_learners_start_again_at_a_bounded_price(stream: Stream) -> None:
     concepts = Thresholds(8)
     learner = StandardOptimal(concepts)
     run, mistakes = StateRun(learner), 0
-    tally: dict[int, list[int]] = {}
+    tally: dict[Hashable, list[int]] = {}
     for x, y in stream:
         mistakes += run.hypothesis(x) != y
         tally.setdefault(x, [0, 0])[y] += 1
@@ -98,7 +107,7 @@ class CountingMistakes:
         self.mistakes = mistakes
 
     @property
-    def hypothesis(self):
+    def hypothesis(self) -> Hypothesis:
         concepts = list(Thresholds(8).concepts())
         return concepts[min(self.mistakes, 8)]
 
@@ -121,7 +130,9 @@ class ConservativeCounting(Counting):
 
 @given(stream=streams)
 @pytest.mark.parametrize("learner", [Counting(), ConservativeCounting()])
-def test_learners_without_memory_of_examples_are_asked_each_time(learner, stream) -> None:
+def test_learners_without_memory_of_examples_are_asked_each_time(
+    learner: Any, stream: Stream
+) -> None:
     points = [x for x, _ in stream]
     ys = np.array([y for _, y in stream], dtype=np.uint8)
     xs = np.array(points)

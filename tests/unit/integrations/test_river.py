@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,9 @@ def classifier(**changes: Any) -> PrivateClassifier:
 
 def late(count: int) -> list[tuple[dict[str, Any], bool]]:
     """Examples that one rule fits."""
-    rows = ({"delay": 7 * i % 40, "carrier": ("UA", "AA")[i % 2]} for i in range(count))
+    rows: Iterator[dict[str, Any]] = (
+        {"delay": 7 * i % 40, "carrier": ("UA", "AA")[i % 2]} for i in range(count)
+    )
     return [(row, row["delay"] >= 15) for row in rows]
 
 

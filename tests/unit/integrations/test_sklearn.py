@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -242,4 +242,4 @@ def test_cross_validation_starts_a_run_for_each_fold() -> None:
 
 def test_a_generator_is_no_seed() -> None:
     with pytest.raises(ValueError, match="seed must be a whole number"):
-        PrivateOnlineClassifier(random_state="now").fit(*table(50))
+        PrivateOnlineClassifier(random_state=cast(int, "now")).fit(*table(50))

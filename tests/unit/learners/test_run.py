@@ -1,6 +1,8 @@
 """The run that guards an engine: validation, horizon, snapshots, wrappers."""
 
 import copy
+import fcntl
+import hashlib
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,10 +174,10 @@ def test_processes_that_claim_at_the_same_time_take_turns(
     path = tmp_path / "continued"
     saved = snapshots.unpack(CoinFlipper().start().snapshot())
     locks = []
-    monkeypatch.setattr(snapshots.fcntl, "flock", lambda file, how: locks.append((file, how)))
+    monkeypatch.setattr("fcntl.flock", lambda file, how: locks.append((file, how)))
     snapshots.FileRegister(path).claim(saved)
     [(file, how)] = locks
-    assert how == snapshots.fcntl.LOCK_EX and file.closed and file.name == str(path)
+    assert how == fcntl.LOCK_EX and file.closed and file.name == str(path)
 
 
 def test_a_register_remembers_across_processes(
@@ -207,7 +209,7 @@ def test_a_snapshot_that_names_foreign_code_is_refused(tmp_path: Path) -> None:
             return (Path(tmp_path / "hacked").touch, ())
 
     body = pickle.dumps({"recipe": Evil()})
-    digest = snapshots.hashlib.sha256(body).digest()
+    digest = hashlib.sha256(body).digest()
     with pytest.raises(SnapshotError):
         snapshots.unpack(snapshots._MAGIC + digest + body)
     assert not (tmp_path / "hacked").exists()

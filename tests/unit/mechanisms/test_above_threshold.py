@@ -20,7 +20,7 @@ def test_the_promise_is_epsilon() -> None:
 def test_far_below_is_no_and_far_above_is_yes() -> None:
     run = AboveThreshold(epsilon=1.0, threshold=0).start(rng=seeded(1))
     assert not any(run.ask(-(10**6)) for _ in range(1000))
-    assert run.ask(np.int64(10**6))
+    assert run.ask(np.int64(10**6))  # type: ignore[arg-type]
     assert run.halted
 
 

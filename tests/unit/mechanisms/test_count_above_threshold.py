@@ -223,6 +223,6 @@ def test_the_state_says_that_it_is_secret() -> None:
 
 def test_a_recipe_is_a_value() -> None:
     recipe = CountAboveThreshold(epsilon=0.5, threshold=3)
-    assert recipe == CountAboveThreshold(epsilon=0.5, threshold=np.int64(3))
+    assert recipe == CountAboveThreshold(epsilon=0.5, threshold=np.int64(3))  # type: ignore[arg-type]
     assert hash(recipe) == hash(CountAboveThreshold(epsilon=0.5, threshold=3))
     assert repr(recipe) == "CountAboveThreshold(epsilon=0.5, threshold=3)"

@@ -87,7 +87,7 @@ def test_replacing_an_element_costs_what_is_promised(epsilon: float, delta: floa
         noise, threshold, largest = noise_law(rate, bound), bound + 1, Decimal(0)
         for first in range(1, 2 * bound + 4):
             for second in range(2 * bound + 4):
-                pair = [
+                one, other = [
                     {
                         (i, j): p * r
                         for i, p in released(here, noise, threshold).items()
@@ -95,7 +95,7 @@ def test_replacing_an_element_costs_what_is_promised(epsilon: float, delta: floa
                     }
                     for here, there in ((first, second), (first - 1, second + 1))
                 ]
-                largest = max(largest, excess(*pair, Fraction(epsilon)))
+                largest = max(largest, excess(one, other, Fraction(epsilon)))
         return largest
 
     with localcontext() as context:

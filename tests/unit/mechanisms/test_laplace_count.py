@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,11 +54,12 @@ def test_impossible_epsilons_are_refused(epsilon: float) -> None:
 def test_counts_that_are_not_whole_are_refused_before_any_noise_is_drawn() -> None:
     rng = seeded(1)
     before = rng.state()
-    for count in (1.0, math.nan, "3", True):
+    counts: list[Any] = [1.0, math.nan, "3", True]
+    for count in counts:
         with pytest.raises(ValueError, match="count"):
-            LaplaceCount(epsilon=1.0).release(count, rng=rng)  # type: ignore[arg-type]
+            LaplaceCount(epsilon=1.0).release(count, rng=rng)
     with pytest.raises(ValueError, match="counts"):
-        LaplaceCount(epsilon=1.0).release_many(np.array([0.5]), rng=rng)  # type: ignore[arg-type]
+        LaplaceCount(epsilon=1.0).release_many(np.array([0.5]), rng=rng)
     with pytest.raises(ValueError, match="sensitivity"):
         LaplaceCount(epsilon=1.0, sensitivity=0)
     assert rng.state() == before

@@ -69,7 +69,7 @@ def law_of_a_random_head(coins: list[Fraction]) -> list[Fraction]:
         chance = math.prod(p if head else 1 - p for p, head in zip(coins, outcome, strict=True))
         for i, head in enumerate(outcome):
             if head and chance:
-                law[i] += chance / sum(outcome)
+                law[i] += chance / Fraction(sum(outcome))
     return law
 
 

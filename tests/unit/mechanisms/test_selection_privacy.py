@@ -36,7 +36,7 @@ def permute_and_flip_law(scores: tuple[int, ...], weights: Weights) -> list[Frac
         chance = math.prod(p if head else 1 - p for p, head in zip(coins, outcome, strict=True))
         for i, head in enumerate(outcome):
             if head and chance:
-                law[i] += chance / sum(outcome)
+                law[i] += chance / Fraction(sum(outcome))
     return law
 
 

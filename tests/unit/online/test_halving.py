@@ -9,6 +9,7 @@ from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.protocols import ConceptClass
 from littlestone.online.halving import Halving
 
 matrices = st.integers(1, 5).flatmap(
@@ -19,7 +20,9 @@ matrices = st.integers(1, 5).flatmap(
 
 
 @given(rows=matrices, data=st.data())
-def test_the_prediction_is_what_most_consistent_concepts_say(rows, data) -> None:
+def test_the_prediction_is_what_most_consistent_concepts_say(
+    rows: list[list[int]], data: st.DataObject
+) -> None:
     concepts = FiniteClass(np.array(rows))
     state, left = Halving(concepts).start(), concepts.matrix
     while True:
@@ -34,7 +37,7 @@ def test_the_prediction_is_what_most_consistent_concepts_say(rows, data) -> None
 
 
 @given(data=st.data())
-def test_votes_over_a_cube_are_counted_the_same_way(data) -> None:
+def test_votes_over_a_cube_are_counted_the_same_way(data: st.DataObject) -> None:
     concepts = Conjunctions(3)
     state = Halving(concepts).start()
     left = list(concepts.concepts())
@@ -54,6 +57,6 @@ def test_equal_concepts_count_once() -> None:
 
 
 @pytest.mark.parametrize("concepts", [Points(), Thresholds(2**20)], ids=repr)
-def test_classes_that_do_not_fit_in_a_table_are_refused(concepts) -> None:
+def test_classes_that_do_not_fit_in_a_table_are_refused(concepts: ConceptClass) -> None:
     with pytest.raises(ValueError, match="concepts must have at most"):
         Halving(concepts)

@@ -20,7 +20,9 @@ def dimension(rows: list[tuple[int, ...]]) -> int:
 
 
 @given(rows=matrices, data=st.data())
-def test_it_predicts_the_label_that_keeps_the_larger_dimension(rows, data) -> None:
+def test_it_predicts_the_label_that_keeps_the_larger_dimension(
+    rows: list[list[int]], data: st.DataObject
+) -> None:
     left = sorted({tuple(row) for row in rows})
     state = StandardOptimal(FiniteClass(np.array(rows))).start()
     for _ in range(3):

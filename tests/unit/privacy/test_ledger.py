@@ -226,11 +226,13 @@ def test_what_is_spent_is_the_worst_round_of_the_plain_definition(entries: Entri
             for charge in book.charges
             if charge.first <= t and (charge.last is None or t <= charge.last)
         ]
-        plain = [c for c in reading if isinstance(c.cost, PrivacyGuarantee)]
+        plain = [
+            (c.cost, c.prefix_conditional) for c in reading if isinstance(c.cost, PrivacyGuarantee)
+        ]
         rho = sum(c.cost.rho for c in reading if isinstance(c.cost, ZeroConcentrated))
         converted = ZeroConcentrated(rho=rho).epsilon_upper_bound(5e-7)
-        epsilon = max(epsilon, sum(c.cost.epsilon for c in plain) + converted)
-        fresh = sum(c.cost.delta for c in plain if c.prefix_conditional)
+        epsilon = max(epsilon, sum(cost.epsilon for cost, _ in plain) + converted)
+        fresh = sum(cost.delta for cost, conditional in plain if conditional)
         delta = max(delta, fresh + (5e-7 if rho else 0))
     assert book.spent().epsilon == pytest.approx(epsilon, rel=1e-9)
     assert book.spent().delta == pytest.approx(delta + everyone, rel=1e-9)

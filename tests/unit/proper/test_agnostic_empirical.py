@@ -129,7 +129,7 @@ def test_scores_are_those_of_the_definition(
         listed: Any = Points(8) if isinstance(concepts, Points) else SparseSets(2, 8)
     else:
         listed = concepts
-    best = {}
+    best: dict[tuple[int, ...], int] = {}
     for f in listed.concepts():
         row = tuple(f(x) for x in sample.points)
         errors = sum(f(x) != y for x, y in dataset)

@@ -26,7 +26,7 @@ BUDGET = {"epsilon": 6.0, "delta": 1e-3, "error": 0.9, "failure_probability": 0.
 
 
 def calibrated(concepts: FiniteClass, blocks: int = 50, samples: int = 500) -> IrreducibleLearner:
-    return IrreducibleLearner(concepts=concepts, **BUDGET, blocks=blocks, samples=samples)  # type: ignore[arg-type]
+    return IrreducibleLearner(concepts=concepts, **BUDGET, blocks=blocks, samples=samples)
 
 
 def test_it_finds_a_concept_that_fits(rng: Randomness) -> None:
@@ -87,7 +87,7 @@ def test_the_guarantee_is_what_the_parts_cost() -> None:
 
 
 def test_fewer_examples_than_planned_are_refused() -> None:
-    learner = IrreducibleLearner.planned(concepts=SCATTERED, **BUDGET)  # type: ignore[arg-type]
+    learner = IrreducibleLearner.planned(concepts=SCATTERED, **BUDGET)
     with pytest.raises(TooFewExamplesError) as refusal:
         learner.learn([(0, 0)] * 10, rng=seeded(1))
     assert refusal.value.needed == learner.samples > 10**6

@@ -3,6 +3,7 @@
 A reference of its own, so that docs/ERRATA.md R6, R7 and R11 do not rest on the learner's code.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -69,7 +70,7 @@ def agreeing(slots: list[FiniteVersionSpace | None]) -> list[Hypothesis | None]:
     return [soa(b) if a and b and soa(a) == soa(b) else None for a, b in pairs]
 
 
-def differing(one: list[object], other: list[object]) -> list[int]:
+def differing(one: Sequence[object], other: Sequence[object]) -> list[int]:
     return [i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
 
 

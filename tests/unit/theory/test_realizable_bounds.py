@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from littlestone.theory.realizable_bounds import (
     slots_upper_bound,
 )
 
-NEEDS = {"epsilon": 1.0, "delta": 1e-6, "failure_probability": 0.05}
+NEEDS: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "failure_probability": 0.05}
 
 
 @pytest.mark.parametrize("exponent", [5, 6, 7, 8, 9])

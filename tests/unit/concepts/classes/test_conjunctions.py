@@ -1,5 +1,6 @@
 """Conjunctions with many features, their hypotheses, and monotone disjunctions."""
 
+from collections.abc import Hashable
 from itertools import islice, product
 from typing import Any
 
@@ -47,7 +48,7 @@ def test_mistakes_of_conjunctions_over_many_features_need_no_scan() -> None:
     space = Conjunctions(n).version_space().restrict(point, 1)
     for feature in range(5, n):  # all features but five are needed
         space = space.restrict(tuple(int(i != feature) for i in range(n)), 0)
-    found = list(space.mistakes_of(space.standard_optimal()))
+    found: list[Any] = list(space.mistakes_of(space.standard_optimal()))
     assert len(found) == 31 and all(y == 1 and x[5:] == point[5:] for x, y in found)
     always = ConjunctionHypothesis(n, ())
     assert list(islice(space.mistakes_of(always), 2)) == [
@@ -65,7 +66,11 @@ def test_both_searches_for_the_best_conjunction_agree() -> None:
             if generator.random() < 0.8
         }
         assert module._best_sum(gains, n) == max(0, module._best_sum_at_once(gains, n))
-    tally = {(0,) * 30: (0, 5), (1,) * 30: (0, 3), (0,) * 15 + (1,) * 15: (9, 1)}
+    tally: dict[Hashable, tuple[int, int]] = {
+        (0,) * 30: (0, 5),
+        (1,) * 30: (0, 3),
+        (0,) * 15 + (1,) * 15: (9, 1),
+    }
     assert Conjunctions(30).fewest_mistakes(tally) == 4
 
 

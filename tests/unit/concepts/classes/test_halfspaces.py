@@ -142,7 +142,7 @@ def test_the_best_halfspace_in_hindsight_leaves_out_as_little_as_possible() -> N
     concepts = MarginHalfspaces(2, 0.3)
     for _ in range(8):
         points = concepts.domain.sample(4, generator)
-        tally = {x: tuple(generator.integers(0, 3, size=2).tolist()) for x in points}
+        tally: Any = {x: tuple(generator.integers(0, 3, size=2).tolist()) for x in points}
         examples = [(x, y, n) for x, two in tally.items() for y, n in enumerate(two) if n]
         costs = []
         for kept in product((0, 1), repeat=len(examples)):

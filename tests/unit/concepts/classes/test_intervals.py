@@ -33,7 +33,7 @@ def test_the_two_largest_gaps_decide_the_dimension() -> None:
 
 def test_no_dimension_changes_within_a_piece() -> None:
     for gap in range(1, 40):
-        covered = []
+        covered: list[int] = []
         for first, last in pieces(gap):
             covered += range(first, last + 1)
             for others in [(0, 0), (3, 2), (7, 7), (20, 11)]:

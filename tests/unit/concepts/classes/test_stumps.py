@@ -12,9 +12,10 @@ from littlestone.concepts.hypotheses.record_table import RecordTable
 from littlestone.concepts.hypotheses.rules import Rule
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
+from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import Schema
 
-DECLARED = {
+DECLARED: dict[str, dict[str, Any]] = {
     "dep_delay": {"grid": [0, 15, 30.5]},
     "hour": {"grid": [12]},
     "carrier": {"values": ["UA", "AA", "B6"]},
@@ -172,7 +173,8 @@ def test_rules_disagree_where_they_say() -> None:
     table = RecordTable(SCHEMA, TableHypothesis.from_labels(jury.many(list(SCHEMA))))
     assert table.disagreement(jury) is None
     for left in POOL.rules[:20]:
-        for right in (*POOL.rules[::7], jury, table):
+        others: list[Hypothesis] = [*POOL.rules[::7], jury, table]
+        for right in others:
             point = left.disagreement(right)
             same = left.many(list(SCHEMA)).tolist() == right.many(list(SCHEMA)).tolist()
             assert (point is None) == same
@@ -189,7 +191,9 @@ def test_a_pool_with_too_many_cells_names_the_way_out() -> None:
     assert pool.littlestone_dimension_upper_bound == 7
     space = pool.version_space().restrict((0,) * 8, 0)
     hypothesis = space.consistent()
-    x, y = space.hardest_mistake(hypothesis)
+    hardest = space.hardest_mistake(hypothesis)
+    assert hardest is not None
+    x, y = hardest
     assert hypothesis(x) != y and not space.restrict(x, y).is_empty
     deep = Stumps.over(Schema.from_mapping(fields), depth=2)
     with pytest.raises(ValueError, match=r"VC dimension .* at least"):

@@ -33,7 +33,9 @@ def test_the_optimal_rank_is_the_first_that_beats_the_rest() -> None:
 def test_a_huge_class_answers_at_once() -> None:
     left = Thresholds(HUGE).version_space().restrict(10**9, 0).restrict(10**12, 1)
     rule = left.standard_optimal()
-    x, y = left.hardest_mistake(rule)
+    hardest = left.hardest_mistake(rule)
+    assert hardest is not None
+    x, y = hardest
     assert left.restrict(x, y).dimension == left.dimension - 1
     assert list(islice(left.mistakes_of(rule), 2)) == [(10**9 + 1, 1), (10**9 + 2, 1)]
 
@@ -52,7 +54,8 @@ def test_bad_thresholds_are_refused(n: Any, k: Any) -> None:
 
 def test_points_and_labels_out_of_range_change_nothing() -> None:
     space = Thresholds(4).version_space()
-    for x, y in [(4, 0), (-1, 0), (1.5, 0), (True, 0), (0, 2), (0, None)]:
+    bad: list[Any] = [(4, 0), (-1, 0), (1.5, 0), (True, 0), (0, 2), (0, None)]
+    for x, y in bad:
         with pytest.raises(ValueError, match="must be"):
             space.restrict(x, y)
     assert space == Thresholds(4).version_space()
@@ -69,7 +72,7 @@ def test_adjacent_and_empty_runs_are_joined() -> None:
     assert StepFunction.from_runs(9, [(0, 9)]) == StepFunction(9, 1, ())
 
 
-SAME = [
+SAME: list[Any] = [
     ThresholdHypothesis(70_000, 69_000),
     StepFunction(70_000, 0, (69_000,)),
     TableHypothesis(bytes(69_000) + bytes([1]) * 1000),

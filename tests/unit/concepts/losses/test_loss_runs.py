@@ -65,7 +65,7 @@ def test_long_ranges_are_never_written_out(n: int) -> None:
             assert true == loss or true >= loss == min(runs.losses) + 50
 
 
-def written_at(losses: np.ndarray, lengths: object, position: int) -> int:  # type: ignore[type-arg]
+def written_at(losses: np.ndarray, lengths: object, position: int) -> int:
     for loss, length in zip(losses.tolist(), lengths, strict=True):  # type: ignore[call-overload]
         if position < length:
             return int(loss)

@@ -66,6 +66,7 @@ def test_a_node_of_height_r_has_lost_r_dimensions(
     tree = TournamentTree.fresh(4, start, seeded(seed))
     for leaf, x, y in examples:
         tree.insert(leaf, x, y)
+    state: Any
     for node, state in tree.pertinent.items():
         lost = CONCEPTS.littlestone_dimension - state.consistent.dimension
         assert state.failed or lost >= height(tree, node)

@@ -209,7 +209,7 @@ def test_numbers_that_describe_no_forest_are_refused(changed: Any, message: str)
 @pytest.mark.parametrize("name", ["epsilon", "delta", "rounds", "max_contributions"])
 def test_a_forest_without_rounds_or_budget_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=name):
-        dataclasses.replace(calibrated(Thresholds(6)), **{name: 0})
+        dataclasses.replace(calibrated(Thresholds(6)), **{name: 0})  # type: ignore[arg-type]
 
 
 def test_the_papers_forest_refuses_to_start_and_says_what_it_needs() -> None:

@@ -30,7 +30,7 @@ from littlestone.randomness import Randomness, seeded
 RECORDS = Schema.from_mapping({"delay": {"grid": [0, 5, 9]}, "carrier": {"values": ["UA", "AA"]}})
 SIXTEEN = Thresholds(16)
 ZERO = ThresholdHypothesis(100, 100)
-BUDGET = {"rounds": 2000, "epsilon": 1.0, "delta": 1e-6}
+BUDGET: dict[str, Any] = {"rounds": 2000, "epsilon": 1.0, "delta": 1e-6}
 LEARNERS = [
     PrivateMajority(concepts=Thresholds(16), **BUDGET),
     PrivateMajority(concepts=SparseSets(2, 30), **BUDGET),
@@ -77,9 +77,12 @@ def test_bad_recipes_are_refused_by_name(wrong: dict[str, Any], message: str) ->
 def test_a_plan_that_overspends_is_refused() -> None:
     exact = FreshPlan(threshold_epsilon=0.5, threshold=20, selection_rate=0.5)
     assert learner(delta=0.0, plan=exact).guarantee() == PrivacyGuarantee(epsilon=1.0)
-    for changed in ({"threshold_epsilon": 0.5000001}, {"selection_rate": 0.5000001}):
+    for dearer in (
+        replace(exact, threshold_epsilon=0.5000001),
+        replace(exact, selection_rate=0.5000001),
+    ):
         with pytest.raises(ValueError, match="plan must stay within the budget"):
-            learner(plan=replace(exact, **changed))
+            learner(plan=dearer)
     planned = learner(Intervals(8)).planned
     assert isinstance(planned, SampledPlan)
     first = planned.epochs[0]
@@ -190,6 +193,7 @@ def test_votes_follow_the_golden_run() -> None:
 
 def test_more_rounds_are_planned_for() -> None:
     short, long = learner(rounds=1000), learner(rounds=1000).for_rounds(10**9)
+    assert isinstance(long, PrivateMajority)
     assert isinstance(short.planned, FreshPlan) and isinstance(long.planned, FreshPlan)
     assert long.planned.threshold > short.planned.threshold
     assert long == learner(rounds=10**9)

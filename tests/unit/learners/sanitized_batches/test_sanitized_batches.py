@@ -185,7 +185,7 @@ def test_regret_stays_within_the_bound(base: Any, rng: Randomness) -> None:
     )
     game = play(recipe, Drifting(concepts, period=recipe.plan.batch), rounds=4000, rng=rng)
     # Exceeded with probability at most 1e-9.
-    assert game.regret <= recipe.regret_bound(failure_probability=1e-9)
+    assert game.regret is not None and game.regret <= recipe.regret_bound(failure_probability=1e-9)
     if base is HedgeLearner:
         assert recipe.regret_bound(failure_probability=0.05) < 4000
         assert recipe.expected_regret_bound() < 4000
@@ -279,7 +279,7 @@ def test_what_cannot_work_is_refused() -> None:
         return SanitizedBatches(concepts=CONCEPTS, rounds=100, epsilon=1.0, delta=1e-6, **options)
 
     tree = TreeSanitizer(concepts=CONCEPTS, epsilon=0.1)
-    for options, complaint in [
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"sanitizer": TreeSanitizer(concepts=CONCEPTS, epsilon=0.5)}, "labelled"),
         ({"sanitizer": TreeSanitizer(concepts=Thresholds(9), epsilon=0.5, labelled=True)}, "for"),
         ({"sanitizer": TreeSanitizer(concepts=CONCEPTS, epsilon=2.0, labelled=True)}, "budget"),
@@ -294,7 +294,8 @@ def test_what_cannot_work_is_refused() -> None:
         ),
         ({"base": HedgeLearner(concepts=Thresholds(9), rounds=10)}, "base must"),
         ({"batch": 0}, "batch"),
-    ]:
+    ]
+    for options, complaint in refused:
         with pytest.raises(ValueError, match=complaint):
             build(**options)
     with pytest.raises(ValueError, match="finitely many"):

@@ -13,6 +13,7 @@ from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import HorizonExceededError
+from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.learners.sanitized_experts.families import (
     HistogramFamily,
     RealizableFamily,
@@ -216,7 +217,7 @@ def test_regret_stays_below_the_bound(name: str, rng: Randomness) -> None:
     ids=repr,
 )
 def test_the_error_class_holds_every_difference(base: OnlineLearner) -> None:
-    points = np.arange(base.concepts.domain.size)
+    points = np.arange(base.concepts.domain.size or 0)
     errors = {h.many(points).tobytes() for h in error_class(base).concepts()}
     concepts = [h.many(points) for h in base.concepts.concepts()]
     states, seen = [base.start()], set()
@@ -256,11 +257,12 @@ def test_the_bound_has_the_parts_that_it_says() -> None:
     learner = SanitizedExperts(
         concepts=Points(), rounds=10**5, epsilon=8.0, delta=1e-6, sanitizer_share=0.25
     )
-    plan = learner.plan
+    plan, prediction = learner.plan, learner.plan.prediction
+    assert isinstance(prediction, ExponentialWeights)
     parts = (
         plan.construction.construction_upper_bound(failure_probability=0.025)
-        + math.log(plan.construction.experts) / plan.prediction.rate
-        + plan.prediction.rate * 10**5 / 8
+        + math.log(plan.construction.experts) / prediction.rate
+        + prediction.rate * 10**5 / 8
         + math.sqrt(10**5 * math.log(40) / 2)
     )
     assert parts <= learner.regret_bound(failure_probability=0.05) <= parts + 2

@@ -93,4 +93,4 @@ def test_noise_rates_are_exact() -> None:
     assert noise_rate(epsilon=0.1) == Fraction(3602879701896397, 36028797018963968)
     assert noise_rate(epsilon=Fraction(1, 3)) == Fraction(1, 3)
     assert noise_rate(epsilon=np.float64(0.5)) == Fraction(1, 2)
-    assert noise_rate(epsilon=np.int64(2)) == 2
+    assert noise_rate(epsilon=np.int64(2)) == 2  # type: ignore[arg-type]
