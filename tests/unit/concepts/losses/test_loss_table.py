@@ -1,6 +1,7 @@
 """Losses kept cleverly are the losses of the definition, and votes are votes."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,7 +131,7 @@ def test_few_rows_and_many_are_added_up_alike() -> None:
     generator = np.random.default_rng(8)
     rows = np.column_stack([generator.integers(width, size=99) for width in boxes.widths])
     gains = generator.integers(-5, 6, size=99)
-    one_by_one = sum(boxes.sums(rows[i : i + 1], gains[i : i + 1]) for i in range(99))
+    one_by_one: Any = sum(boxes.sums(rows[i : i + 1], gains[i : i + 1]) for i in range(99))
     assert boxes.sums(rows, gains).tolist() == one_by_one.tolist()
     assert isinstance(boxes, Boxes)
 

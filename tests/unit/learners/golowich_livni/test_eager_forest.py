@@ -198,5 +198,7 @@ def test_another_horizon_keeps_what_was_chosen_and_plans_the_rest(kind: Any) -> 
 def test_a_chosen_failure_probability_survives_another_horizon() -> None:
     basics: dict[str, Any] = {"concepts": CONCEPTS, "epsilon": 8.0, "delta": 1e-3}
     careful = EagerForest(rounds=100, failure_probability=1e-6, **basics)
-    assert careful.for_rounds(2000) == EagerForest(rounds=2000, failure_probability=1e-6, **basics)
-    assert careful.for_rounds(2000).plan != EagerForest(rounds=2000, **basics).plan
+    longer = careful.for_rounds(2000)
+    assert longer == EagerForest(rounds=2000, failure_probability=1e-6, **basics)
+    assert isinstance(longer, EagerForest)
+    assert longer.plan != EagerForest(rounds=2000, **basics).plan

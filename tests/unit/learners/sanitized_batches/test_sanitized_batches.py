@@ -264,9 +264,10 @@ def test_synthetic_datasets_are_within_their_bound(kind: str, rng: Randomness) -
 def test_other_horizons_are_planned_anew() -> None:
     recipe = SanitizedBatches(concepts=CONCEPTS, rounds=10**6, epsilon=1.0, delta=1e-6)
     shorter = recipe.for_rounds(10**4)
-    assert shorter.rounds == 10**4
+    assert isinstance(shorter, SanitizedBatches) and shorter.rounds == 10**4
     assert shorter.plan.batch < recipe.plan.batch
     kept = canned((0, 0), rounds=100, batch=10).for_rounds(50)
+    assert isinstance(kept, SanitizedBatches)
     assert isinstance(kept.plan.sanitizer, CannedSanitizer)
     assert (kept.plan.batch, kept.rounds) == (10, 50)
     run = UnknownHorizon(learner=recipe.for_rounds(64)).start(rng=seeded(1))

@@ -72,9 +72,9 @@ def test_histograms_need_examples_in_proportion_to_the_set() -> None:
 
 def test_classes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="few keys"):
-        HistogramSanitizer(concepts=Thresholds(3), epsilon=1.0, delta=1e-6)  # type: ignore[arg-type]
+        HistogramSanitizer(concepts=Thresholds(3), epsilon=1.0, delta=1e-6)
     with pytest.raises(ValueError, match="change seldom"):
-        TreeSanitizer(concepts=Points(3), epsilon=1.0)  # type: ignore[arg-type]
+        TreeSanitizer(concepts=Points(3), epsilon=1.0)
     with pytest.raises(ValueError, match="join neighbouring points"):
         TreeSanitizer(concepts=Thresholds(2**23), epsilon=1.0)
 
@@ -187,9 +187,9 @@ def test_synthetic_thresholds_follow_the_released_curve() -> None:
 
 def test_the_specialised_sanitizer_is_chosen() -> None:
     budget = {"size": 1000, "epsilon": 1.0, "delta": 1e-6}
-    assert isinstance(sanitizer_for(SparseSets(2), **budget), HistogramSanitizer)  # type: ignore[arg-type]
-    assert isinstance(sanitizer_for(Intervals(9), **budget), TreeSanitizer)  # type: ignore[arg-type]
-    assert isinstance(sanitizer_for(Conjunctions(2), **budget), FoolingSanitizer)  # type: ignore[arg-type]
+    assert isinstance(sanitizer_for(SparseSets(2), **budget), HistogramSanitizer)
+    assert isinstance(sanitizer_for(Intervals(9), **budget), TreeSanitizer)
+    assert isinstance(sanitizer_for(Conjunctions(2), **budget), FoolingSanitizer)
 
 
 @pytest.mark.parametrize("size", [10_000, 100_000])
