@@ -1,5 +1,7 @@
 """Histograms and trees as sanitizers: certain or sharp bounds, any number of keys."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -186,7 +188,7 @@ def test_synthetic_thresholds_follow_the_released_curve() -> None:
 
 
 def test_the_specialised_sanitizer_is_chosen() -> None:
-    budget = {"size": 1000, "epsilon": 1.0, "delta": 1e-6}
+    budget: dict[str, Any] = {"size": 1000, "epsilon": 1.0, "delta": 1e-6}
     assert isinstance(sanitizer_for(SparseSets(2), **budget), HistogramSanitizer)
     assert isinstance(sanitizer_for(Intervals(9), **budget), TreeSanitizer)
     assert isinstance(sanitizer_for(Conjunctions(2), **budget), FoolingSanitizer)
