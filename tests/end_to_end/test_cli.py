@@ -67,6 +67,10 @@ def test_play_draws_a_picture(tmp_path: Path) -> None:
         (("audit", "nothing"), "unknown audit 'nothing'"),
         (("audit", "above-threshold", "--epsilon", "-1"), "epsilon"),
         (("claims", "nothing"), "unknown claim 'nothing'"),
+        (("bounds", "nothing"), "unknown group 'nothing'"),
+        (("bounds", "--dimension", "99"), "dimension must be at most"),
+        (("bounds", "--plot", "x.png"), "--plot needs --over"),
+        (("bounds", "tails", "--over", "epsilon", "--plot", "x.png"), "depends on epsilon"),
     ],
 )
 def test_a_refusal_is_one_line_without_a_traceback(
@@ -116,3 +120,22 @@ def test_the_version_is_that_of_the_package() -> None:
 def test_an_unknown_command_is_told_its_neighbour() -> None:
     result = run("plaj")
     assert result.exit_code == 2 and "Did you mean 'play'?" in result.output
+
+
+def test_bounds_are_printed_with_side_and_source() -> None:
+    output = " ".join(run("bounds", "floors", "--rounds", "1000").output.split())
+    assert "floors: points at least" in output and "FHMM23" in output
+
+
+def test_bounds_as_json_have_a_logarithm_where_floats_end() -> None:
+    rows = json.loads(run("bounds", "realizable", "--dimension", "6", "--json").output)
+    (mistakes,) = [row for row in rows if row["bound"] == "realizable: mistakes"]
+    assert mistakes["value"] is None and mistakes["log2"] > 1024
+
+
+@pytest.mark.parametrize("over", ["rounds", "epsilon", "dimension"])
+def test_bounds_are_drawn_along_an_axis(over: str, tmp_path: Path) -> None:
+    picture = tmp_path / "bounds.svg"
+    result = run("bounds", "realizable", "floors", "--over", over, "--plot", str(picture))
+    assert result.exit_code == 0, result.output
+    assert "<svg" in picture.read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from littlestone.concepts.classes.aggregation import (
 )
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.dimensions.dual import dual, dual_littlestone_dimension, dual_vc_dimension
-from littlestone.theory.aggregation_bounds import (
+from littlestone.theory.dimension_bounds import (
     aggregation_closed_form_upper_bound,
     aggregation_upper_bound,
     dual_littlestone_upper_bound,

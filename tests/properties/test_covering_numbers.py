@@ -10,7 +10,7 @@ from scipy.optimize import LinearConstraint, milp
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.dimensions.covering import covering_number, growth_function
-from littlestone.theory.sauer import sauer_closed_form_upper_bound, sauer_upper_bound
+from littlestone.theory.dimension_bounds import sauer_closed_form_upper_bound, sauer_upper_bound
 
 Path = tuple[int, ...]
 Tree = dict[Path, int]

@@ -7,7 +7,7 @@ import numpy as np
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many
 from littlestone.randomness import Randomness
-from littlestone.theory.coupon import coupon_failure_upper_bound, half_uncovered_upper_bound
+from littlestone.theory.concentration import coupon_failure_upper_bound, half_uncovered_upper_bound
 
 # (bins, cells): with few cells the lemma's bound is large enough to be seen.
 QUICK = ((64, 4), (64, 8), (256, 16))

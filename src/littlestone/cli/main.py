@@ -28,6 +28,7 @@ COMMANDS = {
     ),
     "claims": ("claims:run", "Examine statements of the paper; exit status 1 if one is refuted."),
     "recommend": ("recommend:run", "Rank the learners for a class and a budget, and say why."),
+    "bounds": ("bounds:run", "Every bound of the paper and of this library, as numbers."),
     "sanitize": (
         "sanitize:run",
         "Publish a private synthetic version of a column, good for every concept of a class.",

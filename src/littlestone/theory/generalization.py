@@ -2,7 +2,8 @@
 
 The paper states the first two with an unnamed constant. Here the realizable one is derived from
 the relative one, applied to the disagreements of pairs of concepts, and the agnostic one is the
-classical bound of Vapnik and Chervonenkis, which costs a logarithm more than the paper's.
+classical bound of Vapnik and Chervonenkis, which costs a logarithm more than the paper's. The last
+bound is behind every sample size that has its own logarithm on the other side.
 """
 
 import math
@@ -81,6 +82,19 @@ def agnostic_samples_upper_bound(
         start=_turning_point(vc_dimension, error**2 / 8),
         failure_probability=failure_probability,
     )
+
+
+def self_logarithm_upper_bound(*, factor: float, offset: float) -> float:
+    """The smallest x from which on x ≥ a·ln x + b is at most 4a·ln(2a) + 2b [P, Lemma xgelogx].
+
+    >>> x = self_logarithm_upper_bound(factor=10, offset=5)
+    >>> x >= 10 * math.log(x) + 5
+    True
+    """
+    require.positive(factor=factor, offset=offset)
+    if factor < 1:
+        raise ValueError(f"factor must be at least 1, got factor={factor!r}")
+    return upwards(4 * factor * math.log(2 * factor) + 2 * offset)
 
 
 def _log_growth(points: int, vc_dimension: int) -> float:

@@ -21,6 +21,8 @@ PRINTED_EXPONENT: Final = 6
 def frequent_pairs_lower_bound(*, layer: int, slots: int, exponent: int = EXPONENT) -> Fraction:
     """M_s = 128·2^(−c·2^s)·N_s: pairs that collide or agree, for each consistent concept.
 
+    [P, Lemma realizable_utility]
+
     >>> frequent_pairs_lower_bound(layer=0, slots=2**20) <= 2**20 // 2
     True
     >>> frequent_pairs_lower_bound(layer=0, slots=2**20, exponent=PRINTED_EXPONENT) <= 2**20 // 2
@@ -50,7 +52,7 @@ def instances_upper_bound(*, dimension: int) -> int:
 
 
 def printed_slots_lower_bound(*, dimension: int) -> int:
-    """2^(24·2^d + d): the printed proof asks for more slots than this.
+    """2^(24·2^d + d): the printed proof asks for more slots [P, Theorem realizable2].
 
     >>> math.log2(printed_slots_lower_bound(dimension=3))
     195.0
@@ -62,7 +64,7 @@ def printed_slots_lower_bound(*, dimension: int) -> int:
 def slots_upper_bound(
     *, dimension: int, epsilon: float, delta: float, failure_probability: float
 ) -> int:
-    """An N_0 that suffices, by the proof of Theorem realizable2 with c = 8 in place of 6.
+    """An N_0 that suffices, by the theorem's proof with c = 8 for 6 [P, Theorem realizable2].
 
     With A = 2^(32·2^d + d): 4A·d·ln(2A·d) + 2A(d·ln 7 + ln(6d/β)), raised to what the histogram
     and the coupons need, and to a multiple of 2^(d+1).
@@ -88,9 +90,10 @@ def slots_upper_bound(
 def sharp_slots_upper_bound(
     *, dimension: int, epsilon: float, delta: float, failure_probability: float
 ) -> int:
-    """The smallest power of two that passes every condition of the proof, as it stands.
+    """The smallest power of two that passes every condition of the same proof, as it stands.
 
-    About 2^(16·2^d): transitions start from layers below d only (docs/ERRATA.md, R17).
+    [P, Theorem realizable2] About 2^(16·2^d): transitions start from layers below d only
+    (docs/ERRATA.md, R17).
 
     >>> needs = dict(epsilon=1.0, delta=1e-6, failure_probability=0.05)
     >>> [round(math.log2(sharp_slots_upper_bound(dimension=d, **needs))) for d in (1, 2, 3)]

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from littlestone.theory.coupon import (
+from littlestone.theory.concentration import (
     coupon_cells_upper_bound,
     coupon_failure_upper_bound,
     half_uncovered_upper_bound,

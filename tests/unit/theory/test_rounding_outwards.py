@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from littlestone.theory.logarithms import self_logarithm_upper_bound
+from littlestone.theory.generalization import self_logarithm_upper_bound
 from littlestone.theory.outwards import downwards, log_upwards, upwards
 
 VALUES = [0.0, 1e-320, 1e-9, 0.1, 1.0, 12345.678, 1e300]

@@ -21,7 +21,7 @@ from littlestone.sanitizers.realizable.hitting_set import hitting_set
 from littlestone.sanitizers.realizable.realizable_plan import smallest_high
 from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
 from littlestone.sanitizers.realizable.winnow_generator import WinnowGenerator, identric_mean
-from littlestone.theory.aggregation_bounds import majority_upper_bound
+from littlestone.theory.dimension_bounds import majority_upper_bound
 
 SPARSE = FiniteClass(np.random.default_rng(6).random((80, 40)) < 0.08)
 SIZE = 40_000

@@ -1,0 +1,124 @@
+"""A bound knows its function, its side and its source, and becomes a row at a setting."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from littlestone.bounds.setting import Setting
+
+SIDES: Final = {
+    "_upper_bound": "at most",
+    "_lower_bound": "at least",
+    "_floor": "at least",
+    "_order": "of order",
+    "_plan": "at most",
+}
+_CITATION: Final = re.compile(r"\s*\[(P, [^\]]+|[A-Z]+\d\d[^\]]*)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One function of ``theory/``, what it bounds, and where its arguments come from."""
+
+    group: str
+    quantity: str
+    function: Callable[..., Any]
+    needs: str
+    """Its arguments: ``rounds`` is the setting's, ``experts=concepts`` too, ``batch=1`` is 1."""
+
+    @property
+    def name(self) -> str:
+        """The module and the function without its side, which is a column of its own."""
+        module = self.function.__module__.rpartition(".")[2].removesuffix("_bounds")
+        name = self.function.__name__.removesuffix(self._suffix)
+        return f"{module}: {name}".replace("_", " ")
+
+    @property
+    def side(self) -> str:
+        return SIDES[self._suffix]
+
+    @property
+    def words(self) -> str:
+        """The first paragraph of its docstring without citations: the formula, what it is for."""
+        first = _CITATION.sub("", str(self.function.__doc__).split("\n\n")[0]).replace("``", "")
+        return re.sub(r"\s+", " ", first)
+
+    @property
+    def source(self) -> str:
+        """The statement it comes from, as its docstring cites it, or "here"."""
+        cited = _CITATION.search(str(self.function.__doc__))
+        return re.sub(r"\s+", " ", cited[1]) if cited else "here"
+
+    @property
+    def _suffix(self) -> str:
+        return next(end for end in SIDES if self.function.__name__.endswith(end))
+
+    def at(self, setting: Setting) -> "Row":
+        """The number, or why there is none."""
+        given: dict[str, Any] = {}
+        try:
+            for need in self.needs.split():
+                name, _, value = need.partition("=")
+                given[name] = _argument(value or name, setting)
+            found = self.function(**given)
+        except ValueError as refusal:
+            return Row(self, given, None, str(refusal))
+        except OverflowError:
+            return Row(self, given, None, "needs numbers that are too large for a float")
+        # A plan is a set of parameters with the mistakes that they prove.
+        return Row(self, given, getattr(found, "mistakes", found), None)
+
+
+def _argument(value: str, setting: Setting) -> Any:
+    if value.isidentifier():
+        return getattr(setting, value)
+    return float(value) if "." in value else int(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A bound at a setting: the arguments and the value, or the reason for having none."""
+
+    bound: Bound
+    arguments: Mapping[str, Any]
+    value: int | float | Fraction | None
+    refusal: str | None
+
+    @property
+    def log2(self) -> float | None:
+        """The binary logarithm, which fits where the number does not; none of 0 or less."""
+        if self.value is None or self.value <= 0:
+            return None
+        if isinstance(self.value, Fraction):
+            return math.log2(self.value.numerator) - math.log2(self.value.denominator)
+        return math.log2(self.value)
+
+    @property
+    def text(self) -> str:
+        """Four digits, or 2^x for what nobody can read otherwise."""
+        if self.value is None:
+            return "–"
+        exponent = self.log2
+        if exponent is not None and abs(exponent) >= 30:
+            return f"2^{exponent:.1f}"
+        number = float(self.value)
+        return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+
+    def to_json(self) -> dict[str, Any]:
+        exponent = self.log2
+        value = self.value if exponent is None or abs(exponent) < 1000 else None
+        return {
+            "group": self.bound.group,
+            "bound": self.bound.name,
+            "side": self.bound.side,
+            "quantity": self.bound.quantity,
+            "value": None if value is None else float(value),
+            "log2": exponent,
+            "source": self.bound.source,
+            "says": self.bound.words,
+            "needs": self.bound.needs,
+            "refusal": self.refusal,
+        }

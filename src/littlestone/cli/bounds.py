@@ -1,0 +1,92 @@
+"""The command ``littlestone bounds`` prints every bound, at one setting or along one axis."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from littlestone.bounds.bound import Row
+from littlestone.bounds.every_bound import GROUPS, along, at_setting
+from littlestone.bounds.setting import Setting
+from littlestone.cli.options import AsJson, Delta, Epsilon
+
+
+def run(
+    groups: Annotated[
+        list[str] | None, typer.Argument(help=f"Of {', '.join(GROUPS)}; all by default.")
+    ] = None,
+    rounds: Annotated[int, typer.Option(help="The horizon T.")] = 10**6,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-6,
+    failure_probability: Annotated[float, typer.Option(help="β.")] = 0.05,
+    dimension: Annotated[int, typer.Option(help="Littlestone and VC dimension d.")] = 2,
+    concepts: Annotated[int, typer.Option(help="Concepts of a finite class, or experts.")] = 1024,
+    points: Annotated[int, typer.Option(help="Points of a finite domain.")] = 1024,
+    samples: Annotated[int, typer.Option(help="Examples n that are at hand.")] = 10**5,
+    error: Annotated[float, typer.Option(help="The wanted error α.")] = 0.1,
+    over: Annotated[
+        str | None, typer.Option(help="Let this one grow: rounds, epsilon or dimension.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw it; needs --over.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Each is a number with its side, its formula and the statement it comes from.
+
+    Numbers beyond a thousand millions are shown as powers of two. Nothing is read, nothing spent.
+    """
+    setting = Setting(
+        rounds=rounds,
+        epsilon=epsilon,
+        delta=delta,
+        failure_probability=failure_probability,
+        dimension=dimension,
+        concepts=concepts,
+        points=points,
+        samples=samples,
+        error=error,
+    )
+    if plot is not None and over is None:
+        raise ValueError("--plot needs --over rounds, epsilon or dimension")
+    settings = [setting] if over is None else along(setting, over)
+    columns = [at_setting(each, groups or ()) for each in settings]
+    values = [] if over is None else [getattr(each, over) for each in settings]
+    if plot is not None and over is not None:
+        from littlestone.cli.pictures import bounds_along
+
+        bounds_along(values, columns, over, plot)
+    if as_json:
+        records = [[row.to_json() for row in rows] for rows in columns]
+        found = {"over": over, "values": values, "bounds": records}
+        print(json.dumps(records[0] if over is None else found))  # noqa: T201
+        return
+    console = Console()
+    for group in dict.fromkeys(row.bound.group for row in columns[0]):
+        mine = [[row for row in rows if row.bound.group == group] for rows in columns]
+        console.print(_table(group, mine[0]) if over is None else _grid(group, over, values, mine))
+    if plot is not None:
+        console.print(f"picture: {plot}")
+
+
+def _table(group: str, rows: list[Row]) -> Table:
+    table = Table("bound", "at", title=group, title_justify="left", box=SIMPLE)
+    table.add_column("value", justify="right")
+    table.add_column("from")
+    for row in rows:
+        why = "" if row.refusal is None else f" Not here: {row.refusal}."
+        name = f"{row.bound.name}\n[dim]{escape(row.bound.words + why)}[/]"
+        table.add_row(name, f"{row.bound.side}\n{row.bound.quantity}", row.text, row.bound.source)
+    return table
+
+
+def _grid(group: str, over: str, values: list[float], columns: list[list[Row]]) -> Table:
+    table = Table("bound", "", title=f"{group}, over {over}", title_justify="left", box=SIMPLE)
+    for value in values:
+        table.add_column(f"{value:g}", justify="right")
+    for rows in zip(*columns, strict=True):
+        table.add_row(rows[0].bound.name, rows[0].bound.side, *(row.text for row in rows))
+    return table
