@@ -103,7 +103,7 @@ class Row:
             return "–"
         exponent = self.log2
         if exponent is not None and abs(exponent) >= 30:
-            return f"2^{exponent:.1f}"
+            return f"2^{exponent:.1f}" if abs(exponent) < 1000 else f"2^{exponent:.0f}"
         number = float(self.value)
         return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 

@@ -15,6 +15,9 @@ from littlestone.bounds.every_bound import GROUPS, along, at_setting
 from littlestone.bounds.setting import Setting
 from littlestone.cli.options import AsJson, Delta, Epsilon
 
+COLUMNS = 6
+"""So many numbers fit on a line; pictures show more."""
+
 
 def run(
     groups: Annotated[
@@ -84,9 +87,12 @@ def _table(group: str, rows: list[Row]) -> Table:
 
 
 def _grid(group: str, over: str, values: list[float], columns: list[list[Row]]) -> Table:
-    table = Table("bound", "", title=f"{group}, over {over}", title_justify="left", box=SIMPLE)
-    for value in values:
-        table.add_column(f"{value:g}", justify="right")
-    for rows in zip(*columns, strict=True):
-        table.add_row(rows[0].bound.name, rows[0].bound.side, *(row.text for row in rows))
+    title = f"{group}, over {over}"
+    table = Table("bound", title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
+    step = 1 if len(values) <= COLUMNS else 2
+    for value in values[::step]:
+        table.add_column(f"{value:g}", justify="right", no_wrap=True)
+    for rows in zip(*columns[::step], strict=True):
+        bound = rows[0].bound
+        table.add_row(f"{bound.name} [dim]{bound.side}[/]", *(row.text for row in rows))
     return table
