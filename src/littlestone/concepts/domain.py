@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.canonical_key import canonical_key, canonical_keys
-from littlestone.concepts.protocols import Point
+from littlestone.concepts.protocols import Domain, Point
 
 _LARGEST_RANGE = 2**63 - 1  # blocks of points are int64 arrays
 
@@ -173,6 +173,23 @@ class BooleanCube:
 
     def _refusal(self, x: Any) -> ValueError:
         return ValueError(f"x must be {self.n} zeros and ones, got x={x!r}")
+
+
+def block_of(domain: Domain, points: Sequence[Point]) -> Any:
+    """What ``domain.check_many`` gives for points that ``domain.check`` has given already.
+
+    Only the first of them is checked again, to see what a block looks like.
+
+    >>> block_of(IntegerRange(9), [3, 5])
+    array([3, 5])
+    """
+    first = domain.check_many(points[:1])
+    if not isinstance(first, np.ndarray):
+        return list(points)
+    try:
+        return np.array(points, dtype=first.dtype).reshape(len(points), *first.shape[1:])
+    except OverflowError:  # whole numbers beyond int64
+        return np.array(points, dtype=object)
 
 
 def _as_array(points: list[Any]) -> NDArray[Any]:

@@ -125,7 +125,7 @@ class PrivateClassifier(base.Classifier):
 
     def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
         point, number = self._reader.point(x), label_number(self._numbers, y)
-        self.run.observe(point, number)
+        self.run.observe_canonical(point, number)
 
     def predict_one(self, x: Mapping[Any, Any], **_: Any) -> Any:
         return self.labels[self.run.hypothesis(self._reader.point(x))]

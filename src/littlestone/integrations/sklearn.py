@@ -289,7 +289,7 @@ def _learn(run: PrivateRun, points: Any, numbers: NDArray[np.uint8]) -> None:
     taken, block = 0, _FIRST_BLOCK
     while taken < len(numbers):
         end = taken + block
-        took = run.observe_many(points[taken:end], numbers[taken:end])
+        took = run.observe_many_canonical(points[taken:end], numbers[taken:end])
         taken += took
-        # Each call validates its whole block, which is wasted where the rule changes early.
+        # A learner may look at its whole block, which is wasted where the rule changes early.
         block = 2 * block if took == block else _FIRST_BLOCK

@@ -10,6 +10,9 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.errors import HorizonExceededError, SnapshotError
@@ -254,8 +257,10 @@ class PrivateRun:
 
     def observe(self, x: Any, y: Any) -> None:
         """Take one labelled example; bad input is refused and changes nothing."""
-        point = self._check(x)
-        label = require.label(y)
+        self.observe_canonical(self._check(x), require.label(y))
+
+    def observe_canonical(self, point: Any, label: Label) -> None:
+        """``observe`` for a caller who has checked the point by the domain and the label."""
         self._require_rounds()
         self._played += 1
         self._engine.step(point, label)
@@ -266,11 +271,32 @@ class PrivateRun:
 
         The whole block is validated first. A block longer than the rounds left is cut there.
         """
+        return self.observe_many_canonical(*self.validated(xs, ys))
+
+    def validated(self, xs: Any, ys: Any) -> tuple[Any, NDArray[np.uint8]]:
+        """A block as ``observe_many_canonical`` takes it, or a refusal.
+
+        Who feeds a long block whatever it publishes validates it once and hands on the rest:
+
+        >>> import littlestone as ls
+        >>> run = ls.AgnosticFinite(
+        ...     concepts=ls.Thresholds(8), rounds=1000, epsilon=1.0, delta=1e-6).start()
+        >>> points, labels = run.validated([1, 6] * 500, [0, 1] * 500)
+        >>> while len(labels):
+        ...     taken = run.observe_many_canonical(points, labels)
+        ...     points, labels = points[taken:], labels[taken:]
+        >>> run.rounds_played
+        1000
+        """
         points, labels = self._check_many(xs), require.labels(ys)
         if len(points) != len(labels):
             raise ValueError(
                 f"xs and ys must be equally long, got len(xs)={len(points)}, len(ys)={len(labels)}"
             )
+        return points, labels
+
+    def observe_many_canonical(self, points: Any, labels: NDArray[np.uint8]) -> int:
+        """``observe_many`` for a caller who has validated the block, or the one it is a part of."""
         if not len(labels):
             return 0
         self._require_rounds()

@@ -4,7 +4,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from littlestone import require
-from littlestone.concepts.protocols import Hypothesis
+from littlestone.concepts.domain import block_of
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Point
 from littlestone.errors import HorizonExceededError
 from littlestone.learners.run import PrivateLearner, PrivateRun, name_of
 from littlestone.learners.snapshots import Saved
@@ -29,13 +30,15 @@ DIGEST_BYTES = 16
 class Event:
     """One labelled example with an identity of its own; ``x`` must be JSON.
 
-    ``line`` says where it came from, for messages only.
+    ``line`` says where it came from, for messages only. A reader that has checked ``x`` (made of
+    what JSON gives back unchanged) leaves the canonical ``example``, which is not checked again.
     """
 
     id: str
     x: Any
     y: int
     line: int | None = None
+    example: Example | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,8 @@ class DurableRun:
 
     def _checked(self, events: Sequence[Event]) -> list[Taken]:
         """The events as they are stored, or a refusal that names the first bad one."""
-        self._recipe.concepts.domain.check_many([_point(event.x) for event in events])
+        unchecked = [_point(event.x) for event in events if event.example is None]
+        self._recipe.concepts.domain.check_many(unchecked)
         batch = self._rounds + 1
         return [_stored(event, batch + place, batch) for place, event in enumerate(events)]
 
@@ -237,24 +241,36 @@ class DurableRun:
 
     def _fed(self, events: Sequence[Taken]) -> Iterator[tuple[int, int]]:
         """Feed one group; yields the stretches at whose ends the hypothesis may have changed."""
-        examples = [json.loads(event.body or "") for event in events]
+        points, labels = self._examples(events)
         if len(events) == 1:
-            (x, y), run = examples[0], self._run
-            point = _point(x)
-            wrong_one = run.hypothesis(self._recipe.concepts.domain.check(point)) != y
-            run.observe(point, y)
+            wrong_one = self._run.hypothesis(points[0]) != labels[0]
+            self._run.observe_canonical(points[0], labels[0])
             self._mistakes += wrong_one
             yield 0, 1
             return
-        points = self._recipe.concepts.domain.check_many([_point(x) for x, _ in examples])
-        labels = np.array([y for _, y in examples], dtype=np.uint8)
+        block, known = block_of(self._recipe.concepts.domain, points), require.labels(labels)
         start = 0
         while start < len(events):
-            wrong = self._run.hypothesis.many(points[start:]) != labels[start:]
-            end = start + self._run.observe_many(points[start:], labels[start:])
-            self._mistakes += int(np.count_nonzero(wrong[: end - start]))
+            published = self._run.hypothesis
+            end = start + self._run.observe_many_canonical(block[start:], known[start:])
+            wrong = published.many(block[start:end]) != known[start:end]
+            self._mistakes += int(np.count_nonzero(wrong))
             yield start, end
             start = end
+
+    def _examples(self, events: Sequence[Taken]) -> tuple[list[Point], list[Label]]:
+        """The points, in canonical form, and the labels."""
+        check = self._recipe.concepts.domain.check
+        points, labels = [], []
+        for event in events:
+            if event.example is None:
+                x, label = json.loads(event.body or "")
+                point = check(_point(x))
+            else:
+                point, label = event.example
+            points.append(point)
+            labels.append(label)
+        return points, labels
 
     def _changed(self) -> bool:
         newest, before = self._run.hypothesis, self._published
@@ -309,7 +325,7 @@ def _stored(event: Event, round_number: int, batch: int) -> Taken:
         raise ValueError(f"id must be a non-empty string, got id={event.id!r}")
     body = json.dumps([event.x, require.label(event.y)], sort_keys=True, separators=(",", ":"))
     digest = hashlib.blake2b(body.encode(), digest_size=DIGEST_BYTES).digest()
-    return Taken(round_number, event.id, digest, body, batch)
+    return Taken(round_number, event.id, digest, body, batch, event.example)
 
 
 def release_body(hypothesis: Hypothesis, *, number: int, round_number: int) -> bytes:

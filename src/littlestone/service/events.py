@@ -81,12 +81,12 @@ def _event(
 ) -> Event | BadRow:
     try:
         point = convert(row)
-        concepts.domain.check(tuple(point) if isinstance(point, list) else point)
+        canonical = concepts.domain.check(tuple(point) if isinstance(point, list) else point)
         label = _label(row.get(columns.label), columns.label)
         identity = f"line {line}" if columns.identity is None else row.get(columns.identity)
         if identity is None or identity == "":
             raise ValueError(f"column {columns.identity!r} is missing")
-        return Event(str(identity), point, label, line)
+        return Event(str(identity), point, label, line, (canonical, label))
     except (ValueError, TypeError) as problem:
         return BadRow(line, str(problem))
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from littlestone.concepts.protocols import Example
 from littlestone.errors import LittlestoneError
 
 FORMAT: Final = "2"
@@ -57,7 +58,8 @@ class Taken:
     """An event as it is stored; its body is dropped at the next checkpoint.
 
     ``batch`` is the first round of the group it came in: a replay must group events alike,
-    because a block and single rounds have the same law but not the same noise.
+    because a block and single rounds have the same law but not the same noise. ``example`` is the
+    body in canonical form, where that is known; it is not stored.
     """
 
     round: int
@@ -65,6 +67,7 @@ class Taken:
     digest: bytes
     body: str | None
     batch: int
+    example: Example | None = None
 
 
 @dataclass(frozen=True, slots=True)

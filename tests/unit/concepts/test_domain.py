@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
+from littlestone.concepts.ball import RationalBall
+from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange, block_of
+from littlestone.concepts.protocols import Domain
+from littlestone.concepts.schema import Schema
 
 
 class Colour(str, Enum):  # noqa: UP042 - str() of a StrEnum would hide what is tested
@@ -151,3 +154,27 @@ def test_blocks_of_booleans_become_numbers() -> None:
 def test_a_key_that_compares_in_its_own_way_is_refused() -> None:
     with pytest.raises(ValueError, match="must be made of"):
         AnyHashable().check(AnyCase("Red"))
+
+
+RECORD: dict[str, Any] = {"delay": {"grid": [0, 15]}, "from": {"values": ["A", "B"]}}
+
+
+@pytest.mark.parametrize(
+    ("domain", "xs"),
+    [
+        (IntegerRange(9), [3, np.int16(5), 0]),
+        (AnyHashable(), ["a", 7.0, ("b", True)]),
+        (AnyHashable(), [1, 2, 3]),
+        (BooleanCube(2), [[True, 0], (1, 1)]),
+        (Schema.from_mapping(RECORD), [{"delay": 20, "from": "A"}, (0, 1)]),
+        (RationalBall(2), [(0.5, -0.25), (0, 1)]),
+        (RationalBall(2), [(0.5, -0.25), (0.1, 0.2), (1e-30, 0.0)]),
+        (IntegerRange(9), []),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_a_block_of_canonical_points_is_what_checking_gives(domain: Domain, xs: list[Any]) -> None:
+    block, checked = block_of(domain, [domain.check(x) for x in xs]), domain.check_many(xs)
+    assert type(block) is type(checked)
+    assert np.array_equal(block, checked) if isinstance(block, np.ndarray) else block == checked
+    assert getattr(block, "dtype", None) == getattr(checked, "dtype", None)

@@ -167,7 +167,7 @@ def test_an_error_while_learning_closes_the_run(
         raise RuntimeError("disk full")
 
     run.take(events(0, 2))
-    monkeypatch.setattr(type(run.run), "observe_many", fail)
+    monkeypatch.setattr(type(run.run), "observe_many_canonical", fail)
     with pytest.raises(RuntimeError, match="disk full"):
         run.take(events(2, 6))
     with pytest.raises(StoreError, match="in doubt"):
