@@ -15,7 +15,7 @@ from littlestone.bounds.every_bound import GROUPS, along, at_setting
 from littlestone.bounds.setting import Setting
 from littlestone.cli.options import AsJson, Delta, Epsilon
 
-COLUMNS = 6
+COLUMNS = 4
 """So many numbers fit on a line; pictures show more."""
 
 
@@ -40,7 +40,8 @@ def run(
 ) -> None:
     """Each is a number with its side, its formula and the statement it comes from.
 
-    Numbers beyond a thousand millions are shown as powers of two. Nothing is read, nothing spent.
+    Numbers beyond a thousand millions are shown as powers of two. With --over, those that do not
+    change are left out. Nothing is read, nothing spent.
     """
     setting = Setting(
         rounds=rounds,
@@ -94,5 +95,7 @@ def _grid(group: str, over: str, values: list[float], columns: list[list[Row]]) 
         table.add_column(f"{value:g}", justify="right", no_wrap=True)
     for rows in zip(*columns[::step], strict=True):
         bound = rows[0].bound
+        if len({row.value for row in rows}) == 1:
+            continue  # it does not depend on what grows
         table.add_row(f"{bound.name} [dim]{bound.side}[/]", *(row.text for row in rows))
     return table
