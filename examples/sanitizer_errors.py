@@ -7,9 +7,9 @@ python examples/sanitizer_errors.py docs/images --full   the pictures of docs/SA
 import sys
 from pathlib import Path
 
-from littlestone.claims import realizable_samples, sanitizers_compared
 from littlestone.claims.core import examine
 from littlestone.claims.figures import draw
+from littlestone.claims.sanitization import realizable_samples, sanitizers_compared
 
 SEED = 20_26
 

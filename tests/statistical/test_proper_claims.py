@@ -2,8 +2,9 @@
 
 import pytest
 
-from littlestone.claims import algorithm_4_utility, sanitized_batches_regret
+from littlestone.claims.agnostic import sanitized_batches_regret
 from littlestone.claims.core import Verdict
+from littlestone.claims.sanitization import algorithm_4_utility
 from littlestone.randomness import Randomness
 
 

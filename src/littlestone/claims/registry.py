@@ -1,57 +1,38 @@
-"""Every claim by name: a plain dictionary."""
+"""Every claim is in one plain dictionary, by name."""
 
 from collections.abc import Mapping
+from importlib import import_module
+from typing import Final
 
-from littlestone.claims import (
-    above_threshold_error,
-    adaptive_breaks_dartboard,
-    algorithm_4_utility,
-    construction_regret,
-    coupon_collector,
-    dimension_growth,
-    experts_are_close,
-    forest_log_growth,
-    fresh_copies_root_growth,
-    generator_rounds,
-    histogram_error,
-    littlestone_mistakes,
-    privacy_is_free,
-    privacy_parameters,
-    realizable_samples,
-    regret_square_root,
-    restarts,
-    sanitized_batches_regret,
-    sanitizer_samples,
-    sanitizers_compared,
-    sparse_majority_mistakes,
-    update_lemma,
-)
 from littlestone.claims.core import Claim
 
-CLAIMS: Mapping[str, Claim] = {
-    claim.name: claim
-    for claim in (
-        above_threshold_error.CLAIM,
-        adaptive_breaks_dartboard.CLAIM,
-        algorithm_4_utility.CLAIM,
-        construction_regret.CLAIM,
-        coupon_collector.CLAIM,
-        dimension_growth.CLAIM,
-        experts_are_close.CLAIM,
-        forest_log_growth.CLAIM,
-        fresh_copies_root_growth.CLAIM,
-        generator_rounds.CLAIM,
-        histogram_error.CLAIM,
-        littlestone_mistakes.CLAIM,
-        privacy_is_free.CLAIM,
-        privacy_parameters.CLAIM,
-        realizable_samples.CLAIM,
-        regret_square_root.CLAIM,
-        restarts.CLAIM,
-        sanitized_batches_regret.CLAIM,
-        sanitizer_samples.CLAIM,
-        sanitizers_compared.CLAIM,
-        sparse_majority_mistakes.CLAIM,
-        update_lemma.CLAIM,
-    )
+_FOLDERS: Final = {
+    "above-threshold-error": "mechanisms",
+    "adaptive-breaks-dartboard": "agnostic",
+    "algorithm-4-utility": "sanitization",
+    "construction-regret": "agnostic",
+    "coupon-collector": "mechanisms",
+    "dimension-growth": "realizable",
+    "experts-are-close": "agnostic",
+    "forest-log-growth": "realizable",
+    "fresh-copies-root-growth": "realizable",
+    "generator-rounds": "sanitization",
+    "histogram-error": "mechanisms",
+    "littlestone-mistakes": "realizable",
+    "privacy-is-free": "agnostic",
+    "privacy-parameters": "realizable",
+    "realizable-samples": "sanitization",
+    "regret-square-root": "agnostic",
+    "restarts": "realizable",
+    "sanitized-batches-regret": "agnostic",
+    "sanitizer-samples": "sanitization",
+    "sanitizers-compared": "sanitization",
+    "sparse-majority-mistakes": "agnostic",
+    "update-lemma": "realizable",
+}
+"""The claim a-b is ``CLAIM`` in the module ``a_b`` of its folder."""
+
+CLAIMS: Final[Mapping[str, Claim]] = {
+    name: import_module(f"littlestone.claims.{folder}.{name.replace('-', '_')}").CLAIM
+    for name, folder in _FOLDERS.items()
 }

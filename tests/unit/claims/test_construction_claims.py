@@ -2,7 +2,11 @@
 
 import pytest
 
-from littlestone.claims import construction_regret, experts_are_close, sparse_majority_mistakes
+from littlestone.claims.agnostic import (
+    construction_regret,
+    experts_are_close,
+    sparse_majority_mistakes,
+)
 from littlestone.claims.core import Verdict, examine
 from littlestone.learners.sanitized_experts.plan import ConstructionPlan
 from littlestone.online.sparse_majority.recipe import SparseMajority

@@ -1,0 +1,1 @@
+"""Claims about the mechanisms that learners are built from."""

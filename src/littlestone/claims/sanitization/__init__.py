@@ -1,0 +1,1 @@
+"""Claims about sanitizers and about the proper private learners behind them."""
