@@ -14,16 +14,8 @@ from littlestone import __all__ as public
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
-# The plain version of a fast one, which lies beside it, and bounds that wait for their command; who
-# gives one a user takes the name away.
-WAITING = {
-    "littlestone.learners.lazy_forest.array_layer",
-    "littlestone.theory.aggregation_bounds",
-    "littlestone.theory.concentration",
-    "littlestone.theory.dyadic",
-    "littlestone.theory.golowich_livni_bounds",
-    "littlestone.theory.logarithms",
-}
+# The plain version of a fast one, which lies beside it.
+WAITING = {"littlestone.learners.lazy_forest.array_layer"}
 COMMANDS = "littlestone.cli."
 
 

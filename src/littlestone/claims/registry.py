@@ -1,38 +1,64 @@
 """Every claim is in one plain dictionary, by name."""
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Final
 
+from littlestone.claims.agnostic import (
+    adaptive_breaks_dartboard,
+    construction_regret,
+    experts_are_close,
+    privacy_is_free,
+    regret_square_root,
+    sanitized_batches_regret,
+    sparse_majority_mistakes,
+)
 from littlestone.claims.core import Claim
-
-_FOLDERS: Final = {
-    "above-threshold-error": "mechanisms",
-    "adaptive-breaks-dartboard": "agnostic",
-    "algorithm-4-utility": "sanitization",
-    "construction-regret": "agnostic",
-    "coupon-collector": "mechanisms",
-    "dimension-growth": "realizable",
-    "experts-are-close": "agnostic",
-    "forest-log-growth": "realizable",
-    "fresh-copies-root-growth": "realizable",
-    "generator-rounds": "sanitization",
-    "histogram-error": "mechanisms",
-    "littlestone-mistakes": "realizable",
-    "privacy-is-free": "agnostic",
-    "privacy-parameters": "realizable",
-    "realizable-samples": "sanitization",
-    "regret-square-root": "agnostic",
-    "restarts": "realizable",
-    "sanitized-batches-regret": "agnostic",
-    "sanitizer-samples": "sanitization",
-    "sanitizers-compared": "sanitization",
-    "sparse-majority-mistakes": "agnostic",
-    "update-lemma": "realizable",
-}
-"""The claim a-b is ``CLAIM`` in the module ``a_b`` of its folder."""
+from littlestone.claims.mechanisms import (
+    above_threshold_error,
+    coupon_collector,
+    histogram_error,
+)
+from littlestone.claims.realizable import (
+    dimension_growth,
+    forest_log_growth,
+    fresh_copies_root_growth,
+    littlestone_mistakes,
+    privacy_parameters,
+    restarts,
+    update_lemma,
+)
+from littlestone.claims.sanitization import (
+    algorithm_4_utility,
+    generator_rounds,
+    realizable_samples,
+    sanitizer_samples,
+    sanitizers_compared,
+)
 
 CLAIMS: Final[Mapping[str, Claim]] = {
-    name: import_module(f"littlestone.claims.{folder}.{name.replace('-', '_')}").CLAIM
-    for name, folder in _FOLDERS.items()
+    module.CLAIM.name: module.CLAIM
+    for module in (
+        above_threshold_error,
+        adaptive_breaks_dartboard,
+        algorithm_4_utility,
+        construction_regret,
+        coupon_collector,
+        dimension_growth,
+        experts_are_close,
+        forest_log_growth,
+        fresh_copies_root_growth,
+        generator_rounds,
+        histogram_error,
+        littlestone_mistakes,
+        privacy_is_free,
+        privacy_parameters,
+        realizable_samples,
+        regret_square_root,
+        restarts,
+        sanitized_batches_regret,
+        sanitizer_samples,
+        sanitizers_compared,
+        sparse_majority_mistakes,
+        update_lemma,
+    )
 }
