@@ -42,7 +42,7 @@ def fooling(discriminator: Any, *, labelled: bool = False) -> FoolingSanitizer:
     )
 
 
-FINITE = FiniteDiscriminator(rounds=12, threshold=0.05, choose_epsilon=0.5, watch_epsilon=0.5)
+FINITE = FiniteDiscriminator(rounds=12, threshold=0.05, choose_epsilon=0.5, test_epsilon=0.5)
 BUCKETED = BucketedDiscriminator(rounds=12, error=0.2, epsilon=1.5)
 UNLABELLED: dict[str, Any] = {
     "fooling": fooling(FINITE),
@@ -54,7 +54,7 @@ UNLABELLED: dict[str, Any] = {
         lower=0.1,
         upper=0.5,
         choose_epsilon=0.5,
-        watch_epsilon=0.5,
+        test_epsilon=0.5,
         delta=1e-6,
     ),
     "tree": TreeSanitizer(concepts=LINE, epsilon=1.0, branching=2),

@@ -1,1 +1,1 @@
-"""Those who choose the examples."""
+"""Adversaries choose the examples."""

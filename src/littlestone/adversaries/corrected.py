@@ -1,4 +1,4 @@
-"""A hypothesis, changed at a few points."""
+"""Change a hypothesis at a few points."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Random points whose labelling concept changes on a schedule."""
+"""Random points are labelled by a concept that changes on a schedule."""
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass

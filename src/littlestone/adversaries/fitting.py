@@ -1,4 +1,4 @@
-"""Which examples go with a concept: all of them, except near the border of a margin class."""
+"""All examples go with a concept, except those near the border of a margin class."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Random points, labelled by one concept, with or without noise."""
+"""Random points are labelled by one concept, with or without noise."""
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass

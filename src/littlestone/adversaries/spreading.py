@@ -1,4 +1,4 @@
-"""Forcing mistakes at ever new points: the position that two adversaries share."""
+"""Two adversaries share this position, from which they force mistakes at ever new points."""
 
 from dataclasses import dataclass, replace
 

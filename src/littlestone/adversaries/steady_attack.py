@@ -1,4 +1,4 @@
-"""The attack of an adaptive adversary: moves from one position to the next."""
+"""The attack of an adaptive adversary moves from one position to the next."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

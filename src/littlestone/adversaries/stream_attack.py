@@ -1,4 +1,4 @@
-"""The attack of an oblivious adversary: a stream of blocks, whatever is published."""
+"""The attack of an oblivious adversary is a stream of blocks, whatever is published."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final

@@ -1,1 +1,1 @@
-"""Private prediction from experts: play one, then see the losses of all."""
+"""Predict privately from experts: play one, then see the losses of all."""

@@ -1,4 +1,4 @@
-"""When the expert may change: public lengths of rounds, equal or growing."""
+"""The expert may change only between batches of rounds, whose lengths are public."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The four numbers of a shrinking dartboard: what they cost, and which are best."""
+"""A shrinking dartboard has four numbers; here is what they cost, and which are best."""
 
 import math
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Exponential weights without privacy: the baseline."""
+"""Exponential weights without privacy are the baseline."""
 
 import math
 from dataclasses import dataclass, field, replace

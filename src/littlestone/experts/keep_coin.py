@@ -1,4 +1,4 @@
-"""Coins that show heads with probability exactly (1 - fake) * exp(-rate * loss)."""
+"""These coins show heads with probability exactly (1 - fake) * exp(-rate * loss)."""
 
 from fractions import Fraction
 from functools import partial

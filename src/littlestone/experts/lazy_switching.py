@@ -1,4 +1,4 @@
-"""Lazy algorithms made private, with batches of 1/epsilon rounds as published (oblivious)."""
+"""Make a lazy algorithm private by batches of 1/epsilon rounds, as published (oblivious)."""
 
 import math
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Where losses come from in experiments: oblivious sequences, and one adaptive adversary."""
+"""Losses in experiments come from oblivious sequences, or from one adaptive adversary."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

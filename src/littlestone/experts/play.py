@@ -1,4 +1,4 @@
-"""Experts and losses at the one table of ``littlestone.game``: a round's losses are its example.
+"""Experts and losses meet at the one table of ``littlestone.game``: losses are the example.
 
 An expert is the function that reads its own loss, so it errs on (losses, 0) where that loss is 1.
 The mistakes of the transcript are then the loss, and its fewest mistakes those of the best expert.

@@ -1,4 +1,4 @@
-"""What an algorithm for prediction from experts owes, whoever keeps the losses.
+"""An algorithm for prediction from experts owes the same, whoever keeps the losses.
 
 In each round an expert is played, then the losses of all experts are seen. The total losses may
 lie in an array (``ExpertsRun``) or be implied by a concept class (``AgnosticFinite``), so an

@@ -1,4 +1,4 @@
-"""Some expert never errs: change the expert only when AboveThreshold notices its losses."""
+"""If some expert never errs, change only when AboveThreshold notices the losses of this one."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""One run of an experts algorithm on losses that are handed over as arrays."""
+"""A run of an experts algorithm takes losses that are handed over as arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Drawing an expert by exponential weights of the total losses: the mechanism, and its error."""
+"""An expert is drawn by exponential weights of the total losses, with a known small error."""
 
 from fractions import Fraction
 from functools import lru_cache

@@ -1,1 +1,1 @@
-"""The protocols of the two sides, the single loop they meet in, and its record."""
+"""A game has two sides with their protocols, a single loop they meet in, and a record."""

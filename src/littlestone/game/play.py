@@ -1,4 +1,4 @@
-"""The one loop in which both sides of a game meet, be it over examples or over losses."""
+"""Both sides of a game meet in one loop, be it over examples or over losses."""
 
 import time
 from collections.abc import Callable

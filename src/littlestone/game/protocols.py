@@ -1,4 +1,4 @@
-"""What the two sides of the game owe each other."""
+"""Protocols say what the two sides of the game owe each other."""
 
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Protocol, runtime_checkable

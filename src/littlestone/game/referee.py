@@ -1,4 +1,4 @@
-"""Who checks every example before it counts, and knows the best concept in hindsight."""
+"""A referee checks every example before it counts, and knows the best concept in hindsight."""
 
 from collections import defaultdict
 from itertools import islice

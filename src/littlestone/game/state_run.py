@@ -1,4 +1,4 @@
-"""A deterministic learner, as a run that can sit at the table."""
+"""A deterministic learner becomes a run that can sit at the table."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Protocol, Self, runtime_checkable

@@ -1,4 +1,4 @@
-"""Many independent games of the same two parties; the same results wherever they are played.
+"""A sweep is many independent games of two parties; where they are played changes nothing.
 
 Each game is handed the state of its own stream of randomness, split off before anything runs. A
 seeded sweep is therefore bit for bit the same on one core and on a cluster; in a sweep without a

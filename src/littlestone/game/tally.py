@@ -1,4 +1,4 @@
-"""How often each example was played; memory grows with distinct examples, never with rounds."""
+"""Count how often each example was played; memory grows with distinct examples, not with rounds."""
 
 from collections import defaultdict
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What a game leaves behind: totals, a curve of fixed size, and the first rounds on request."""
+"""A game leaves behind totals, a curve of fixed size, and the first rounds on request."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

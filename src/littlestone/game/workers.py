@@ -1,4 +1,4 @@
-"""Where the tasks of a sweep run: in this process, in processes beside it, or on a cluster.
+"""The tasks of a sweep run in this process, in processes beside it, or on a cluster.
 
 Results come in the order of the tasks and depend on the tasks alone: whatever is random about a
 task is part of its argument, never of the worker that takes it up.

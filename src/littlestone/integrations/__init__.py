@@ -1,1 +1,1 @@
-"""Private learners in other people's tools; each module needs the tool that it is named after."""
+"""Private learners work in other people's tools; each module needs the tool of its name."""

@@ -1,4 +1,4 @@
-"""From a record to a point: a fixed map, declared beforehand, one record at a time."""
+"""A fixed map, declared beforehand, turns one record at a time into a point."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol

@@ -1,4 +1,4 @@
-"""A private classifier for River: in pipelines, and under progressive validation."""
+"""River gets a private classifier, for pipelines and under progressive validation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the adapters share: which learner is taken, how labels are declared, what may be copied."""
+"""The adapters agree on which learner is taken, how labels are declared, what may be copied."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A private classifier for scikit-learn: ``fit``, ``partial_fit`` and pipelines."""
+"""scikit-learn gets a private classifier with ``fit`` and ``partial_fit``, for pipelines too."""
 
 from collections.abc import Sequence
 from typing import Any, Final, Self

@@ -1,1 +1,1 @@
-"""Private summaries of a dataset that answer every question of a class: sanitizers."""
+"""A sanitizer is a private summary of a dataset that answers every question of a class."""

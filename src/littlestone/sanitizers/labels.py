@@ -1,4 +1,4 @@
-"""From a sanitizer for H to one for H^label: two relabelled copies and a count of the ones."""
+"""A sanitizer for H becomes one for H^label by two relabelled copies and a count of the ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What every sanitizer offers: a private release, and an honest number before anything is spent."""
+"""Every sanitizer offers a private release, and an honest number before anything is spent."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol

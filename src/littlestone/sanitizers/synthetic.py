@@ -1,4 +1,4 @@
-"""A released distribution over the cells of a finite domain."""
+"""What is released is a distribution over the cells of a finite domain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

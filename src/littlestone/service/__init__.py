@@ -1,1 +1,1 @@
-"""Durable runs: learn from a stream of events, survive crashes, publish exactly once."""
+"""A durable run learns from a stream of events, survives crashes, and publishes exactly once."""

@@ -1,4 +1,4 @@
-"""Labelled events from files and pipes; rows that do not fit are named, never guessed at."""
+"""Read labelled events from files and pipes; name rows that do not fit, and never guess."""
 
 import csv
 import json

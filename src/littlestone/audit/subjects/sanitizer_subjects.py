@@ -25,7 +25,7 @@ from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 from littlestone.sanitizers.stream.interval_sanitizer import IntervalSanitizer
 
 COPIES = 60
-# One round, nearly all of the budget on the watch: what a single release can show of it.
+# One round, nearly all of the budget on the test: what a single release can show of it.
 WATCHING = 0.98
 ALTERNATIVE = FiniteClass([[0, 1]])
 
@@ -73,7 +73,7 @@ def _fooling(epsilon: float, delta: float) -> Subject:
         rounds=1,
         threshold=0.05,
         choose_epsilon=budget.selection_epsilon(1),
-        watch_epsilon=budget.epsilon,
+        test_epsilon=budget.epsilon,
     )
     recipe = FoolingSanitizer(
         concepts=ALTERNATIVE,
@@ -93,7 +93,7 @@ def _realizable(epsilon: float, delta: float) -> Subject:
         lower=0.1,
         upper=0.6,
         choose_epsilon=budget.selection_epsilon(1),
-        watch_epsilon=budget.epsilon,
+        test_epsilon=budget.epsilon,
         delta=delta,
     )
     return sanitizer(recipe)

@@ -1,1 +1,1 @@
-"""Sequential fooling: a public generator against a private discriminator."""
+"""In sequential fooling a public generator plays against a private discriminator."""

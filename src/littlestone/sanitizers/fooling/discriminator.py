@@ -1,4 +1,4 @@
-"""The discriminator of sequential fooling for finite classes: choose a concept, then test it."""
+"""The discriminator chooses a concept that tells guess and data apart, then tests it."""
 
 import math
 from dataclasses import dataclass, field
@@ -65,19 +65,19 @@ class Discriminator(Protocol):
 class FiniteDiscriminator:
     """The exponential mechanism proposes, a sparse vector disposes.
 
-    Each round draws a concept or its complement by its surplus over the guess; one watch over
+    Each round draws a concept or its complement by its surplus over the guess; one test over
     all rounds tells the first time that the surplus of the drawn one is small.
 
     Privacy:
         Releases:   the objections, up to ``rounds`` of them, and whether there were no more
         Neighbours: datasets of one size that differ in one example
         Adversary:  adaptive; may choose each guess after seeing earlier objections
-        Guarantee:  watch_epsilon, and rounds * choose_epsilon**2 / 8 of rho (``costs``)
+        Guarantee:  test_epsilon, and rounds * choose_epsilon**2 / 8 of rho (``costs``)
         Assumes:    nothing
         Proof:      discriminator.md
 
     >>> recipe = FiniteDiscriminator(
-    ...     rounds=64, threshold=0.1, choose_epsilon=0.125, watch_epsilon=0.5)
+    ...     rounds=64, threshold=0.1, choose_epsilon=0.125, test_epsilon=0.5)
     >>> recipe.costs()
     (PrivacyGuarantee(epsilon=0.5, delta=0.0), ZeroConcentrated(rho=0.125))
     """
@@ -86,19 +86,19 @@ class FiniteDiscriminator:
     threshold: float
     """The share of the examples that counts as a surplus."""
     choose_epsilon: float
-    watch_epsilon: float
+    test_epsilon: float
     _choose: ExponentialMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require.integer(rounds=self.rounds, at_least=1)
-        require.positive(threshold=self.threshold, watch_epsilon=self.watch_epsilon)
+        require.positive(threshold=self.threshold, test_epsilon=self.test_epsilon)
         # A replaced example moves each count by -1, 0 or 1.
         choose = ExponentialMechanism(epsilon=self.choose_epsilon, range_width=2)
         object.__setattr__(self, "_choose", choose)
 
     def costs(self) -> tuple[Cost, ...]:
         return (
-            self._watch().guarantee(),
+            self._test().guarantee(),
             self._choose.zero_concentrated().times(self.rounds),
         )
 
@@ -109,14 +109,14 @@ class FiniteDiscriminator:
             elements=2 * queries.concepts,
             rounds=self.rounds,
             choose_epsilon=self.choose_epsilon,
-            watch=self._watch(),
+            test=self._test(),
             failure_probability=failure_probability,
         )
         surplus = self.surplus(size)
         half = 0.5 + size * 2.0**-40  # the guess is rounded to whole examples
         return Accuracy(
-            win=upwards((surplus + noise.choose + noise.watch + half) / size),
-            gap=-upwards(-(surplus - noise.watch - half) / size),
+            win=upwards((surplus + noise.choose + noise.test + half) / size),
+            gap=-upwards(-(surplus - noise.test - half) / size),
         )
 
     def surplus(self, size: int) -> int:
@@ -128,14 +128,14 @@ class FiniteDiscriminator:
     ) -> "FiniteDiscriminatorRun":
         return FiniteDiscriminatorRun(self, queries, tally, rng)
 
-    def _watch(self) -> AboveThreshold:
-        return watch_over(self.watch_epsilon)
+    def _test(self) -> AboveThreshold:
+        return ending_test(self.test_epsilon)
 
 
 class FiniteDiscriminatorRun:
-    """Holds the counts of all concepts, and the watch."""
+    """Holds the counts of all concepts, and the test."""
 
-    __slots__ = ("_choose", "_counts", "_left", "_queries", "_rng", "_size", "_surplus", "_watch")
+    __slots__ = ("_choose", "_counts", "_left", "_queries", "_rng", "_size", "_surplus", "_test")
 
     def __init__(
         self, recipe: FiniteDiscriminator, queries: FiniteQueries, tally: Counts, rng: Randomness
@@ -145,24 +145,24 @@ class FiniteDiscriminatorRun:
         self._size = int(tally.sum())
         self._surplus = recipe.surplus(self._size)
         self._choose = recipe._choose
-        self._watch = recipe._watch().start(rng=rng)  # (L1)
+        self._test = recipe._test().start(rng=rng)  # (L1)
         self._left = recipe.rounds
 
     def ask(self, weights: Floats, /) -> Objection | None:
-        if self._left == 0 or self._watch.halted:
+        if self._left == 0 or self._test.halted:
             raise HaltedError("this discriminator has judged all the guesses that it was made for")
         self._left -= 1
         surplus = self._counts - guessed_counts(self._queries, weights, self._size)  # (L2)
         scores = np.concatenate([-surplus, surplus])
         [chosen] = self._choose.draw(scores, rng=self._rng)  # (L3)
-        if self._watch.ask(self._surplus + int(scores[chosen])):  # (L4)
+        if self._test.ask(self._surplus + int(scores[chosen])):  # (L4)
             return None
         side, number = divmod(chosen, self._queries.concepts)
         return Objection(number, -1 if side else 1)  # (L5)
 
 
 @lru_cache(maxsize=64)
-def watch_over(epsilon: float) -> AboveThreshold:
+def ending_test(epsilon: float) -> AboveThreshold:
     """The sparse vector that ends a game."""
     return AboveThreshold(epsilon=epsilon, threshold=0)
 
@@ -173,10 +173,10 @@ def guessed_counts(queries: FiniteQueries, weights: Floats, size: int) -> Counts
 
 
 class NoiseBounds(NamedTuple):
-    """How many examples the choices and the watch are off by, at most, in all rounds."""
+    """How many examples the choices and the test are off by, at most, in all rounds."""
 
     choose: float
-    watch: float
+    test: float
 
     @classmethod
     def of(
@@ -185,7 +185,7 @@ class NoiseBounds(NamedTuple):
         elements: int,
         rounds: int,
         choose_epsilon: float,
-        watch: AboveThreshold,
+        test: AboveThreshold,
         failure_probability: float,
     ) -> "NoiseBounds":
         """Each of the two may fail with half of the probability."""
@@ -197,7 +197,7 @@ class NoiseBounds(NamedTuple):
         )
         return cls(
             choose=choose,
-            watch=watch.error_bound(queries=rounds, failure_probability=failure_probability / 2),
+            test=test.error_bound(queries=rounds, failure_probability=failure_probability / 2),
         )
 
 

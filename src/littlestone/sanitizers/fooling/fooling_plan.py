@@ -1,4 +1,4 @@
-"""How many rounds a sanitizer should play, and what counts as an objection: public planning."""
+"""Planning says how many rounds a sanitizer plays and what an objection is; it is public."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from littlestone import require
 from littlestone.privacy.mixed_budget import MixedBudget
-from littlestone.sanitizers.fooling.discriminator import NoiseBounds, watch_over
+from littlestone.sanitizers.fooling.discriminator import NoiseBounds, ending_test
 
 Plan = TypeVar("Plan")
 
@@ -58,7 +58,7 @@ class FoolingPlan:
     def _around(
         cls, budget: MixedBudget, rounds: int, gap: float, noise: NoiseBounds, size: int
     ) -> "FoolingPlan":
-        margin = (noise.watch + 1.5) / size + 2.0**-38  # rounding to whole examples included
+        margin = (noise.test + 1.5) / size + 2.0**-38  # rounding to whole examples included
         threshold = gap + margin
         error = threshold + margin + noise.choose / size
         return cls(
@@ -94,6 +94,6 @@ def _noise(
         elements=2 * concepts,
         rounds=rounds,
         choose_epsilon=budget.selection_epsilon(rounds),
-        watch=watch_over(budget.epsilon),
+        test=ending_test(budget.epsilon),
         failure_probability=failure_probability,
     )

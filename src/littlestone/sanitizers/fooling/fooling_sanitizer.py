@@ -123,7 +123,7 @@ class FoolingSanitizer:
                 rounds=plan.rounds,
                 threshold=plan.threshold,
                 choose_epsilon=plan.budget.selection_epsilon(plan.rounds),
-                watch_epsilon=plan.budget.epsilon,
+                test_epsilon=plan.budget.epsilon,
             ),
             delta=plan.budget.delta,
         )

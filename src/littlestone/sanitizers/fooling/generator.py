@@ -1,4 +1,4 @@
-"""The generator of sequential fooling: exponential weights over the cells [BLM20]."""
+"""The generator of sequential fooling keeps exponential weights over the cells [BLM20]."""
 
 import math
 from dataclasses import dataclass

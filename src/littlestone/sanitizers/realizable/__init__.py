@@ -1,1 +1,1 @@
-"""Realizable sanitization: which concepts hold on much of the data, which on none."""
+"""A realizable sanitizer tells which concepts hold on much of the data, and which on none."""

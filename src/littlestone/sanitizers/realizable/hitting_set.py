@@ -1,4 +1,4 @@
-"""Few cells that every flagged concept holds on: synthetic points of a realizable sanitizer."""
+"""Choose few cells such that every flagged concept holds on one: they are the synthetic points."""
 
 import numpy as np
 

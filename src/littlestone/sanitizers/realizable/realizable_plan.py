@@ -1,11 +1,11 @@
-"""Numbers of a realizable sanitizer for a given size: public planning."""
+"""Planning gives the numbers of a realizable sanitizer for a given size; it is public."""
 
 import math
 from dataclasses import dataclass
 
 from littlestone import require
 from littlestone.privacy.mixed_budget import MixedBudget
-from littlestone.sanitizers.fooling.discriminator import NoiseBounds, watch_over
+from littlestone.sanitizers.fooling.discriminator import NoiseBounds, ending_test
 from littlestone.sanitizers.fooling.fooling_plan import best_rounds
 from littlestone.sanitizers.realizable.winnow_generator import identric_mean
 
@@ -47,15 +47,15 @@ class RealizablePlan:
                 elements=concepts,
                 rounds=rounds,
                 choose_epsilon=budget.selection_epsilon(rounds),
-                watch=watch_over(budget.epsilon),
+                test=ending_test(budget.epsilon),
                 failure_probability=failure_probability,
             )
             # A little more than the noise, for shares are rounded to whole examples.
-            lower = (noise.choose + noise.watch + 2) / size
-            low = lower + (noise.watch + 1) / size
+            lower = (noise.choose + noise.test + 2) / size
+            low = lower + (noise.test + 1) / size
             wanted = math.log(cells) * (1 + 1e-6) / (rounds * optimism)
             high = smallest_high(low, wanted) if low < 1 else 1.0
-            upper = high + (noise.watch + 1) / size
+            upper = high + (noise.test + 1) / size
             return cls(
                 budget=budget,
                 rounds=rounds,
@@ -63,7 +63,7 @@ class RealizablePlan:
                 high=high,
                 lower=lower,
                 upper=upper,
-                error=min(1.0, upper + (noise.choose + noise.watch + 2) / size),
+                error=min(1.0, upper + (noise.choose + noise.test + 2) / size),
             )
 
         return best_rounds(plan, lambda found: found.error)

@@ -18,7 +18,7 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mixed_budget import MixedBudget, Receipt, total_guarantee
 from littlestone.proper.sample_size import smallest_size
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.fooling.discriminator import NoiseBounds, watch_over
+from littlestone.sanitizers.fooling.discriminator import NoiseBounds, ending_test
 from littlestone.sanitizers.fooling.fooling_plan import split_budget
 from littlestone.sanitizers.protocols import Examples, Progress
 from littlestone.sanitizers.queries import FiniteQueries, queries_of
@@ -39,7 +39,7 @@ class RealizableSanitizer:
         Releases:   the concepts objected to, and all that follows from them
         Neighbours: datasets of one size that differ in one example
         Adversary:  adaptive; the dataset may depend on everything released before
-        Guarantee:  watch_epsilon, and rounds * choose_epsilon**2 / 8 of rho converted at ``delta``
+        Guarantee:  test_epsilon, and rounds * choose_epsilon**2 / 8 of rho converted at ``delta``
         Assumes:    nothing
         Proof:      realizable_sanitizer.md
 
@@ -64,7 +64,7 @@ class RealizableSanitizer:
     lower: float
     upper: float
     choose_epsilon: float
-    watch_epsilon: float
+    test_epsilon: float
     delta: float
     _choose: ExponentialMechanism = field(init=False, repr=False, compare=False)
 
@@ -72,7 +72,7 @@ class RealizableSanitizer:
 
     def __post_init__(self) -> None:
         require.integer(rounds=self.rounds, at_least=1)
-        require.positive(lower=self.lower, upper=self.upper, watch_epsilon=self.watch_epsilon)
+        require.positive(lower=self.lower, upper=self.upper, test_epsilon=self.test_epsilon)
         require.open_probability(delta=self.delta)
         choose = ExponentialMechanism(epsilon=self.choose_epsilon, range_width=2)
         object.__setattr__(self, "_choose", choose)
@@ -112,7 +112,7 @@ class RealizableSanitizer:
             lower=plan.lower,
             upper=plan.upper,
             choose_epsilon=plan.budget.selection_epsilon(plan.rounds),
-            watch_epsilon=plan.budget.epsilon,
+            test_epsilon=plan.budget.epsilon,
             delta=plan.budget.delta,
         )
 
@@ -123,7 +123,7 @@ class RealizableSanitizer:
 
     def costs(self) -> tuple[Cost, ...]:
         return (
-            watch_over(self.watch_epsilon).guarantee(),
+            ending_test(self.test_epsilon).guarantee(),
             self._choose.zero_concentrated().times(self.rounds),
         )
 
@@ -134,7 +134,7 @@ class RealizableSanitizer:
         """Concepts with at least this share are flagged, and those with none are not."""
         noise, lower, upper = self._numbers(size, failure_probability)
         most = self.generator.most_objections(
-            self.queries, low=(lower + noise.watch) / size, high=(upper - noise.watch) / size
+            self.queries, low=(lower + noise.test) / size, high=(upper - noise.test) / size
         )
         if most >= self.rounds:
             return 1.0
@@ -143,15 +143,15 @@ class RealizableSanitizer:
     def error_if_won(self, *, size: int, failure_probability: float) -> float:
         """The same, once nobody objects any more."""
         noise, lower, upper = self._numbers(size, failure_probability)
-        if lower - noise.choose - noise.watch < 1:
+        if lower - noise.choose - noise.test < 1:
             return 1.0
-        return min(1.0, upwards((upper + noise.choose + noise.watch + 1) / size))
+        return min(1.0, upwards((upper + noise.choose + noise.test + 1) / size))
 
     def needed(self, *, error: float, failure_probability: float) -> int:
         """From how many examples on ``planned``, with this budget, reaches the error."""
         require.open_probability(error=error, failure_probability=failure_probability)
         rho = self._choose.zero_concentrated().times(self.rounds).rho
-        budget = MixedBudget(epsilon=self.watch_epsilon, rho=rho, delta=self.delta)
+        budget = MixedBudget(epsilon=self.test_epsilon, rho=rho, delta=self.delta)
 
         def error_at(size: int) -> float:
             return RealizablePlan.best(
@@ -176,23 +176,23 @@ class RealizableSanitizer:
             size=size,
             private=rng.private,
         )
-        lower, upper = self.tests(size)
-        watch = watch_over(self.watch_epsilon).start(rng=rng)  # (L1)
+        lower, upper = self.thresholds(size)
+        test = ending_test(self.test_epsilon).start(rng=rng)  # (L1)
         guess = self.generator.start(queries)
         rounds = 0
-        while not watch.halted and rounds < self.rounds:
+        while not test.halted and rounds < self.rounds:
             rounds += 1
             margins = np.where(guess.flags, lower - counts, counts - upper)  # (L2)
             [chosen] = self._choose.draw(-margins, rng=rng)  # (L3)
-            if not watch.ask(-int(margins[chosen])):  # (L4)
+            if not test.ask(-int(margins[chosen])):  # (L4)
                 guess = guess.after(chosen)  # (L5)
             if progress is not None:
                 progress(rounds)
         return RealizableRelease(
-            queries=queries, flags=guess.flags, rounds=rounds, won=watch.halted, receipt=receipt
+            queries=queries, flags=guess.flags, rounds=rounds, won=test.halted, receipt=receipt
         )
 
-    def tests(self, size: int) -> tuple[int, int]:
+    def thresholds(self, size: int) -> tuple[int, int]:
         """The two shares in whole examples."""
         return math.floor(Fraction(self.lower) * size), math.ceil(Fraction(self.upper) * size)
 
@@ -203,10 +203,10 @@ class RealizableSanitizer:
             elements=self.queries.concepts,
             rounds=self.rounds,
             choose_epsilon=self.choose_epsilon,
-            watch=watch_over(self.watch_epsilon),
+            test=ending_test(self.test_epsilon),
             failure_probability=failure_probability,
         )
-        return noise, *self.tests(size)
+        return noise, *self.thresholds(size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""Generators of the realizable sanitizer: they guess which concepts hold on part of the data."""
+"""Generators of the realizable sanitizer guess which concepts hold on part of the data."""
 
 import math
 from dataclasses import dataclass

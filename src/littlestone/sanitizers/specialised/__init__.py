@@ -1,1 +1,1 @@
-"""Sanitizers for points, sparse sets, thresholds and intervals."""
+"""Points, sparse sets, thresholds and intervals have sanitizers of their own."""

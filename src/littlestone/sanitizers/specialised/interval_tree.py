@@ -1,4 +1,4 @@
-"""A tree of intervals over a range of cells: its counts, and cumulative curves from noisy ones."""
+"""A tree of intervals counts cells, and turns noisy counts into cumulative curves."""
 
 import math
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""Sanitizers of whole streams."""
+"""These sanitizers read whole streams."""

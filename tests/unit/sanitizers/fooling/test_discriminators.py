@@ -20,15 +20,15 @@ from littlestone.sanitizers.fooling.discriminator import (
     Discriminator,
     FiniteDiscriminator,
     NoiseBounds,
+    ending_test,
     selection_error,
-    watch_over,
 )
 from littlestone.sanitizers.queries import queries_of
 from littlestone.theory.sanitization import discriminator_samples_upper_bound
 
 QUERIES = queries_of(Thresholds(15))
 SIZE = 40_000
-FINITE = FiniteDiscriminator(rounds=20, threshold=0.05, choose_epsilon=0.1, watch_epsilon=0.2)
+FINITE = FiniteDiscriminator(rounds=20, threshold=0.05, choose_epsilon=0.1, test_epsilon=0.2)
 BUCKETED = BucketedDiscriminator(rounds=20, error=0.2, epsilon=0.6)
 BOTH = pytest.mark.parametrize("recipe", [FINITE, BUCKETED], ids=lambda r: type(r).__name__)
 
@@ -164,18 +164,18 @@ def test_noise_bounds_share_the_failure_probability() -> None:
         elements=8,
         rounds=3,
         choose_epsilon=0.5,
-        watch=watch_over(0.25),
+        test=ending_test(0.25),
         failure_probability=0.1,
     )
-    assert noise.watch == watch_over(0.25).error_bound(queries=3, failure_probability=0.05)
+    assert noise.test == ending_test(0.25).error_bound(queries=3, failure_probability=0.05)
     assert noise.choose == selection_error(0.5, elements=8, draws=3, failure_probability=0.05)
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"rounds": 0}, {"threshold": 0.0}, {"watch_epsilon": 0.0}, {"choose_epsilon": 0}]
+    "parameters", [{"rounds": 0}, {"threshold": 0.0}, {"test_epsilon": 0.0}, {"choose_epsilon": 0}]
 )
 def test_bad_parameters_are_refused_by_name(parameters: dict[str, float]) -> None:
-    good = {"rounds": 2, "threshold": 0.1, "choose_epsilon": 0.1, "watch_epsilon": 0.1}
+    good = {"rounds": 2, "threshold": 0.1, "choose_epsilon": 0.1, "test_epsilon": 0.1}
     with pytest.raises(ValueError, match=next(iter(parameters)).split("_")[-1]):
         FiniteDiscriminator(**{**good, **parameters})  # type: ignore[arg-type]
 

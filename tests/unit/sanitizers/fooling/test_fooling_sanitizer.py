@@ -102,7 +102,7 @@ def test_a_release_that_did_not_win_certifies_nothing() -> None:
         concepts=Thresholds(3),
         generator=HedgeGenerator(step=0.01),
         discriminator=FiniteDiscriminator(
-            rounds=3, threshold=0.01, choose_epsilon=1.0, watch_epsilon=1.0
+            rounds=3, threshold=0.01, choose_epsilon=1.0, test_epsilon=1.0
         ),
         delta=1e-6,
     )

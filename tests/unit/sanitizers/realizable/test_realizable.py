@@ -201,7 +201,7 @@ def test_the_papers_generator_finds_the_flags_of_a_toy(rng: Randomness) -> None:
         lower=error / 3,
         upper=2 * error / 3,
         choose_epsilon=0.5,
-        watch_epsilon=0.5,
+        test_epsilon=0.5,
         delta=1e-6,
     )
     # 4 alpha / 9 < 1 / 4 < 5 alpha / 9: either flag is right for a point of share 1 / 4.
