@@ -1,11 +1,70 @@
 """Refuse bad arguments early, by name and value, before anything changes."""
 
 import math
-from numbers import Integral, Real
-from typing import Any
+from collections.abc import Callable
+from dataclasses import fields
+from fractions import Fraction
+from functools import lru_cache, wraps
+from numbers import Integral, Rational, Real
+from typing import Any, Final, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+_PLAIN: Final = frozenset({int, float, bool, str, type(None)})
+Arguments = ParamSpec("Arguments")
+Made = TypeVar("Made")
+
+
+def plain(recipe: Any) -> None:
+    """Make the numbers among a frozen dataclass's fields plain ones, and its sequences tuples.
+
+    Numbers of 8 bits wrap around where a plain one would not, so a plan or a sum of costs made of
+    them would be silently wrong. What is neither is left for the checks that follow.
+    """
+    for name in _names_of_fields(type(recipe)):  # type: ignore[arg-type]
+        value = getattr(recipe, name)
+        if type(value) not in _PLAIN:
+            object.__setattr__(recipe, name, _plain_sequence(value))
+
+
+def plain_arguments(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
+    """The same for the arguments of a function that makes a recipe."""
+
+    @wraps(make)
+    def made(*args: Arguments.args, **named: Arguments.kwargs) -> Made:
+        known = {name: plain_number(value) for name, value in named.items()}
+        return make(*map(plain_number, args), **known)
+
+    return made
+
+
+def plain_number(value: Any) -> Any:
+    """A number as an int, a float or a Fraction of ints; anything else as it is.
+
+    >>> plain_number(np.int8(100)) + 100, plain_number(np.float32(0.5))
+    (200, 0.5)
+    """
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return float(value) if isinstance(value, Real) else value
+
+
+def _plain_sequence(value: Any) -> Any:
+    if type(value) in (list, tuple) or (isinstance(value, np.ndarray) and value.ndim == 1):
+        return tuple(map(_plain_sequence, value))
+    return plain_number(value)
+
+
+@lru_cache(maxsize=512)
+def _names_of_fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind) if field.init)
 
 
 def positive(**named: float) -> None:

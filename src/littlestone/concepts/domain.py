@@ -31,6 +31,7 @@ class IntegerRange:
     n: int
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(n=self.n, at_least=1)
         if self.n > _LARGEST_RANGE:
             raise ValueError(f"n must be below 2**63, got n={self.n}")
@@ -135,6 +136,7 @@ class BooleanCube:
     n: int
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(n=self.n, at_least=1)
         object.__setattr__(self, "n", int(self.n))
 

@@ -18,6 +18,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone import require
+
 Cells = tuple[int, ...]
 """A record as far as rules can tell: for each field, the number of its cell."""
 
@@ -30,6 +32,7 @@ class Numeric:
     grid: tuple[float, ...]
 
     def __post_init__(self) -> None:
+        require.plain(self)
         if not self.grid:
             raise ValueError(f"grid of field {self.name!r} must not be empty")
         for value in self.grid:
@@ -87,6 +90,7 @@ class Category:
     _cells: dict[Any, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         for value in self.values:
             if not isinstance(value, str | int) or isinstance(value, bool):
                 raise ValueError(f"values of field {self.name!r} must be text, got {value!r}")

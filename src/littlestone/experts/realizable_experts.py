@@ -70,6 +70,7 @@ class RealizableExperts:
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        require.plain(self)
         check_sizes(experts=self.experts, rounds=self.rounds, loss_scale=1)
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta, failure_probability=self.failure_probability)

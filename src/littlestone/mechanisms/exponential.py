@@ -62,6 +62,7 @@ class ExponentialMechanism:
     _table: WeightTable = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.positive(epsilon=self.epsilon)
         # Rounding down keeps what was asked for, and what is proved is what is stored.
         object.__setattr__(self, "epsilon", float_at_most(self.epsilon))
@@ -71,6 +72,7 @@ class ExponentialMechanism:
         object.__setattr__(self, "_table", table)
 
     @classmethod
+    @require.plain_arguments
     def with_eta(
         cls, eta: Fraction | float, *, range_width: int = 2, floor_bits: int = 64
     ) -> "ExponentialMechanism":

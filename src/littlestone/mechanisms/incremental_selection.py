@@ -53,6 +53,7 @@ class IncrementalSelection:
     refresh: int
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(refresh=self.refresh, at_least=1)
 
     def guarantee(self) -> PrivacyGuarantee:

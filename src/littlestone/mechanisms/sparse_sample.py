@@ -51,6 +51,7 @@ class SparseSample:
     _weights: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta)
         require.integer(lists=self.lists, longest=self.longest, at_least=1)

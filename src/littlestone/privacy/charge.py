@@ -31,6 +31,7 @@ class Charge:
     identity: str = field(default_factory=lambda: secrets.token_hex(8), repr=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(first=self.first, at_least=1)
         if self.last is not None:
             require.integer(last=self.last, at_least=self.first - 1)

@@ -114,7 +114,7 @@ class Ledger:
         if known.last is not None:
             raise ValueError(f"charge was closed at round {known.last}, got last={last!r}")
         closed = replace(known, last=last)
-        self._loads.add(-known.load, first=last + 1, last=None)
+        self._loads.add(-known.load, first=int(last) + 1, last=None)
         self._charges[closed.identity] = closed
         return closed
 

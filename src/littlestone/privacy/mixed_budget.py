@@ -33,10 +33,12 @@ class MixedBudget:
     delta: float
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.positive(epsilon=self.epsilon, rho=self.rho)
         require.open_probability(delta=self.delta)
 
     @classmethod
+    @require.plain_arguments
     def split(cls, *, epsilon: float, delta: float, watching: float = 0.125) -> "MixedBudget":
         """The share ``watching`` of epsilon stays plain; the rest becomes rho."""
         require.positive(epsilon=epsilon)

@@ -3,8 +3,9 @@
 import math
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
-from numbers import Rational
 from typing import Final
+
+from littlestone import require
 
 _SHOWN: Final = Context(prec=4, rounding=ROUND_CEILING)
 
@@ -17,10 +18,9 @@ def float_at_least(exact: Fraction | float) -> float:
     >>> Fraction(float_at_least(Fraction(3, 10))) >= Fraction(3, 10)
     True
     """
-    if not isinstance(exact, Rational):
-        exact = float(exact)  # numpy's floats too
-        if not math.isfinite(exact):
-            return exact
+    exact = require.plain_number(exact)
+    if isinstance(exact, float) and not math.isfinite(exact):
+        return exact
     exact = Fraction(exact)
     try:
         nearest = float(exact)

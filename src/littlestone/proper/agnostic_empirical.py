@@ -63,6 +63,7 @@ class AgnosticEmpirical:
     agnostic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(sampled=self.sampled, at_least=1)
         require.integer(size=self.size, at_least=self.sampled + 1)
         if not fits_into_memory(self.concepts, size=self.size, sampled=self.sampled):
@@ -73,6 +74,7 @@ class AgnosticEmpirical:
         object.__setattr__(self, "_mechanism", ExponentialMechanism(epsilon=self.epsilon))
 
     @classmethod
+    @require.plain_arguments
     def from_pac(cls, learner: ProperLearner, *, draws: int, share: float) -> "AgnosticEmpirical":
         """[P, Lemma pac_to_agnostic]: a PAC learner for ``draws`` examples, with epsilon at most 1.
 
@@ -190,6 +192,7 @@ class Accuracy:
     """The pairs of labellings that may differ more than the sample shows, over the chance."""
 
     @classmethod
+    @require.plain_arguments
     def of(
         cls,
         learner: ProperLearner,

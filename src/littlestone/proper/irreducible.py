@@ -68,6 +68,7 @@ class IrreducibleLearner:
     agnostic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.open_probability(
             delta=self.delta, error=self.error, failure_probability=self.failure_probability
         )
@@ -76,6 +77,7 @@ class IrreducibleLearner:
         Budgets.split(self.epsilon)
 
     @classmethod
+    @require.plain_arguments
     def planned(
         cls,
         *,

@@ -30,6 +30,7 @@ class Budgets:
     choose: float
 
     @classmethod
+    @require.plain_arguments
     def split(cls, epsilon: float) -> "Budgets":
         """Half of it for the sample, which pays for two lists, and a quarter for each other."""
         require.positive(epsilon=epsilon)
@@ -58,6 +59,7 @@ class IrreduciblePlan:
         return self.blocks * self.block_size
 
     @classmethod
+    @require.plain_arguments
     def of(
         cls,
         concepts: ConceptClass,

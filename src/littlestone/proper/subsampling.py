@@ -43,10 +43,12 @@ class Subsampled:
     size: int
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(draws=self.draws, size=self.size, at_least=1)
         self.guarantee()  # an epsilon above 1 is refused here, not when learning
 
     @classmethod
+    @require.plain_arguments
     def of(cls, learner: ProperLearner, *, draws: int) -> "Subsampled":
         """With 2.5 * epsilon * draws examples: the guarantee is (1, 1.23 delta / epsilon)."""
         size = subsampled_samples_upper_bound(samples=draws, epsilon=learner.guarantee().epsilon)

@@ -35,6 +35,7 @@ class Conjunctions:
     domain: BooleanCube = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         object.__setattr__(self, "domain", BooleanCube(self.n))
         object.__setattr__(self, "n", self.domain.n)
 

@@ -38,6 +38,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
     domain: BooleanCube = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         object.__setattr__(self, "domain", BooleanCube(self.n))
         require.integer(k=self.k, at_least=1)
         if self.k > self.n:

@@ -37,6 +37,7 @@ class Intervals:
     domain: IntegerRange = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         object.__setattr__(self, "domain", IntegerRange(self.n))
         object.__setattr__(self, "n", self.domain.n)
 

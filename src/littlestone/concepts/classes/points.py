@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from littlestone import require
 from littlestone.concepts.classes.sparse_sets import SparseSets, SparseVersionSpace
 from littlestone.concepts.domain import AnyHashable, IntegerRange
 from littlestone.concepts.hypotheses.support import FiniteSupport
@@ -34,6 +35,7 @@ class Points:
     _sets: SparseSets = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         object.__setattr__(self, "_sets", SparseSets(1, self.n))
 
     @property

@@ -32,6 +32,7 @@ class SparseSets:
     domain: IntegerRange | AnyHashable = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(k=self.k, at_least=1)
         domain = AnyHashable() if self.n is None else IntegerRange(self.n)
         object.__setattr__(self, "domain", domain)

@@ -36,6 +36,7 @@ class ThresholdHypothesis:
     k: int
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(n=self.n, at_least=1)
         require.integer(k=self.k, at_least=0)
         if self.k > self.n:
@@ -92,6 +93,7 @@ class Thresholds:
     domain: IntegerRange = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         object.__setattr__(self, "domain", IntegerRange(self.n))
         object.__setattr__(self, "n", self.domain.n)
 

@@ -34,6 +34,7 @@ class ConjunctionHypothesis:
     term: Term | None
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(n=self.n, at_least=1)
         if self.term is None:
             return

@@ -33,6 +33,7 @@ class LinearHypothesis:
     weights: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        require.plain(self)
         if not self.weights:
             raise ValueError("weights must not be empty")
         require.integer(**{f"weights[{i}]": weight for i, weight in enumerate(self.weights)})

@@ -35,6 +35,7 @@ class StepFunction:
     changes: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(n=self.n, at_least=1)
         require.label(self.first)
         require.integer(**{f"changes[{i}]": change for i, change in enumerate(self.changes)})

@@ -36,6 +36,7 @@ class WeightedFeatures:
     threshold: int
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(threshold=self.threshold, at_least=1)
         if self.threshold > _LARGEST_THRESHOLD:
             raise ValueError(

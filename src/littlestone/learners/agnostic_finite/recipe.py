@@ -55,6 +55,7 @@ class AgnosticFinite(PrivateLearner):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
         if self.adversary not in ("adaptive", "oblivious"):
             raise ValueError(

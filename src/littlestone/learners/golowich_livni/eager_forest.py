@@ -53,6 +53,7 @@ class EagerForest(PrivateLearner):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta, failure_probability=self.failure_probability)

@@ -54,6 +54,7 @@ class FreshCopies(PrivateLearner):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta)

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final, Literal
 
+from littlestone import require
 from littlestone.mechanisms.histogram import smallest_noise_bound
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
@@ -42,7 +43,11 @@ class ForestBudgets:
     listing: tuple[PrivacyGuarantee, ...]
     """Cost of the list of frequent hypotheses of layers 1 .. d."""
 
+    def __post_init__(self) -> None:
+        require.plain(self)
+
     @classmethod
+    @require.plain_arguments
     def from_listing(cls, epsilon: float, listing: Sequence[PrivacyGuarantee]) -> "ForestBudgets":
         """The largest switching budgets that ``listing`` leaves of ``epsilon``."""
         left = [
@@ -73,6 +78,9 @@ class ForestPlan:
     """Whether the only list is released as soon as a hypothesis is frequent (d = 1 only)."""
     made_by: Rule | None = field(default=None, init=False)
     """The rule that chose the numbers; None if they are chosen by hand, as after ``replace``."""
+
+    def __post_init__(self) -> None:
+        require.plain(self)
 
     def signed(self, rule: Rule) -> "ForestPlan":
         """The same numbers, known to be those that ``rule`` chooses."""

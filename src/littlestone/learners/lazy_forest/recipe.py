@@ -92,6 +92,7 @@ class LazyForest(PrivateLearner):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta, failure_probability=self.failure_probability)
@@ -101,6 +102,7 @@ class LazyForest(PrivateLearner):
             self.histogram(layer)  # refuses a list threshold that delta does not allow
 
     @classmethod
+    @require.plain_arguments
     def paper(
         cls,
         *,
@@ -140,6 +142,7 @@ classes of any dimension
         )
 
     @classmethod
+    @require.plain_arguments
     def calibrated(
         cls,
         *,
@@ -168,6 +171,7 @@ classes of any dimension
         )
 
     @classmethod
+    @require.plain_arguments
     def proved(
         cls,
         *,

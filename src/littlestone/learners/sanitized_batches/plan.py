@@ -32,6 +32,7 @@ class BatchPlan:
     base: ProperOnlineLearner
 
     @classmethod
+    @require.plain_arguments
     def best(
         cls, *, rounds: int, sanitizers: SanitizerFor, base: ProperOnlineLearner
     ) -> "BatchPlan":

@@ -58,6 +58,7 @@ class SanitizedBatches(PrivateLearner):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
         require.positive(epsilon=self.epsilon)
         require.probability(delta=self.delta)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
+from littlestone import require
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.lazy_switching import LazySwitching
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
@@ -39,6 +40,7 @@ class ConstructionPlan:
     most_switches: int
 
     @classmethod
+    @require.plain_arguments
     def of(
         cls, family: Family, base: OnlineLearner, *, rounds: int, shortest: int, switch_grid: int
     ) -> "ConstructionPlan":

@@ -81,6 +81,7 @@ class SanitizedExperts(PrivateLearner):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(rounds=self.rounds, at_least=2)
         require.integer(most_groups=self.most_groups, at_least=1)
         require.integer(max_contributions=self.max_contributions, at_least=1)

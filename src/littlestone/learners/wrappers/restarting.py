@@ -36,6 +36,7 @@ class Restarting(PrivateLearner):
     restarts: int | None = None
 
     def __post_init__(self) -> None:
+        require.plain(self)
         if self.restarts is not None:
             require.integer(restarts=self.restarts, at_least=0)
         elif not self.learner.prefix_conditional:

@@ -36,6 +36,7 @@ class UnknownHorizon(PrivateLearner):
     epochs: int | None = None
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(first_rounds=self.first_rounds, at_least=1)
         if self.epochs is not None:
             require.integer(epochs=self.epochs, at_least=1)

@@ -30,6 +30,7 @@ class BernoulliExp:
     _leading: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.non_negative(exponent=self.exponent)  # type: ignore[arg-type]
         exponent = fraction(self.exponent)
         object.__setattr__(self, "_rate", exponent)

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone import require
 from littlestone.mechanisms.noise.exact import noise_rate
 from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.randomness import Randomness
@@ -30,6 +31,7 @@ class DiscreteLaplace:
     _one_side: Geometric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         rate = noise_rate(rate=self.rate)
         object.__setattr__(self, "_one_side", Geometric(rate=rate))
 

@@ -122,6 +122,7 @@ class Geometric:
     _digits: tuple[_Table, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         rate = noise_rate(rate=self.rate)
         if self.size is not None:
             require.integer(size=self.size, at_least=1)

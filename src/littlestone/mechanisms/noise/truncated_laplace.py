@@ -31,6 +31,7 @@ class TruncatedLaplace:
     _size: Geometric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         rate = noise_rate(rate=self.rate)
         require.integer(bound=self.bound, at_least=0)
         object.__setattr__(self, "_size", Geometric(rate=rate, size=int(self.bound) + 1))

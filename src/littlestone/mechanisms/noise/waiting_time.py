@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone import require
 from littlestone.mechanisms.noise.exact import (
     Bounds,
     Uniform,
@@ -53,6 +54,7 @@ class WaitingTime:
     _float_rate: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         rate = noise_rate(rate=self.rate)
         object.__setattr__(self, "_rate", rate)
         object.__setattr__(self, "_float_rate", float(rate))

@@ -28,6 +28,7 @@ class FoolingPlan:
     """What remains when nobody objects any more."""
 
     @classmethod
+    @require.plain_arguments
     def best(
         cls,
         *,

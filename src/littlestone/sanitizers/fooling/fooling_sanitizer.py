@@ -53,9 +53,11 @@ class FoolingSanitizer:
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.open_probability(delta=self.delta)
 
     @classmethod
+    @require.plain_arguments
     def planned(
         cls,
         *,
@@ -83,6 +85,7 @@ class FoolingSanitizer:
         return cls._following(plan, concepts, labelled)
 
     @classmethod
+    @require.plain_arguments
     def calibrated(
         cls,
         *,

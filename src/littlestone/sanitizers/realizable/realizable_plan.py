@@ -27,6 +27,7 @@ class RealizablePlan:
     error: float
 
     @classmethod
+    @require.plain_arguments
     def best(
         cls,
         *,

@@ -52,6 +52,7 @@ class WinnowGenerator:
     lowered: float
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.positive(cut=self.cut, raised=self.raised, lowered=self.lowered)
         if not self.lowered < 1 < self.raised:
             raise ValueError(
@@ -60,6 +61,7 @@ class WinnowGenerator:
             )
 
     @classmethod
+    @require.plain_arguments
     def between(cls, *, low: float, high: float) -> "WinnowGenerator":
         """The one that separates shares of at most ``low`` from those of at least ``high`` best.
 

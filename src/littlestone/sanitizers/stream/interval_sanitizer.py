@@ -70,6 +70,7 @@ class IntervalSanitizer:
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(rounds=self.rounds, shortest=self.shortest, at_least=1)
         require.probability(delta=self.delta)
         if self.shortest & (self.shortest - 1):
@@ -80,6 +81,7 @@ class IntervalSanitizer:
         object.__setattr__(self, "_sanitizers", sanitizers)
 
     @classmethod
+    @require.plain_arguments
     def planned(
         cls,
         *,
