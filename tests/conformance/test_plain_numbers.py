@@ -165,12 +165,13 @@ def test_eight_bits_do_not_empty_a_ledger() -> None:
 
 def test_eight_bits_do_not_halve_a_guarantee() -> None:
     plan = EpochPlan(votes=5, rate=0.01, weights=(100, 100), thresholds=(5, 5, 5))
-    small = EpochPlan(
-        votes=np.uint8(5),  # type: ignore[arg-type]
-        rate=np.float32(0.01),
-        weights=(np.int8(100), np.int8(100)),  # type: ignore[arg-type]
-        thresholds=np.array([5, 5, 5], dtype=np.int8),  # type: ignore[arg-type]
-    )
+    given: dict[str, Any] = {
+        "votes": np.uint8(5),
+        "rate": np.float32(0.01),
+        "weights": (np.int8(100), np.int8(100)),
+        "thresholds": np.array([5, 5, 5], dtype=np.int8),
+    }
+    small = EpochPlan(**given)
     assert small.weights == plan.weights and small.thresholds == plan.thresholds
     assert all(type(weight) is int for weight in small.weights)
     assert sum(small.weights) == 200
@@ -178,7 +179,7 @@ def test_eight_bits_do_not_halve_a_guarantee() -> None:
 
 @pytest.mark.parametrize("rounds", [np.uint8(200), np.int16(200), np.float64(200).astype(int)])
 def test_rounds_of_few_bits_change_no_plan(rounds: Any) -> None:
-    budget = {"epsilon": 1.0, "delta": 1e-3}
+    budget: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-3}
     for make in (LazyForest.calibrated, LazyForest.proved, PrivateMajority):
         assert make(concepts=LINE, rounds=rounds, **budget) == make(
             concepts=LINE, rounds=200, **budget
@@ -186,7 +187,7 @@ def test_rounds_of_few_bits_change_no_plan(rounds: Any) -> None:
 
 
 def test_a_short_float_is_its_exact_value() -> None:
-    short = np.float32(0.1)
+    short: Any = np.float32(0.1)
     for make in (PrivateMajority, LazyForest.calibrated):
         promised = make(concepts=LINE, rounds=200, epsilon=short, delta=1e-3).guarantee()
         assert promised.epsilon <= float(short)
