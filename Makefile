@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format lint types layers statistical claims audit bench docs gallery kills golden lock clean
+.PHONY: help setup run test check format lint types layers examples statistical slow build test-wheel test-versions claims audit bench docs gallery kills golden lock clean
 
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -20,12 +20,11 @@ setup: $(READY) ## Create .venv with everything that development needs
 run: $(READY) ## Play the demonstration: learners against adversaries
 	$(BIN)/littlestone demo
 
-test: $(READY) ## The whole quick suite: unit, properties, conformance, doctests, README
-	$(BIN)/python -m pytest -n auto -m "not slow"
+test: $(READY) ## The quick suite: unit, properties, conformance, doctests, README
+	$(BIN)/python -m pytest -n auto -m "not slow and not statistical"
 
 check: lint types layers test examples ## Format, lint, types, layers, tests, doctests, examples
 
-.PHONY: examples
 examples: $(READY) ## Run every example
 	@for example in examples/*.py; do echo "$$example"; $(BIN)/python $$example > /dev/null || exit 1; done
 
@@ -37,14 +36,43 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(READY)
+types: $(READY) # code, tests, examples, benchmarks and tools
 	$(BIN)/mypy
 
 layers: $(READY)
 	$(BIN)/lint-imports
 
 statistical: $(READY) ## The statistical tests, with fresh seeds
-	$(BIN)/python -m pytest -m statistical
+	$(BIN)/python -m pytest -n auto -m "statistical and not slow" tests
+
+slow: $(READY) ## The full-size tests: large audits, 240 killed runs
+	$(BIN)/python -m pytest -n auto -m slow tests
+
+build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the sdist
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist > /dev/null
+	@ls dist
+
+test-wheel: build ## Install the wheel into a clean environment and use it
+	rm -rf out/wheel
+	$(PYTHON) -m venv out/wheel
+	out/wheel/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	out/wheel/bin/python -I tests/installed.py wheel
+
+# For instance: make test-versions PYTHONS="python3.12 path/to/python3.13"
+PYTHONS ?= python3.11 python3.12 python3.13
+QUICK := src tests/golden tests/unit/mechanisms tests/unit/privacy tests/unit/theory tests/conformance/test_every_private_learner.py
+
+test-versions: ## Doctests and a quick subset of the tests on every Python of PYTHONS that is here
+	@tried=0; for python in $(PYTHONS); do \
+	  command -v $$python > /dev/null || { echo "$$python is not here"; continue; }; \
+	  place=out/$$($$python -c 'import sys; print("python%d.%d" % sys.version_info[:2])'); tried=1; \
+	  echo "$$python, in $$place"; \
+	  $$python -m venv $$place && \
+	  $$place/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' && \
+	  $$place/bin/python -I tests/installed.py && \
+	  $$place/bin/python -m pytest -n auto -m "not slow and not statistical" $(QUICK) || exit 1; \
+	done; [ $$tried = 1 ]
 
 claims: $(READY) ## Reproduce the paper's statements at full size
 	$(BIN)/littlestone claims --full --out out/claims
@@ -71,4 +99,4 @@ lock: $(READY) ## Write constraints.txt from the current environment
 	$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
 
 clean: ## Remove .venv and every cache
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache out
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache out

@@ -77,7 +77,7 @@ def recommend(
     """Rank every applicable learner and say why; change nothing and spend nothing.
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
-    >>> advice = recommend(Thresholds(1024), rounds=10**6, epsilon=1.0, delta=1e-6)
+    >>> advice = recommend(Thresholds(64), rounds=10**5, epsilon=1.0, delta=1e-6)
     >>> advice.best.name, advice.useful
     ('private-majority', True)
     """

@@ -94,8 +94,10 @@ class WanderingRun:
 
 
 def rounds_for(concepts: ConceptClass) -> int:
-    # Halfspaces are exact, with fractions that grow.
-    return 120 if isinstance(concepts, MarginHalfspaces) else 700
+    # Halfspaces are exact, with fractions that grow; one class meets the longest blocks.
+    if isinstance(concepts, MarginHalfspaces):
+        return 60
+    return 700 if concepts is CLASSES["thresholds"] else 220
 
 
 def transcript_of(adversary: Adversary, learner: Any, seed: int, **options: Any) -> str:

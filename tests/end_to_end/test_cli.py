@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import littlestone
-from littlestone.cli.main import COMMANDS, app
+from littlestone.cli.main import COMMANDS, app, main
 
 runner = CliRunner()
 
@@ -73,12 +73,23 @@ def test_play_draws_a_picture(tmp_path: Path) -> None:
         (("bounds", "tails", "--over", "epsilon", "--plot", "x.png"), "depends on epsilon"),
     ],
 )
-def test_a_refusal_is_one_line_without_a_traceback(
-    arguments: tuple[str, ...], message: str
+def test_a_refusal_is_one_line(
+    arguments: tuple[str, ...],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    result = run_as_a_process(*arguments)
+    monkeypatch.setattr(sys, "argv", ["littlestone", *arguments])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_refused_process_shows_no_traceback() -> None:
+    result = run_as_a_process("play", "--learner", "nobody")
     assert result.returncode == 2
-    assert message in result.stderr
+    assert "unknown learner 'nobody'" in result.stderr
     assert "Traceback" not in result.stderr
 
 

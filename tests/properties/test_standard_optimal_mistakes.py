@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.battery import CLASSES, WITHOUT_DIMENSION
 
@@ -22,6 +22,8 @@ from littlestone.online.protocols import OnlineLearner
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import seeded
 
+# For theorems that are tried on many classes or adversaries each.
+A_THIRD = settings(max_examples=settings().max_examples // 3)
 WITH_DIMENSION = [name for name in CLASSES if name not in WITHOUT_DIMENSION]
 
 matrices = st.integers(1, 6).flatmap(
@@ -61,6 +63,7 @@ def test_mistakes_never_exceed_the_littlestone_dimension(
 
 
 @pytest.mark.parametrize("name", WITH_DIMENSION)
+@A_THIRD
 @given(data=st.data())
 def test_the_structured_classes_keep_the_bound(name: str, data: st.DataObject) -> None:
     concepts = CLASSES[name]
@@ -80,6 +83,7 @@ FORCING: list[Forcing] = [MistakeForcing, ShatteredTree, KeepDimension]
 
 @pytest.mark.parametrize("adversary", FORCING)
 @pytest.mark.parametrize("peek", [False, True])
+@A_THIRD
 @given(concepts=finite_classes)
 def test_the_forcing_adversaries_reach_the_littlestone_dimension(
     adversary: Forcing, peek: bool, concepts: FiniteClass

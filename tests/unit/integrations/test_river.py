@@ -37,8 +37,11 @@ def late(count: int) -> list[tuple[dict[str, Any], bool]]:
     return [(row, row["delay"] >= 15) for row in rows]
 
 
-@pytest.mark.parametrize("seed", [7, None])
-@pytest.mark.parametrize("params", UNIT, ids=lambda params: params["setting"])
+@pytest.mark.parametrize(
+    ("params", "seed"),
+    [(UNIT[0], 7), (UNIT[1], None)],
+    ids=lambda value: value["setting"] if isinstance(value, dict) else str(value),
+)
 def test_it_passes_the_checks_of_river(params: dict[str, Any], seed: int | None) -> None:
     model = PrivateClassifier(**{**params, "seed": seed})
     checks.check_estimator(model)
