@@ -276,6 +276,7 @@ def test_a_run_keeps_the_weights_of_all_experts_listed(
     everyone = list(listed_experts(base, released, times=times, most=1))
     lost = [0] * len(everyone)
     engine = recipe.engine(seeded(1))
+    engine.begin()
     for t, (x, y) in enumerate(examples):
         engine.step(x, y)
         lost = [

@@ -9,6 +9,7 @@ from littlestone import require
 from littlestone.concepts.losses.listing import require_listable
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.learners.engine import Engine
 from littlestone.learners.run import PrivateLearner
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -81,28 +82,26 @@ class NaiveRecomposition(PrivateLearner):
     def engine(self, rng: Randomness) -> "NaiveRecompositionEngine":
         return NaiveRecompositionEngine(self, rng)
 
-    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "NaiveRecompositionEngine":
-        return NaiveRecompositionEngine(self, rng, state)
 
-
-class NaiveRecompositionEngine:
+@dataclass(init=False, eq=False, repr=False)
+class NaiveRecompositionEngine(Engine):
     """The losses of all concepts on all rounds, and one draw a round."""
 
-    def __init__(
-        self, recipe: NaiveRecomposition, rng: Randomness, state: dict[str, Any] | None = None
-    ) -> None:
-        self._mechanism, self._rng = recipe._mechanism, rng
+    ledger: Ledger
+    _losses: LossTable
+    _chosen: list[int]
+
+    def __init__(self, recipe: NaiveRecomposition, rng: Randomness) -> None:
+        self._recipe, self._mechanism, self._rng = recipe, recipe._mechanism, rng
         self._check = recipe.concepts.domain.check
         self._losses = LossTable(recipe.concepts)
-        self._hypothesis: Hypothesis
-        if state is None:
-            self.ledger = Ledger(budget=recipe.budget, private=rng.private)
-            self.ledger.charge("one draw a round", recipe.per_example, first=1)
-            self._draw()
-            return
-        self.ledger = Ledger.from_json(state["ledger"])
-        self._losses.load(state["losses"])
-        self._chosen = state["chosen"]
+
+    def begin(self) -> None:
+        self.ledger = Ledger(budget=self._recipe.budget, private=self._rng.private)
+        self.ledger.charge("one draw a round", self._recipe.per_example, first=1)
+        self._draw()
+
+    def loaded(self) -> None:
         self._hypothesis = self._losses.majority_of(self._chosen)
 
     @property
@@ -128,13 +127,6 @@ class NaiveRecompositionEngine:
             if self._hypothesis != published:
                 return taken
         return len(ys)
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "ledger": self.ledger.to_json(),
-            "losses": self._losses.as_array(),
-            "chosen": self._chosen,
-        }
 
     def _draw(self) -> None:
         self._chosen = self._mechanism.draw(self._losses.as_array(), rng=self._rng)  # (L1)

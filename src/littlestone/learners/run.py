@@ -8,54 +8,22 @@ the rounds, and takes snapshots, so that no engine does any of this again.
 import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.errors import HorizonExceededError, SnapshotError
-from littlestone.learners import snapshots
+from littlestone.learners import codec, snapshots
+from littlestone.learners.engine import Engine
+from littlestone.learners.forms import canonical_form
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness, secure
 from littlestone.theory.concentration import mean_upper_bound
-
-
-class Engine(Protocol):
-    """The algorithm itself. Points and labels reach it validated."""
-
-    @property
-    def hypothesis(self) -> Hypothesis:
-        """What is published for the coming round."""
-        ...
-
-    @property
-    def ledger(self) -> Ledger: ...
-
-    @property
-    def halted(self) -> bool:
-        """Whether nothing more will be learned; a function of what was published."""
-        ...
-
-    @property
-    def status(self) -> str:
-        """``learning``, or why it halted, in words; a function of what was published."""
-        ...
-
-    def step(self, x: Any, y: Label, /) -> None:
-        """Take one round. Never raises because of the data."""
-        ...
-
-    def steps(self, xs: Any, ys: Any, /) -> int:
-        """Take rounds until the published hypothesis changes or the block ends; how many."""
-        ...
-
-    def state(self) -> dict[str, Any]:
-        """Everything needed to continue, without the randomness source; secret."""
-        ...
 
 
 class PrivateLearner(ABC):
@@ -125,11 +93,7 @@ class PrivateLearner(ABC):
 
     @abstractmethod
     def engine(self, rng: Randomness, /) -> Engine:
-        """The algorithm, about to publish its first hypothesis."""
-
-    @abstractmethod
-    def restored_engine(self, state: dict[str, Any], rng: Randomness, /) -> Engine:
-        """The algorithm, where ``Engine.state`` left it."""
+        """The algorithm, not begun."""
 
     def refuse_to_start(self) -> None:  # noqa: B027 (most recipes can always start)
         """Raise if no run of this recipe could get anywhere; it may still be looked at."""
@@ -148,7 +112,9 @@ class PrivateLearner(ABC):
         """A run, with the operating system's randomness unless told otherwise."""
         self.refuse_to_start()
         source = secure() if rng is None else rng
-        return PrivateRun(self, self.engine(source), source, snapshots.new_identity())
+        engine = self.engine(source)
+        engine.begin()
+        return PrivateRun(self, engine, source, snapshots.new_identity())
 
     @final
     def restore(self, snapshot: bytes, register: snapshots.Register | None = None) -> "PrivateRun":
@@ -158,23 +124,20 @@ class PrivateLearner(ABC):
         across processes. Snapshots of seeded runs protect nothing and may be continued at will.
         """
         saved = snapshots.unpack(snapshot)
-        if saved.recipe != name_of(self):
+        mine = canonical_form(self)
+        if saved.recipe != mine:
             raise SnapshotError(
-                f"this snapshot belongs to another recipe: {saved.recipe}, not {name_of(self)}"
+                f"this snapshot belongs to another recipe: {saved.recipe}, not {mine}"
             )
-        rng = Randomness.from_state(saved.randomness)
+        rng = saved.source()
+        engine = self.engine(rng)
+        saved.fill(engine, (self.concepts,), rng)
         if rng.private:
             (register or snapshots.ProcessRegister()).claim(saved)
-        run = PrivateRun(self, self.restored_engine(saved.engine, rng), rng, saved.identity)
+        run = PrivateRun(self, engine, rng, saved.identity)
         run._played = saved.rounds_played
         run._switches = saved.switches
         return run
-
-
-def name_of(recipe: PrivateLearner) -> str:
-    """What a saved run must agree with: the recipe in words, and its class to the last bit."""
-    mark = getattr(recipe.concepts, "fingerprint", "")
-    return f"{recipe!r} {mark}".rstrip()
 
 
 class PrivateRun:
@@ -319,13 +282,13 @@ class PrivateRun:
         self._saved = True
         return snapshots.pack(
             snapshots.Saved(
-                recipe=name_of(self._recipe),
+                recipe=canonical_form(self._recipe),
                 identity=self._identity,
                 number=snapshots.next_number(self._identity),
                 randomness=self._rng.state(),
                 rounds_played=self._played,
                 switches=self._switches,
-                engine=self._engine.state(),
+                engine=codec.dumps(self._engine.state(), (self._recipe.concepts,)),
             )
         )
 

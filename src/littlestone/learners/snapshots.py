@@ -7,29 +7,25 @@ snapshot has a number, and only the newest of its run may be continued, once.
 
 import fcntl
 import hashlib
-import io
 import os
-import pickle
 import secrets
 import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
 from littlestone.errors import SnapshotError
+from littlestone.learners import (
+    codec,
+    known_types,  # noqa: F401 (makes them known)
+)
+from littlestone.learners.engine import Engine
+from littlestone.randomness import Randomness
 
-_MAGIC: Final = b"littlestone-snapshot-1\n"
+_MAGIC: Final = b"littlestone-snapshot-2\n"
 _DIGEST_BYTES: Final = 32
-_PLAIN: Final = {
-    "builtins": {"bytearray", "complex", "frozenset", "set"},
-    "collections": {"Counter", "OrderedDict", "deque"},
-    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
-    "decimal": {"Decimal"},
-    "fractions": {"Fraction"},
-    "numpy": {"dtype", "ndarray"},
-    "numpy._core.multiarray": {"_reconstruct", "scalar"},
-    "numpy._core.numeric": {"_frombuffer"},
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +38,31 @@ class Saved:
     randomness: dict[str, Any]
     rounds_played: int
     switches: int
-    engine: dict[str, Any]
+    engine: bytes
+
+    def source(self) -> Randomness:
+        """The randomness, where it was."""
+        with _refusing():
+            return Randomness.from_state(self.randomness)
+
+    def fill(self, engine: Engine, shared: Sequence[Any], rng: Randomness) -> None:
+        """Let ``engine`` go on where it was."""
+        with _refusing():
+            engine.load(codec.loads(self.engine, shared, rng))
+            hash(engine.hypothesis)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Whatever goes wrong with crafted bytes is an error of the snapshot."""
+    try:
+        yield
+    except SnapshotError:
+        raise
+    except Exception as problem:
+        raise SnapshotError(
+            f"this snapshot holds no state of this recipe: {problem!r}"
+        ) from problem
 
 
 class Retirable(Protocol):
@@ -123,11 +143,8 @@ def next_number(identity: str) -> int:
 
 def pack(saved: Saved) -> bytes:
     """The bytes of a snapshot, with a digest over them."""
-    fields = {name: getattr(saved, name) for name in Saved.__slots__}
-    body = pickle.dumps(fields, protocol=5)
-    packed = _MAGIC + hashlib.sha256(body).digest() + body
-    unpack(packed)  # a key of a foreign type is refused now, not when the run is gone
-    return packed
+    body = codec.dumps(saved)
+    return _MAGIC + hashlib.sha256(body).digest() + body
 
 
 def unpack(data: bytes) -> Saved:
@@ -138,21 +155,10 @@ def unpack(data: bytes) -> Saved:
     body = data[start:]
     if hashlib.sha256(body).digest() != data[len(_MAGIC) : start]:
         raise SnapshotError("this snapshot is truncated or altered: its digest does not match")
-    return Saved(**_PlainUnpickler(io.BytesIO(body)).load())
+    saved = codec.loads(body)
+    if not isinstance(saved, Saved):
+        raise SnapshotError("these bytes hold no saved run")
+    return saved
 
 
-class _PlainUnpickler(pickle.Unpickler):
-    """Builds plain values and the library's own, and nothing that could run foreign code."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if name in _PLAIN.get(module, ()):
-            return super().find_class(module, name)
-        if module.startswith("littlestone.") and "." not in name:
-            found = super().find_class(module, name)
-            # Only classes defined there: a module's own imports would be a way out.
-            if isinstance(found, type) and found.__module__ == module:
-                return found
-        raise SnapshotError(
-            f"a snapshot cannot hold {module}.{name}: points must be strings, numbers, bytes, "
-            f"or tuples and frozensets of these"
-        )
+codec.register(Saved)

@@ -70,6 +70,14 @@ class FrequentRelease:
         """A run that publishes an element of the first list, if any is frequent."""
         return FrequentReleaseRun(self, counts, rng)
 
+    def restore(self, state: dict[str, Any], *, rng: Randomness) -> "FrequentReleaseRun":
+        """Continue from what ``state`` gave."""
+        run = FrequentReleaseRun.__new__(FrequentReleaseRun)  # __init__ would select
+        run._recipe, run._rng = self, rng
+        run.published, run.selections = state["published"], state["selections"]
+        run._watch = self.watch().restore(state["watch"], rng=rng)
+        return run
+
 
 class FrequentReleaseRun(NoiseOwner):
     """The published element, and the watch over it."""
@@ -114,16 +122,6 @@ class FrequentReleaseRun(NoiseOwner):
             "selections": self.selections,
             "watch": self._watch.state(),
         }
-
-    @classmethod
-    def restored(
-        cls, recipe: FrequentRelease, state: dict[str, Any], rng: Randomness
-    ) -> "FrequentReleaseRun":
-        run = cls.__new__(cls)
-        run._recipe, run._rng = recipe, rng
-        run.published, run.selections = state["published"], state["selections"]
-        run._watch = recipe.watch().restore(state["watch"], rng=rng)
-        return run
 
 
 def random_order(counts: Counter[Hypothesis], rng: Randomness) -> Callable[[Hypothesis], int]:

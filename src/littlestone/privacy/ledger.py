@@ -172,6 +172,31 @@ class Ledger:
             both._record(mine if _reads_more(mine, theirs) else theirs)
         return both
 
+    def state(self) -> tuple[Any, ...]:
+        """What ``from_state`` takes."""
+        terms = (self._budget, self._private, self._concentrated, self._concentrated_delta)
+        return *terms, self.charges
+
+    @classmethod
+    def from_state(
+        cls,
+        budget: PrivacyGuarantee,
+        private: bool,
+        concentrated: ZeroConcentrated,
+        concentrated_delta: float,
+        charges: tuple[Charge, ...],
+    ) -> "Ledger":
+        """The ledger that was saved, with every charge."""
+        ledger = cls(
+            budget=budget,
+            private=private,
+            concentrated=concentrated,
+            concentrated_delta=concentrated_delta,
+        )
+        for charge in charges:
+            ledger._record(charge)
+        return ledger
+
     def to_json(self) -> str:
         """The whole ledger with a checksum against accidents (not against forgery)."""
         content = {
@@ -189,14 +214,13 @@ class Ledger:
             content = saved["ledger"]
             if saved["checksum"] != _checksum(content):
                 raise SnapshotError("this ledger was altered after it was saved")
-            ledger = cls(
-                budget=PrivacyGuarantee(**content["budget"]),
-                private=content["private"],
-                concentrated=ZeroConcentrated(rho=content["rho"]),
-                concentrated_delta=content["concentrated_delta"],
+            ledger = cls.from_state(
+                PrivacyGuarantee(**content["budget"]),
+                content["private"],
+                ZeroConcentrated(rho=content["rho"]),
+                content["concentrated_delta"],
+                tuple(map(Charge.from_json, content["charges"])),
             )
-            for charge in content["charges"]:
-                ledger._record(Charge.from_json(charge))
         except (ValueError, TypeError, KeyError) as problem:
             raise SnapshotError(f"this is not a saved ledger: {problem}") from problem
         return ledger

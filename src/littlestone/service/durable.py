@@ -16,7 +16,8 @@ from littlestone import require
 from littlestone.concepts.domain import block_of
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Point
 from littlestone.errors import HorizonExceededError
-from littlestone.learners.run import PrivateLearner, PrivateRun, name_of
+from littlestone.learners.forms import canonical_form
+from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed
 from littlestone.service.store import Checkpoint, Release, Store, StoreError, Taken, chained
@@ -87,9 +88,9 @@ class DurableRun:
     @classmethod
     def start(cls, recipe: PrivateLearner, path: str | Path) -> "DurableRun":
         """A new durable run; its first release is logged at once."""
-        store = Store.create(path, recipe=name_of(recipe), key=secrets.token_bytes(32))
-        rng = keyed(store.key, label=name_of(recipe))
-        durable = cls(recipe, store, recipe.start(rng=rng))
+        form = canonical_form(recipe)
+        store = Store.create(path, recipe=form, key=secrets.token_bytes(32))
+        durable = cls(recipe, store, recipe.start(rng=keyed(store.key, label=form)))
         with store.transaction():
             durable._log_release(0)
         return durable
@@ -97,7 +98,7 @@ class DurableRun:
     @classmethod
     def resume(cls, recipe: PrivateLearner, path: str | Path) -> "DurableRun":
         """Continue exactly where the store stands, after checking that it is whole."""
-        store = Store.open(path, recipe=name_of(recipe))
+        store = Store.open(path, recipe=canonical_form(recipe))
         try:
             return cls._continued(recipe, store)
         except BaseException:
@@ -110,7 +111,7 @@ class DurableRun:
         saved = store.checkpoint()
         if saved is None:
             # A replay: the log holds what was fed before, and the store has one owner at a time.
-            rng = keyed(store.key, label=name_of(recipe), replay=True)
+            rng = keyed(store.key, label=canonical_form(recipe), replay=True)
             run = recipe.start(rng=rng)
         else:
             run = recipe.restore(saved.snapshot, _StoreGuards())

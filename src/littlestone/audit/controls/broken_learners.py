@@ -10,13 +10,14 @@ from littlestone.audit.substitution import replaced
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.concepts.protocols import ConceptClass, Label, VersionSpace
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, VersionSpace
+from littlestone.learners.engine import Engine
 from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.private_majority import recipe as majority
 from littlestone.learners.private_majority.fresh import FreshEngine
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.run import Engine, PrivateLearner
+from littlestone.learners.run import PrivateLearner
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.mechanisms.frequent_release import FrequentRelease
 from littlestone.mechanisms.histogram import PrivateHistogram
@@ -61,16 +62,24 @@ def _one_tree() -> EagerForest:
     )
 
 
-class _FlagEngine:
+@dataclass(init=False, eq=False, repr=False)
+class _FlagEngine(Engine):
     """Shows a flag with probability 1/16; only then may the next example leak."""
 
-    halted = False
-    status = "learning"
+    _flag: bool
+    halted: bool
+    hypothesis: Hypothesis
+    ledger: Ledger
+
+    status: ClassVar[str] = "learning"
 
     def __init__(self, rng: Randomness) -> None:
-        self._rng, self._flag = rng, rng.below(16) == 0
+        self._rng = rng
+
+    def begin(self) -> None:
+        self._flag, self.halted = self._rng.below(16) == 0, False
         self.hypothesis = FiniteSupport.on("flag") if self._flag else FiniteSupport.on()
-        self.ledger = Ledger(budget=TWO, private=rng.private)
+        self.ledger = Ledger(budget=TWO, private=self._rng.private)
 
     def step(self, x: Any, y: Label) -> None:
         if self._flag and y and self._rng.coin():
@@ -80,9 +89,6 @@ class _FlagEngine:
     def steps(self, xs: Any, ys: Any) -> int:
         self.step(xs[0], int(ys[0]))
         return 1
-
-    def state(self) -> dict[str, Any]:
-        return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,10 +107,6 @@ class FlagLearner(PrivateLearner):
         return PrivacyGuarantee(epsilon=0.0, delta=1 / 32)
 
     def engine(self, rng: Randomness) -> Engine:
-        return _FlagEngine(rng)
-
-    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> Engine:
-        del state
         return _FlagEngine(rng)
 
 

@@ -85,6 +85,10 @@ class LossTable:
         """The majority vote of an odd number of concepts, given by their positions."""
         return majority_of(self._concepts, chosen)
 
+    def state(self) -> Counts:
+        """What a saved run keeps; ``load`` takes it back."""
+        return self.as_array()
+
     def load(self, losses: Counts | int) -> None:
         """Forget everything and go on from what ``as_array`` gave, or from one loss for all."""
         self._newest = ([], [])

@@ -10,6 +10,7 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.learners.engine import Engine
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
@@ -127,28 +128,35 @@ class AgnosticFinite(PrivateLearner):
     def engine(self, rng: Randomness, /) -> "AgnosticFiniteEngine":
         return AgnosticFiniteEngine(self, rng)
 
-    def restored_engine(self, state: dict[str, Any], rng: Randomness, /) -> "AgnosticFiniteEngine":
-        return AgnosticFiniteEngine(self, rng, state)
 
-
-class AgnosticFiniteEngine:
+@dataclass(init=False, eq=False, repr=False)
+class AgnosticFiniteEngine(Engine):
     """Shows the strategy the losses of its concept, and the class the examples."""
 
-    def __init__(
-        self, recipe: AgnosticFinite, rng: Randomness, state: dict[str, Any] | None = None
-    ) -> None:
-        prediction = recipe.prediction
+    _totals: LossTable
+    ledger: Ledger
+    hypothesis: Hypothesis
+
+    def __init__(self, recipe: AgnosticFinite, rng: Randomness) -> None:
+        self._prediction, self._rng = recipe.prediction, rng
         self._totals = LossTable(recipe.concepts)
-        if state is None:
-            self._strategy = prediction.strategy(self._totals, rng)
-            self.ledger = Ledger(budget=recipe.per_example, private=rng.private)
-            self.ledger.charge(type(prediction).__name__, prediction.guarantee(), first=1)
-        else:
-            self._totals.load(state["totals"])
-            self._strategy = prediction.restored_strategy(self._totals, state["strategy"], rng)
-            self.ledger = Ledger.from_json(state["ledger"])
-        self._expert = self._strategy.expert
-        self.hypothesis: Hypothesis = self._totals.concept(self._expert)
+        self._expert = -1
+
+    def begin(self) -> None:
+        prediction, cost = self._prediction, self._prediction.guarantee()
+        self._strategy = prediction.strategy(self._totals, self._rng)
+        self.ledger = Ledger(budget=cost, private=self._rng.private)
+        self.ledger.charge(type(prediction).__name__, cost, first=1)
+        self._publish()
+
+    def state(self) -> tuple[Any, ...]:
+        return *super().state(), self._strategy.state()
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        *own, strategy = state
+        super().load(tuple(own))
+        self._strategy = self._prediction.restored_strategy(self._totals, strategy, self._rng)
+        self._publish()
 
     @property
     def halted(self) -> bool:
@@ -176,13 +184,6 @@ class AgnosticFiniteEngine:
             taken += count
             window *= 2
         return taken
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "totals": self._totals.as_array(),
-            "strategy": self._strategy.state(),
-            "ledger": self.ledger.to_json(),
-        }
 
     def _publish(self) -> None:
         if self._strategy.expert != self._expert:

@@ -7,6 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.learners.codec import register
+from littlestone.learners.engine import Engine
 from littlestone.learners.golowich_livni.tournament_tree import TournamentTree
 from littlestone.learners.run import PrivateLearner
 from littlestone.mechanisms.frequent_release import FrequentRelease, FrequentReleaseRun
@@ -112,9 +114,6 @@ class EagerForest(PrivateLearner):
     def engine(self, rng: Randomness) -> "EagerForestEngine":
         return EagerForestEngine(self, rng)
 
-    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "EagerForestEngine":
-        return EagerForestEngine(self, rng, state)
-
 
 class EagerPlan(NamedTuple):
     """What is grown, and how it is released: given or calibrated."""
@@ -125,6 +124,7 @@ class EagerPlan(NamedTuple):
     release: FrequentRelease
 
 
+@register
 @dataclass(slots=True)
 class Forest:
     """Trees that exist only once an example has reached them, and what all of them show."""
@@ -157,33 +157,24 @@ class Forest:
                 self.shown[after] += 1
 
 
-class EagerForestEngine:
+@dataclass(init=False, eq=False, repr=False)
+class EagerForestEngine(Engine):
     """The forest, and the release that watches it."""
 
-    def __init__(
-        self, recipe: EagerForest, rng: Randomness, state: dict[str, Any] | None = None
-    ) -> None:
+    _forest: Forest
+    _release: FrequentReleaseRun
+    ledger: Ledger
+
+    def __init__(self, recipe: EagerForest, rng: Randomness) -> None:
+        self._recipe, self._rng = recipe, rng
         self._fallback = recipe.plan.base.start().hypothesis
-        if state is None:
-            self._forest = Forest(recipe.plan.trees, recipe.plan.leaves, recipe.plan.base, rng)
-            self._release = recipe.plan.release.start(self._forest.shown, rng=rng)
-            self.ledger = Ledger(budget=recipe.budget, private=rng.private)
-            self.ledger.charge("FrequentRelease", recipe.plan.release.guarantee(), first=1)
-            return
-        grown = {
-            index: TournamentTree(recipe.plan.leaves, dict(pertinent), shown, rng)
-            for index, (pertinent, shown) in state["grown"].items()
-        }
-        self._forest = Forest(
-            recipe.plan.trees,
-            recipe.plan.leaves,
-            recipe.plan.base,
-            rng,
-            grown,
-            Counter(state["shown"]),
-        )
-        self._release = FrequentReleaseRun.restored(recipe.plan.release, state["release"], rng)
-        self.ledger = Ledger.from_json(state["ledger"])
+
+    def begin(self) -> None:
+        plan, rng = self._recipe.plan, self._rng
+        self._forest = Forest(plan.trees, plan.leaves, plan.base, rng)
+        self._release = plan.release.start(self._forest.shown, rng=rng)
+        self.ledger = Ledger(budget=self._recipe.budget, private=rng.private)
+        self.ledger.charge("FrequentRelease", plan.release.guarantee(), first=1)
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -208,16 +199,6 @@ class EagerForestEngine:
             if self.hypothesis is not published:
                 return taken
         return len(ys)
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "grown": {
-                index: (tree.pertinent, tree.shown) for index, tree in self._forest.grown.items()
-            },
-            "shown": dict(self._forest.shown),
-            "release": self._release.state(),
-            "ledger": self.ledger.to_json(),
-        }
 
 
 def _points(xs: Any) -> Any:

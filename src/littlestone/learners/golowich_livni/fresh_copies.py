@@ -7,7 +7,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from littlestone import require
 from littlestone.concepts.hypotheses.canonical import canonical
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
+from littlestone.learners.engine import Engine
 from littlestone.learners.golowich_livni.eager_forest import Forest
 from littlestone.learners.run import PrivateLearner
 from littlestone.mechanisms.frequent_release import random_order
@@ -81,8 +82,6 @@ class FreshCopies(PrivateLearner):
     def engine(self, rng: Randomness) -> "FreshCopiesEngine":
         return FreshCopiesEngine(self, rng)
 
-    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "FreshCopiesEngine":
-        return FreshCopiesEngine(self, rng, state)
 
 
 class TreesPlan(NamedTuple):
@@ -93,26 +92,26 @@ class TreesPlan(NamedTuple):
     leaves: int
 
 
-class FreshCopiesEngine:
+@dataclass(init=False, eq=False, repr=False)
+class FreshCopiesEngine(Engine):
     """All examples so far, and nothing else that outlives a round."""
 
-    def __init__(
-        self, recipe: FreshCopies, rng: Randomness, state: dict[str, Any] | None = None
-    ) -> None:
-        self._base, self._trees, self._leaves = recipe.plan
-        self._rng, self._histogram = rng, recipe.histogram()
-        if state is None:
-            self._examples: list[tuple[Any, Label]] = []
-            self.ledger = Ledger(budget=recipe.budget, private=rng.private)
-            self.ledger.charge("PrivateHistogram in every round", recipe.budget, first=1)
-            self.hypothesis: Hypothesis = self._base.start().hypothesis
-            return
-        self._examples = list(state["examples"])
-        self.hypothesis = state["hypothesis"]
-        self.ledger = Ledger.from_json(state["ledger"])
+    _examples: list[Example]
+    hypothesis: Hypothesis
+    ledger: Ledger
 
     halted: ClassVar[bool] = False
     status: ClassVar[str] = "learning"
+
+    def __init__(self, recipe: FreshCopies, rng: Randomness) -> None:
+        self._base, self._trees, self._leaves = recipe.plan
+        self._budget, self._rng, self._histogram = recipe.budget, rng, recipe.histogram()
+
+    def begin(self) -> None:
+        self._examples = []
+        self.ledger = Ledger(budget=self._budget, private=self._rng.private)
+        self.ledger.charge("PrivateHistogram in every round", self._budget, first=1)
+        self.hypothesis = self._base.start().hypothesis
 
     def step(self, x: Any, y: Label) -> None:
         self._examples.append((x, y))
@@ -132,13 +131,6 @@ class FreshCopiesEngine:
             if self.hypothesis != published:
                 return taken
         return len(ys)
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "examples": self._examples,
-            "hypothesis": self.hypothesis,
-            "ledger": self.ledger.to_json(),
-        }
 
 
 def _epsilon_of_each(rounds: int, epsilon: float, extra_delta: float) -> float:

@@ -4,12 +4,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.learners.codec import register
 from littlestone.online.protocols import OnlineState
 from littlestone.randomness import Randomness
 
 ROOT = 1
 
 
+@register
 @dataclass(slots=True)
 class TournamentTree:
     """A complete binary tree; node v has the children 2v and 2v + 1, leaf i is leaves + i.

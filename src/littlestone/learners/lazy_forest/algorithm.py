@@ -1,12 +1,14 @@
 """The paper's main loop: publish from a list, count mistakes, climb when the list is used up."""
 
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from littlestone.concepts.hypotheses.canonical import canonical
 from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.learners.engine import Engine
 from littlestone.learners.lazy_forest.layer import ForestTable
 from littlestone.mechanisms.count_above_threshold import CountAboveThresholdRun
 from littlestone.mechanisms.first_frequent import FirstFrequentRun
@@ -19,24 +21,33 @@ if TYPE_CHECKING:
     from littlestone.learners.lazy_forest.recipe import LazyForest
 
 
-class LazyForestEngine:
+@dataclass(init=False, eq=False, repr=False)
+class LazyForestEngine(Engine):
     """[P, Algorithm 2], one copy after the other."""
 
-    def __init__(
-        self, recipe: "LazyForest", rng: Randomness, state: dict[str, Any] | None = None
-    ) -> None:
+    _played: int
+    _copies: int
+    halted: bool
+    _first_round: int
+    _layer: int
+    _forest: ForestTable
+    _listed: deque[tuple[Hypothesis, int]]
+    hypothesis: Hypothesis
+    _watch: CountAboveThresholdRun | None
+    _early: FirstFrequentRun | None
+    ledger: Ledger
+    _charge: Charge
+
+    def __init__(self, recipe: "LazyForest", rng: Randomness) -> None:
         self._recipe, self._rng = recipe, rng
         self._depth = recipe.depth  # (L1)
         self._check = recipe.concepts.domain.check
-        self._watch: CountAboveThresholdRun | None = None
-        self._early: FirstFrequentRun | None = None
-        self._listed: deque[tuple[Hypothesis, int]] = deque()
-        if state is None:
-            self.ledger = Ledger(budget=recipe.per_example, private=rng.private)
-            self._played, self._copies, self.halted = 0, 0, False
-            self._begin_copy()
-        else:
-            self._restore(state)
+
+    def begin(self) -> None:
+        self._watch, self._early, self._listed = None, None, deque()
+        self.ledger = Ledger(budget=self._recipe.per_example, private=self._rng.private)
+        self._played, self._copies, self.halted = 0, 0, False
+        self._begin_copy()
 
     def _begin_copy(self) -> None:
         self._copies += 1
@@ -183,34 +194,3 @@ class LazyForestEngine:
         self._played += rounds
         self._release_early()
         return rounds
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "played": self._played,
-            "copies": self._copies,
-            "halted": self.halted,
-            "first_round": self._first_round,
-            "layer": self._layer,
-            "forest": self._forest.state(),
-            "listed": list(self._listed),
-            "hypothesis": self.hypothesis,
-            "watch": None if self._watch is None else self._watch.state(),
-            "early": None if self._early is None else self._early.state(),
-            "charge": self._charge.identity,
-            "ledger": self.ledger.to_json(),
-        }
-
-    def _restore(self, state: dict[str, Any]) -> None:
-        self.ledger = Ledger.from_json(state["ledger"])
-        self._played, self._copies = state["played"], state["copies"]
-        self.halted, self._first_round = state["halted"], state["first_round"]
-        self._layer, self.hypothesis = state["layer"], state["hypothesis"]
-        self._forest = ForestTable.restored(state["forest"])
-        self._listed = deque(state["listed"])
-        self._charge = next(c for c in self.ledger.charges if c.identity == state["charge"])
-        if state["watch"] is not None:
-            switch = self._recipe.switch(self._layer, self._listed[0][1])
-            self._watch = switch.restore(state["watch"], rng=self._rng)
-        if state["early"] is not None:
-            early = self._recipe.first_frequent()
-            self._early = early.restore(state["early"], rng=self._rng)

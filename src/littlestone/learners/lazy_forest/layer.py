@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.learners.codec import register
 from littlestone.learners.lazy_forest.matching import just_enough, random_pairs
 from littlestone.online.protocols import OnlineState
 from littlestone.randomness import Randomness
@@ -17,8 +18,9 @@ from littlestone.randomness import Randomness
 Siblings = tuple[OnlineState, OnlineState]
 
 
+@register
 @dataclass(slots=True)
-class _Agreeing:
+class Agreeing:
     """The pairs that agree on one hypothesis and are not split."""
 
     whole: int = 0
@@ -41,18 +43,17 @@ class _Agreeing:
         return self.siblings[kind]
 
 
+@register
+@dataclass(slots=True, eq=False)
 class ForestTable:
     """The pairs of one layer: those that agree on a hypothesis, those that collide, the split ones.
 
     Privacy:  none; algorithm.md says what may be released of it.
     """
 
-    __slots__ = ("_agreeing", "_collisions", "_split")
-
-    def __init__(self) -> None:
-        self._agreeing: dict[Hypothesis, _Agreeing] = {}
-        self._collisions: Counter[Siblings] = Counter()
-        self._split: Counter[OnlineState] = Counter()
+    _agreeing: dict[Hypothesis, Agreeing] = field(default_factory=dict)
+    _collisions: Counter[Siblings] = field(default_factory=Counter)
+    _split: Counter[OnlineState] = field(default_factory=Counter)
 
     @classmethod
     def of_empty_sequences(cls, start: OnlineState, *, pairs: int) -> "ForestTable":
@@ -85,8 +86,8 @@ class ForestTable:
                 table._collisions[siblings] = count
         return table
 
-    def _agree(self, hypothesis: Hypothesis) -> _Agreeing:
-        return self._agreeing.setdefault(hypothesis, _Agreeing())
+    def _agree(self, hypothesis: Hypothesis) -> Agreeing:
+        return self._agreeing.setdefault(hypothesis, Agreeing())
 
     def agreeing(self) -> Counter[Hypothesis]:
         """How many pairs, none of them split, agree on which hypothesis."""
@@ -121,26 +122,6 @@ class ForestTable:
                 if times and not child.failed:
                     living[child] += times
         return living
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "agreeing": {
-                hypothesis: list(zip(pairs.siblings, pairs.counts, strict=True))
-                for hypothesis, pairs in self._agreeing.items()
-            },
-            "collisions": dict(self._collisions),
-            "split": dict(self._split),
-        }
-
-    @classmethod
-    def restored(cls, state: dict[str, Any]) -> "ForestTable":
-        table = cls()
-        for hypothesis, pairs in state["agreeing"].items():
-            for siblings, count in pairs:
-                table._agree(hypothesis).add(siblings, count)
-        table._collisions = Counter(state["collisions"])
-        table._split = Counter(state["split"])
-        return table
 
 
 def tournament(siblings: Siblings, label: Label) -> OnlineState:

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
@@ -306,6 +306,3 @@ classes of any dimension
 
     def engine(self, rng: Randomness) -> "LazyForestEngine":
         return LazyForestEngine(self, rng)
-
-    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "LazyForestEngine":
-        return LazyForestEngine(self, rng, state)

@@ -1,5 +1,6 @@
 """Private halving of a public version space: every phase learns from its own mistakes only."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,14 +8,17 @@ from numpy.typing import NDArray
 
 from littlestone.concepts.capabilities import Witnesses
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, VersionSpace
+from littlestone.learners.engine import Engine
 from littlestone.learners.private_majority.plan import FreshPlan
+from littlestone.mechanisms.count_above_threshold import CountAboveThresholdRun
 from littlestone.privacy.charge import Charge
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
 
-class FreshEngine:
+@dataclass(init=False, eq=False, repr=False)
+class FreshEngine(Engine):
     """The version space is a function of what was published; the counts are secret.
 
     Privacy:
@@ -26,6 +30,14 @@ class FreshEngine:
         Proof:      fresh.md
     """
 
+    _played: int
+    _restarts: int
+    ledger: Ledger
+    _charge: Charge
+    _space: VersionSpace
+    _counts: NDArray[np.int64]
+    _watch: CountAboveThresholdRun
+
     def __init__(
         self,
         *,
@@ -35,24 +47,18 @@ class FreshEngine:
         budget: PrivacyGuarantee,
         cost: PrivacyGuarantee,
         rng: Randomness,
-        state: dict[str, Any] | None = None,
     ) -> None:
         self._concepts, self._witnesses, self._plan, self._rng = concepts, witnesses, plan, rng
         self._watch_recipe, self._selection = plan.watch(), plan.selection()
-        self._cost = cost
-        self._charge: Charge
-        if state is None:
-            self._played, self._restarts = 0, 0
-            self.ledger = Ledger(budget=budget, private=rng.private)
-            self._begin_phase(concepts.version_space())  # (L1)
-            return
-        self._played, self._restarts = state["played"], state["restarts"]
-        self.ledger = Ledger.from_json(state["ledger"])
-        self._charge = self.ledger.charges[-1]
-        self._space: VersionSpace = state["space"]
-        self._hypothesis: Hypothesis = self._space.standard_optimal()
-        self._counts: NDArray[np.int64] = state["counts"].copy()
-        self._watch = self._watch_recipe.restore(state["watch"], rng=rng)
+        self._budget, self._cost = budget, cost
+
+    def begin(self) -> None:
+        self._played, self._restarts = 0, 0
+        self.ledger = Ledger(budget=self._budget, private=self._rng.private)
+        self._begin_phase(self._concepts.version_space())  # (L1)
+
+    def loaded(self) -> None:
+        self._hypothesis = self._space.standard_optimal()
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -87,16 +93,6 @@ class FreshEngine:
         if fired is not None:
             self._end_phase()
         return taken
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "played": self._played,
-            "restarts": self._restarts,
-            "ledger": self.ledger.to_json(),
-            "space": self._space,
-            "counts": self._counts.copy(),
-            "watch": self._watch.state(),
-        }
 
     def _end_phase(self) -> None:
         self.ledger.close(self._charge, last=self._played)

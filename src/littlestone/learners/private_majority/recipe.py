@@ -1,13 +1,14 @@
 """The practical default for finite classes: majorities that change only when they err often."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from littlestone import require
 from littlestone.concepts.capabilities import Witnesses
 from littlestone.concepts.losses.listing import distinguished_points, require_listable
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.witnesses import MOST_KEYS, witnesses_for
+from littlestone.learners.engine import Engine
 from littlestone.learners.private_majority.bound import (
     fresh_mistakes_upper_bound,
     sampled_mistakes_upper_bound,
@@ -16,7 +17,7 @@ from littlestone.learners.private_majority.fresh import FreshEngine
 from littlestone.learners.private_majority.plan import FreshPlan, Plan, SampledPlan
 from littlestone.learners.private_majority.planner import plan_fresh, plan_sampled
 from littlestone.learners.private_majority.sampled import SampledEngine
-from littlestone.learners.run import Engine, PrivateLearner
+from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
@@ -121,12 +122,6 @@ class PrivateMajority(PrivateLearner):
         )
 
     def engine(self, rng: Randomness) -> Engine:
-        return self._engine(rng, None)
-
-    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> Engine:
-        return self._engine(rng, state)
-
-    def _engine(self, rng: Randomness, state: dict[str, Any] | None) -> Engine:
         if isinstance(self._planned, SampledPlan):
             return SampledEngine(
                 concepts=self.concepts,
@@ -134,7 +129,6 @@ class PrivateMajority(PrivateLearner):
                 budget=self.budget,
                 cost=self._cost,
                 rng=rng,
-                state=state,
             )
         assert self._witnesses is not None
         return FreshEngine(
@@ -144,7 +138,6 @@ class PrivateMajority(PrivateLearner):
             budget=self.budget,
             cost=self._cost,
             rng=rng,
-            state=state,
         )
 
     def _make_plan(self) -> Plan:

@@ -1,11 +1,13 @@
 """Majority votes of concepts drawn from exponential weights, phase by phase."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.learners.engine import Engine
 from littlestone.learners.private_majority.plan import EpochPlan, SampledPlan
 from littlestone.mechanisms.count_above_threshold import CountAboveThresholdRun
 from littlestone.privacy.charge import Charge
@@ -14,7 +16,8 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
 
-class SampledEngine:
+@dataclass(init=False, eq=False, repr=False)
+class SampledEngine(Engine):
     """The losses are secret; the drawn concepts are public.
 
     Privacy:
@@ -26,6 +29,15 @@ class SampledEngine:
         Proof:      sampled.md
     """
 
+    _played: int
+    _epoch_number: int
+    _phase: int
+    _chosen: list[int]
+    ledger: Ledger
+    _charge: Charge
+    _losses: LossTable
+    _watch: CountAboveThresholdRun
+
     def __init__(
         self,
         *,
@@ -34,27 +46,19 @@ class SampledEngine:
         budget: PrivacyGuarantee,
         cost: PrivacyGuarantee,
         rng: Randomness,
-        state: dict[str, Any] | None = None,
     ) -> None:
         self._plan, self._rng = plan, rng
         self._check = concepts.domain.check
         self._losses = LossTable(concepts)
-        self._cost = cost
-        self._charge: Charge
-        self._hypothesis: Hypothesis
-        self._watch: CountAboveThresholdRun
-        if state is None:
-            self._played, self._epoch_number = 0, 0
-            self.ledger = Ledger(budget=budget, private=rng.private)
-            self._begin_epoch()
-            return
-        self._played, self._epoch_number = state["played"], state["epoch"]
-        self.ledger = Ledger.from_json(state["ledger"])
-        self._charge = self.ledger.charges[-1]
-        self._losses.load(state["losses"])
-        self._phase, self._chosen = state["phase"], state["chosen"]
+        self._budget, self._cost = budget, cost
+
+    def begin(self) -> None:
+        self._played, self._epoch_number = 0, 0
+        self.ledger = Ledger(budget=self._budget, private=self._rng.private)
+        self._begin_epoch()
+
+    def loaded(self) -> None:
         self._hypothesis = self._losses.majority_of(self._chosen)
-        self._watch = self._watch_recipe().restore(state["watch"], rng=rng)
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -88,17 +92,6 @@ class SampledEngine:
         if fired is not None:
             self._end_phase()
         return taken
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "played": self._played,
-            "epoch": self._epoch_number,
-            "phase": self._phase,
-            "chosen": self._chosen,
-            "ledger": self.ledger.to_json(),
-            "losses": self._losses.as_array(),
-            "watch": self._watch.state(),
-        }
 
     @property
     def _epoch(self) -> EpochPlan:

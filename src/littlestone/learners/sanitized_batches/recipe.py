@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
+from littlestone.learners.engine import Engine
 from littlestone.learners.run import PrivateLearner
 from littlestone.learners.sanitized_batches.plan import BatchPlan, planned_sanitizers
 from littlestone.online.hedge_learner import HedgeLearner
@@ -94,9 +95,6 @@ class SanitizedBatches(PrivateLearner):
     def engine(self, rng: Randomness) -> "SanitizedBatchesEngine":
         return SanitizedBatchesEngine(self.plan, rng)
 
-    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "SanitizedBatchesEngine":
-        return SanitizedBatchesEngine(self.plan, rng, state)
-
     def _make_plan(self, base: ProperOnlineLearner) -> BatchPlan:
         given = self.sanitizer
         sanitizers = (
@@ -114,28 +112,28 @@ class SanitizedBatches(PrivateLearner):
         )
 
 
-class SanitizedBatchesEngine:
+@dataclass(init=False, eq=False, repr=False)
+class SanitizedBatchesEngine(Engine):
     """The current batch, and what became of the earlier ones."""
+
+    _batch: list[Example]
+    _synthetic: list[list[Example]]
+    _played: int
+    hypothesis: Hypothesis
+    ledger: Ledger
 
     halted: ClassVar[bool] = False
     status: ClassVar[str] = "learning"
 
-    def __init__(
-        self, plan: BatchPlan, rng: Randomness, state: dict[str, Any] | None = None
-    ) -> None:
+    def __init__(self, plan: BatchPlan, rng: Randomness) -> None:
         self._plan, self._rng = plan, rng
         self._start = plan.base.for_rounds(plan.batches).begin()
         self._followed: dict[int, tuple[int, ProperState]] = {}
-        self._batch: list[Example] = [] if state is None else state["batch"]
-        self._synthetic: list[list[Example]] = [] if state is None else state["synthetic"]  # (L1)
-        self._played = 0 if state is None else state["played"]
-        if state is None:
-            budget = plan.sanitizer.guarantee()
-            self.ledger = Ledger(budget=budget, private=rng.private)
-            self.hypothesis = self._draw()
-        else:
-            self.ledger = Ledger.from_json(state["ledger"])
-            self.hypothesis = state["hypothesis"]
+
+    def begin(self) -> None:
+        self._batch, self._synthetic, self._played = [], [], 0  # (L1)
+        self.ledger = Ledger(budget=self._plan.sanitizer.guarantee(), private=self._rng.private)
+        self.hypothesis = self._draw()
 
     def step(self, x: Any, y: Label) -> None:
         self._played += 1
@@ -156,15 +154,6 @@ class SanitizedBatchesEngine:
             if self.hypothesis is not published:
                 return taken
         return len(ys)
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "batch": self._batch,
-            "synthetic": self._synthetic,
-            "played": self._played,
-            "hypothesis": self.hypothesis,
-            "ledger": self.ledger.to_json(),
-        }
 
     def _draw(self) -> Hypothesis:
         """(L2–L4): a random copy, and from its distribution a fresh concept.

@@ -1,10 +1,12 @@
 """The constructed experts at work: sanitized points, weights by groups, draws."""
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.experts.exponential_weights import BatchedStrategy, ExponentialWeights
 from littlestone.experts.shrinking_dartboard import DartboardStrategy
+from littlestone.learners.engine import Engine
 from littlestone.learners.sanitized_experts.draw import GroupDraw
 from littlestone.learners.sanitized_experts.expert_losses import PredictorLosses
 from littlestone.learners.sanitized_experts.interval_runs import IntervalPoints
@@ -18,8 +20,15 @@ from littlestone.privacy.zcdp import ZeroConcentrated, compose_zero_concentrated
 from littlestone.randomness import Randomness
 
 
-class SanitizedExpertsEngine:
+@dataclass(init=False, eq=False, repr=False)
+class SanitizedExpertsEngine(Engine):
     """[P, Algorithms 6 and 7] and an experts algorithm on what they construct."""
+
+    _round: int
+    _losses: PredictorLosses
+    _paths: Paths
+    _intervals: IntervalPoints
+    ledger: Ledger
 
     def __init__(
         self,
@@ -29,13 +38,10 @@ class SanitizedExpertsEngine:
         budget: PrivacyGuarantee,
         most_groups: int,
         rng: Randomness,
-        state: dict[str, Any] | None = None,
     ) -> None:
         construction = plan.construction
-        self._plan, self._rng, self._round = plan, rng, 0
+        self._plan, self._budget, self._rng = plan, budget, rng
         self._grid = construction.switch_grid
-        saved = None if state is None else state["ledger"]
-        self.ledger = _ledger(plan, budget, rng) if saved is None else Ledger.from_json(saved)
         self._losses = PredictorLosses(base.concepts.domain)
         self._paths = Paths(
             base,
@@ -44,13 +50,22 @@ class SanitizedExpertsEngine:
             most_switches=construction.most_switches,
             most_groups=most_groups,
         )
-        self._intervals = IntervalPoints(
-            construction.intervals, construction.sanitizers, self.ledger, rng
-        )
+        self._intervals = IntervalPoints(construction.intervals, construction.sanitizers, rng)
         self._draw = GroupDraw(self._paths, self._losses, plan.table, refresh=plan.refresh, rng=rng)
-        if state is not None:
-            self._restore(state)
-        self._strategy = self._start(None if state is None else state["strategy"])
+
+    def begin(self) -> None:
+        self._round = 0
+        self.ledger = _ledger(self._plan, self._budget, self._rng)
+        self._strategy = self._start(None)
+
+    def state(self) -> tuple[Any, ...]:
+        return *super().state(), self._strategy.state()
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        *own, strategy = state
+        super().load(tuple(own))
+        self._draw.load(strategy["selection"])
+        self._strategy = self._start(strategy)
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -70,7 +85,7 @@ class SanitizedExpertsEngine:
         wrong = int(self.hypothesis(x) != y)
         self._losses.add(x, y)  # (L1)
         self._strategy.take((wrong,))
-        self._intervals.observe(x)  # (L2)
+        self._intervals.observe(x, self.ledger)  # (L2)
         self._round += 1
         if self._round % self._grid == 0:
             self._switch_time()
@@ -84,23 +99,6 @@ class SanitizedExpertsEngine:
             if self.hypothesis is not published:
                 return taken
         return len(ys)
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "round": self._round,
-            "losses": self._losses.state(),
-            "paths": self._paths.state(),
-            "intervals": self._intervals.state(),
-            "strategy": self._strategy.state(),
-            "ledger": self.ledger.to_json(),
-        }
-
-    def _restore(self, state: dict[str, Any]) -> None:
-        self._round = state["round"]
-        self._losses.restore(state["losses"])
-        self._paths.restore(state["paths"])
-        self._intervals.restore(state["intervals"])
-        self._draw.restore(state["strategy"]["selection"])
 
     def _switch_time(self) -> None:
         """Experts switch if they are to; the one that is played draws what it is."""

@@ -74,10 +74,10 @@ class GroupDraw:
         return choices[bisect_right(ends, self._rng.below(ends[-1]))][0]
 
     def state(self) -> dict[str, Any]:
-        """What ``restore`` needs besides the groups and their losses; secret."""
+        """What ``load`` needs besides the groups and their losses; secret."""
         return {"age": self._age, "then": dict(self._then)}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def load(self, state: dict[str, Any]) -> None:
         """Go on with the weights that were laid out then."""
         self._age = state["age"]
         if self._age is not None:

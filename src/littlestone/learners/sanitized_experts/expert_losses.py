@@ -74,12 +74,12 @@ class PredictorLosses:
             del self._numbers[self._known.pop(number).hypothesis]
 
     def state(self) -> dict[str, Any]:
-        """Everything that ``restore`` needs; secret."""
+        """Everything that ``load`` needs; secret."""
         self.settle()
         predictors = [(n, known.hypothesis, known.loss) for n, known in self._known.items()]
         return {"next": self._next, "predictors": predictors}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def load(self, state: dict[str, Any]) -> None:
         """Go on with the predictors and losses of ``state``."""
         self._next = state["next"]
         self._xs, self._ys, self._numbers, self._known = [], [], {}, {}

@@ -15,18 +15,16 @@ from littlestone.sanitizers.stream.interval_sanitizer import IntervalSanitizer
 class IntervalPoints:
     """[P, Algorithm 5], keeping of each release nothing but its synthetic points.
 
-    Like ``IntervalSanitizerRun``, which keeps the releases; this one can be saved. Releases are
-    charged to ``ledger``, if there is one.
+    Like ``IntervalSanitizerRun``, which keeps the releases; this one can be saved.
     """
 
     def __init__(
         self,
         recipe: IntervalSanitizer,
         sanitizers: dict[int, Sanitizer],
-        ledger: Ledger | None,
         rng: Randomness,
     ) -> None:
-        self._recipe, self._sanitizers, self._ledger, self._rng = recipe, sanitizers, ledger, rng
+        self._recipe, self._sanitizers, self._rng = recipe, sanitizers, rng
         self._most = recipe.domain.size or recipe.rounds
         self._dyadic = DyadicIntervals(rounds=recipe.rounds)
         self._longest = max(recipe.lengths, default=0)
@@ -36,8 +34,8 @@ class IntervalPoints:
         self._points: dict[Interval, tuple[Point, ...]] = {}
         self._joined: dict[Interval, tuple[Point, ...]] = {}
 
-    def observe(self, x: Point) -> None:
-        """Take the next point; release the intervals that it ends."""
+    def observe(self, x: Point, ledger: Ledger | None = None) -> None:
+        """Take the next point; release the intervals that it ends, charged to ``ledger``."""
         self._round += 1
         if not self._longest:
             return
@@ -47,7 +45,7 @@ class IntervalPoints:
         for interval in self._dyadic.closing_at(self._round):
             size = interval[1] - interval[0] + 1
             if size >= self._recipe.shortest:
-                self._release(interval, size)
+                self._release(interval, size, ledger)
         if self._round % self._longest == 0:
             self._recent, self._first = [], self._round + 1
 
@@ -68,16 +66,16 @@ class IntervalPoints:
             "points": dict(self._points),
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def load(self, state: dict[str, Any]) -> None:
         self._recent, self._first = list(state["recent"]), state["first"]
         self._round, self._points = state["round"], dict(state["points"])
 
-    def _release(self, interval: Interval, size: int) -> None:
+    def _release(self, interval: Interval, size: int, ledger: Ledger | None) -> None:
         sanitizer = self._sanitizers[size]
-        if self._ledger is not None:
+        if ledger is not None:
             name, (first, last) = type(sanitizer).__name__, interval
             for cost in sanitizer.costs():
-                self._ledger.charge(name, cost, first=first, last=last)
+                ledger.charge(name, cost, first=first, last=last)
         examples = self._recent[interval[0] - self._first : interval[1] - self._first + 1]
         released = sanitizer.release(examples, rng=self._rng)
         self._points[interval] = tuple(synthetic_points(sanitizer, released, size))

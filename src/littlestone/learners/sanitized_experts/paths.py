@@ -150,14 +150,14 @@ class Paths:
         return [(stay, staying * _SLOTS), *((child, leaving * share) for child, share in shares)]
 
     def state(self) -> dict[str, Any]:
-        """What ``restore`` needs besides the losses; secret, for the masses tell them."""
+        """What ``load`` needs besides the losses; secret, for the masses tell them."""
         return {
             "passed": self.passed,
             "full": self.full,
             "groups": [(tuple(g.place), g.predictor, dict(g.masses)) for g in self.groups],
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def load(self, state: dict[str, Any]) -> None:
         """Stand where ``state`` was taken."""
         self.passed, self.full = state["passed"], state["full"]
         self.groups = [Group(Place(*place), p, dict(m)) for place, p, m in state["groups"]]

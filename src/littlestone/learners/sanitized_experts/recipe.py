@@ -154,17 +154,10 @@ class SanitizedExperts(PrivateLearner):
         return min(float(self.rounds), upwards(self.plan.regret_upper_bound(half) + deviation))
 
     def engine(self, rng: Randomness) -> SanitizedExpertsEngine:
-        return self._engine(rng, None)
-
-    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> SanitizedExpertsEngine:
-        return self._engine(rng, state)
-
-    def _engine(self, rng: Randomness, state: dict[str, Any] | None) -> SanitizedExpertsEngine:
         return SanitizedExpertsEngine(
             self.plan,
             self._learner,
             budget=self.budget,
             most_groups=self.most_groups,
             rng=rng,
-            state=state,
         )

@@ -7,7 +7,8 @@ from typing import Any
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
-from littlestone.learners.run import Engine, PrivateLearner
+from littlestone.learners.engine import Engine
+from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.charge import Charge
 from littlestone.privacy.composition import parallel_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -110,28 +111,25 @@ class Restarting(PrivateLearner):
     def engine(self, rng: Randomness) -> "RestartingEngine":
         return RestartingEngine(self, rng)
 
-    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "RestartingEngine":
-        return RestartingEngine(self, rng, state)
 
-
-class RestartingEngine:
+@dataclass(init=False, eq=False, repr=False)
+class RestartingEngine(Engine):
     """One copy at a time; the ledger has a line for each."""
 
-    def __init__(
-        self, recipe: Restarting, rng: Randomness, state: dict[str, Any] | None = None
-    ) -> None:
+    _played: int
+    _restarts: int
+    ledger: Ledger
+    _charge: Charge
+    _copy: Engine
+
+    def __init__(self, recipe: Restarting, rng: Randomness) -> None:
         self._recipe, self._rng = recipe, rng
-        self._copy: Engine
-        self._charge: Charge
-        if state is None:
-            self._played, self._restarts = 0, 0
-            self.ledger = Ledger(budget=recipe.per_example, private=rng.private)
-            self._start_copy()
-            return
-        self._played, self._restarts = state["played"], state["restarts"]
-        self.ledger = Ledger.from_json(state["ledger"])
-        self._charge = self.ledger.charges[-1]
-        self._copy = recipe.learner.restored_engine(state["copy"], rng)
+        self._copy = recipe.learner.engine(rng)
+
+    def begin(self) -> None:
+        self._played, self._restarts = 0, 0
+        self.ledger = Ledger(budget=self._recipe.per_example, private=self._rng.private)
+        self._start_copy()
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -162,14 +160,6 @@ class RestartingEngine:
         self._restart_if_halted()
         return taken
 
-    def state(self) -> dict[str, Any]:
-        return {
-            "played": self._played,
-            "restarts": self._restarts,
-            "ledger": self.ledger.to_json(),
-            "copy": self._copy.state(),
-        }
-
     def _restart_if_halted(self) -> None:
         may = self._recipe.restarts is None or self._restarts < self._recipe.restarts
         if self._copy.halted and may:
@@ -186,3 +176,4 @@ class RestartingEngine:
             prefix_conditional=learner.prefix_conditional,
         )
         self._copy = learner.engine(self._rng)
+        self._copy.begin()

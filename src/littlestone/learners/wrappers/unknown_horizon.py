@@ -6,7 +6,8 @@ from typing import Any
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
-from littlestone.learners.run import Engine, PrivateLearner
+from littlestone.learners.engine import Engine
+from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.composition import parallel_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
@@ -107,27 +108,33 @@ class UnknownHorizon(PrivateLearner):
     def engine(self, rng: Randomness) -> "UnknownHorizonEngine":
         return UnknownHorizonEngine(self, rng)
 
-    def restored_engine(self, state: dict[str, Any], rng: Randomness) -> "UnknownHorizonEngine":
-        return UnknownHorizonEngine(self, rng, state)
 
-
-class UnknownHorizonEngine:
+@dataclass(init=False, eq=False, repr=False)
+class UnknownHorizonEngine(Engine):
     """The engine of the current epoch, and the rounds that it has left."""
 
-    def __init__(
-        self, recipe: UnknownHorizon, rng: Randomness, state: dict[str, Any] | None = None
-    ) -> None:
+    _played: int
+    _epoch: int
+    ledger: Ledger
+
+    def __init__(self, recipe: UnknownHorizon, rng: Randomness) -> None:
         self._recipe, self._rng = recipe, rng
-        self._inner: Engine
-        if state is None:
-            self._played, self._epoch = 0, 0
-            self.ledger = Ledger(budget=recipe.per_example, private=rng.private)
-            self._start_epoch()
-            return
-        self._played, self._epoch = state["played"], state["epoch"]
-        self.ledger = Ledger.from_json(state["ledger"])
-        epoch = min(self._epoch, (recipe.epochs or self._epoch + 1) - 1)
-        self._inner = recipe.epoch(epoch).restored_engine(state["inner"], rng)
+
+    def begin(self) -> None:
+        self._played, self._epoch = 0, 0
+        self.ledger = Ledger(budget=self._recipe.per_example, private=self._rng.private)
+        self._start_epoch()
+
+    def state(self) -> tuple[Any, ...]:
+        return *super().state(), self._inner.state()
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        *own, inner = state
+        super().load(tuple(own))
+        # After the last epoch its engine goes on publishing.
+        epoch = min(self._epoch, (self._recipe.epochs or self._epoch + 1) - 1)
+        self._inner = self._recipe.epoch(epoch).engine(self._rng)
+        self._inner.load(inner)
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -159,14 +166,6 @@ class UnknownHorizonEngine:
         self._next_epoch_if_due()
         return taken
 
-    def state(self) -> dict[str, Any]:
-        return {
-            "played": self._played,
-            "epoch": self._epoch,
-            "ledger": self.ledger.to_json(),
-            "inner": self._inner.state(),
-        }
-
     @property
     def _last_round(self) -> int:
         return self._recipe.first_rounds * ((2 << self._epoch) - 1)
@@ -187,3 +186,4 @@ class UnknownHorizonEngine:
             prefix_conditional=learner.prefix_conditional,
         )
         self._inner = learner.engine(self._rng)
+        self._inner.begin()

@@ -104,6 +104,7 @@ def test_routing_by_the_example_is_noticed(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_counts_always_equal_what_the_trees_show(rng: Randomness) -> None:
     engine = small_forest().engine(rng)
+    engine.begin()
     generator = rng.generator()
     for _ in range(300):
         engine.step(int(generator.integers(7)), int(generator.integers(2)))

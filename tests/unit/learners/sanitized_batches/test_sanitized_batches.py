@@ -108,6 +108,7 @@ def test_each_copy_gets_one_synthetic_example_of_each_batch(rng: Randomness) -> 
 def test_a_copy_follows_its_own_examples_only(rng: Randomness) -> None:
     recipe = canned((2, 1), (6, 0), rounds=60, batch=10)
     engine = recipe.engine(rng)
+    engine.begin()
     for _ in range(30):
         engine.step(0, 0)
     base = recipe.plan.base.for_rounds(6)

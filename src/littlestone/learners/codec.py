@@ -1,0 +1,329 @@
+"""Bytes for the state of a run, and back: known types only, the same bytes for the same state.
+
+Plain values are written by their kind; an object of a known class as its class's name and the
+arguments that it was made of. A value that came before is a number. Nothing is imported, looked up
+or called on reading but the classes that were registered, so the worst that crafted bytes can do
+is to be refused. The order of a dictionary is part of the state (draws go through it); that of a
+set is not.
+"""
+
+import datetime
+import struct
+import uuid
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, is_dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final, TypeVar, get_type_hints
+
+import numpy as np
+
+from littlestone.errors import SnapshotError
+from littlestone.learners.forms import parts_of
+from littlestone.learners.type_checks import fits
+from littlestone.randomness import Randomness
+
+_SMALL: Final = 0x80  # bytes from here on are the whole numbers 0 .. 127
+_SHORT: Final = 4  # texts below this length are not worth a number
+_MOST_VALUES: Final = 1 << 26  # with every repetition counted: hashing goes through them all
+_ARRAYS: Final = frozenset("biuf")
+
+_ISO: Final[dict[bytes, Any]] = {
+    b"Y": datetime.datetime,
+    b"E": datetime.date,
+    b"H": datetime.time,
+}
+_TEXTS: Final[dict[bytes, tuple[type, Callable[[Any], str], Callable[[str], Any]]]] = {
+    b"m": (Decimal, str, Decimal),
+    b"U": (uuid.UUID, str, uuid.UUID),
+}
+_MANY: Final[dict[bytes, Any]] = {b"t": tuple, b"l": list, b"Q": deque}
+_MAPS: Final[dict[bytes, Any]] = {b"C": Counter, b"d": dict}
+_SETS: Final[dict[bytes, Any]] = {b"z": frozenset, b"Z": set}
+
+Class = TypeVar("Class", bound=type)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """How objects of one class are written and made again."""
+
+    name: str
+    save: Callable[[Any], Iterable[Any]]
+    load: Callable[..., Any]
+    value: bool
+    """Whether it never changes, so that equal ones may become one object."""
+
+
+_by_class: dict[type, Known] = {}
+_by_name: dict[str, Known] = {}
+
+
+def register(
+    kind: Class,
+    save: Callable[[Any], Iterable[Any]] | None = None,
+    load: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+) -> Class:
+    """Make a class known; usable as a decorator.
+
+    Its objects are written as the arguments that they were made of (``parts_of``), and made again
+    from them once each fits its annotation. ``save`` and ``load`` replace the two steps.
+    """
+    known = Known(
+        name or kind.__name__,
+        save or (lambda made: parts_of(made).values()),
+        load or _maker(kind),
+        value=_is_value(kind),
+    )
+    if _by_name.setdefault(known.name, known) is not known and kind not in _by_class:
+        raise ValueError(f"there is another class of the name {known.name!r} already")
+    _by_class[kind] = _by_name[known.name] = known
+    return kind
+
+
+def _is_value(kind: type) -> bool:
+    """Frozen, or with an equality of its own that goes with a hash."""
+    if is_dataclass(kind):
+        return bool(kind.__dataclass_params__.frozen)  # type: ignore[attr-defined]
+    return "__eq__" in vars(kind) and kind.__hash__ is not None
+
+
+def _maker(kind: type) -> Callable[..., Any]:
+    hints: dict[str, Any] = {}
+
+    def make(*values: Any) -> Any:
+        if not hints:
+            hints.update(get_type_hints(kind.__init__, localns={kind.__name__: kind}))  # type: ignore[misc]
+            hints.pop("return", None)
+        if len(values) > len(hints):
+            raise SnapshotError(f"{kind.__name__} takes {len(hints)} values, not {len(values)}")
+        given = dict(zip(hints, values, strict=False))
+        for argument, value in given.items():
+            if not fits(value, hints[argument]):
+                raise SnapshotError(f"{argument} of {kind.__name__} cannot be {type(value)}")
+        return kind(**given)
+
+    return make
+
+
+def dumps(value: Any, shared: Sequence[Any] = ()) -> bytes:
+    """The bytes of ``value``; ``shared`` are objects that the reader will have, too."""
+    return _Writer(shared).write(value)[0]
+
+
+def loads(data: bytes, shared: Sequence[Any] = (), rng: Randomness | None = None) -> Any:
+    """What ``dumps`` wrote; SnapshotError for anything else."""
+    reader = _Reader(data, shared, rng)
+    try:
+        value = reader.read()
+    except SnapshotError:
+        raise
+    except (Exception, RecursionError) as problem:
+        raise SnapshotError(f"this is not a saved state: {problem!r}") from problem
+    if reader.at != len(data):
+        raise SnapshotError(f"{len(data) - reader.at} bytes follow the saved state")
+    return value
+
+
+class _Writer:
+    """Writes a value together with its key: the same bytes with numbers for all that has one."""
+
+    def __init__(self, shared: Sequence[Any]) -> None:
+        self._shared = shared
+        self._numbers: dict[bytes, int] = {}
+
+    def write(self, value: Any) -> tuple[bytes, bytes]:
+        known = _by_class.get(type(value))
+        if known is not None:
+            return self._object(known, value)
+        if value is None or isinstance(value, bool | np.bool_):
+            return _twice(b"N" if value is None else b"T" if value else b"F")
+        if isinstance(value, int | np.integer):
+            return _twice(_integer(int(value)))
+        if isinstance(value, float | np.floating):
+            return _twice(b"f" + struct.pack("<d", float(value)))
+        if isinstance(value, str | bytes):
+            return self._text(value)
+        return self._composed(value)
+
+    def _composed(self, value: Any) -> tuple[bytes, bytes]:
+        for tag, kind in _MANY.items():
+            if isinstance(value, kind):
+                return self._many(tag, value)
+        for tag, kind in _MAPS.items():
+            if isinstance(value, kind):
+                return self._many(tag, (part for entry in value.items() for part in entry))
+        for tag, kind in _SETS.items():
+            if isinstance(value, kind):
+                return self._many(tag, sorted(value, key=lambda part: dumps(part, self._shared)))
+        if isinstance(value, Fraction):
+            return self._many(b"q", (value.numerator, value.denominator))
+        if isinstance(value, Randomness):
+            return _twice(b"R")
+        if isinstance(value, np.ndarray) and value.dtype.kind in _ARRAYS:
+            parts = (value.dtype.str, value.shape, np.ascontiguousarray(value).tobytes())
+            return self._many(b"a", parts)
+        for tag, kind in _ISO.items():
+            if isinstance(value, kind):
+                return self._many(tag, (value.isoformat(), getattr(value, "fold", 0)))
+        for tag, (kind, text, _) in _TEXTS.items():
+            if isinstance(value, kind):
+                return self._many(tag, (text(value),))
+        raise SnapshotError(
+            f"a snapshot cannot hold {type(value).__name__}: points must be strings, numbers, "
+            f"bytes, dates, or tuples and frozensets of these; other classes must be registered"
+        )
+
+    def _many(self, tag: bytes, parts: Iterable[Any]) -> tuple[bytes, bytes]:
+        written = [self.write(part) for part in parts]
+        head = tag + _length(len(written))
+        return (
+            head + b"".join(body for body, _ in written),
+            head + b"".join(key for _, key in written),
+        )
+
+    def _text(self, text: str | bytes) -> tuple[bytes, bytes]:
+        tag, body = (b"s", text.encode()) if isinstance(text, str) else (b"b", text)
+        whole = tag + _length(len(body)) + body
+        return _twice(whole) if len(body) < _SHORT else self._numbered(whole, whole)
+
+    def _object(self, known: Known, value: Any) -> tuple[bytes, bytes]:
+        for number, other in enumerate(self._shared):
+            if value is other or (type(value) is type(other) and value == other):
+                return _twice(b"c" + _length(number))
+        body, key = self._many(b"o", (known.name, *known.save(value)))
+        return self._numbered(body, key) if known.value else (body, key)
+
+    def _numbered(self, body: bytes, key: bytes) -> tuple[bytes, bytes]:
+        number = self._numbers.get(key)
+        if number is not None:
+            return _twice(b"r" + _length(number))
+        number = self._numbers[key] = len(self._numbers)
+        return body, b"r" + _length(number)
+
+
+class _Reader:
+    def __init__(self, data: bytes, shared: Sequence[Any], rng: Randomness | None) -> None:
+        self._data, self._shared, self._rng = data, shared, rng
+        self._known: list[tuple[Any, int]] = []
+        self._values = 0
+        self.at = 0
+
+    def read(self) -> Any:
+        self._count(1)
+        first = self._take(1)
+        if first[0] >= _SMALL:
+            return first[0] - _SMALL
+        if first in b"NTF":
+            return {b"N": None, b"T": True, b"F": False}[first]
+        if first == b"i":
+            return int.from_bytes(self._take(self._length()), "little", signed=True)
+        if first == b"f":
+            return struct.unpack("<d", self._take(8))[0]
+        if first in b"sb":
+            return self._text(first)
+        if first == b"r":
+            value, values = self._known[self._length()]
+            self._count(values)
+            return value
+        if first == b"c":
+            return self._shared[self._length()]
+        if first == b"R":
+            return self._rng
+        return self._composed(first)
+
+    def _composed(self, tag: bytes) -> Any:
+        before = self._values
+        parts = [self.read() for _ in range(self._length())]
+        if tag == b"o":
+            return self._object(parts, before)
+        if tag in _MANY:
+            return _MANY[tag](parts)
+        if tag in _MAPS:
+            return _MAPS[tag](dict(zip(parts[::2], parts[1::2], strict=True)))
+        if tag in _SETS:
+            return _SETS[tag](parts)
+        if tag == b"q":
+            return Fraction(*parts)
+        if tag == b"a":
+            return _array(*parts)
+        if tag in _ISO:
+            text, fold = parts
+            made = _ISO[tag].fromisoformat(text)
+            return made.replace(fold=fold) if fold else made
+        if tag in _TEXTS:
+            (text,) = parts
+            if not isinstance(text, str):
+                raise SnapshotError("a text was expected")
+            return _TEXTS[tag][2](text)
+        raise SnapshotError(f"there is no kind {tag!r} of saved values")
+
+    def _object(self, parts: list[Any], before: int) -> Any:
+        name, *values = parts
+        known = _by_name.get(name)
+        if known is None:
+            raise SnapshotError(f"a snapshot cannot hold {name!r}: no such class is registered")
+        made = known.load(*values)
+        if known.value:
+            self._known.append((made, self._values - before))
+        return made
+
+    def _text(self, tag: bytes) -> str | bytes:
+        body = self._take(self._length())
+        text = body.decode() if tag == b"s" else body
+        if len(body) >= _SHORT:
+            self._known.append((text, 1))
+        return text
+
+    def _take(self, count: int) -> bytes:
+        taken = self._data[self.at : self.at + count]
+        if len(taken) != count:
+            raise SnapshotError("the saved state ends too early")
+        self.at += count
+        return taken
+
+    def _length(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < _SMALL:
+                if value > len(self._data):
+                    raise SnapshotError("the saved state announces more than there is")
+                return value
+            shift += 7
+
+    def _count(self, values: int) -> None:
+        self._values += values
+        if self._values > _MOST_VALUES:
+            raise SnapshotError("the saved state repeats itself without end")
+
+
+def _twice(written: bytes) -> tuple[bytes, bytes]:
+    return written, written
+
+
+def _integer(value: int) -> bytes:
+    if 0 <= value < 0x100 - _SMALL:
+        return bytes((_SMALL + value,))
+    body = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
+    return b"i" + _length(len(body)) + body
+
+
+def _length(value: int) -> bytes:
+    written = bytearray()
+    while value >= _SMALL:
+        written.append(value & 0x7F | _SMALL)
+        value >>= 7
+    written.append(value)
+    return bytes(written)
+
+
+def _array(kind: str, shape: tuple[int, ...], body: bytes) -> np.ndarray[Any, Any]:
+    dtype = np.dtype(kind)
+    if dtype.kind not in _ARRAYS:
+        raise SnapshotError(f"a snapshot cannot hold arrays of {kind}")
+    return np.frombuffer(body, dtype=dtype).reshape(shape).copy()

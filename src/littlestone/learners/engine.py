@@ -1,0 +1,80 @@
+"""The algorithm of a private learner, with its secrets, and how it is saved and continued."""
+
+from abc import ABC, abstractmethod
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Protocol, get_type_hints, runtime_checkable
+
+from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.errors import SnapshotError
+from littlestone.learners.type_checks import fits
+from littlestone.privacy.ledger import Ledger
+
+
+@runtime_checkable
+class Part(Protocol):
+    """A part of an engine that is made with it and knows how to be saved."""
+
+    def state(self) -> Any: ...
+
+    def load(self, state: Any, /) -> None: ...
+
+
+class Engine(ABC):
+    """The algorithm itself. Points and labels reach it validated.
+
+    An engine is a dataclass without ``__init__`` of its own kind: its fields are all that it
+    remembers, and everything else follows from them and from the recipe. It is made without them,
+    and then either begins or is loaded.
+    """
+
+    if TYPE_CHECKING:  # fields or properties; a property here would stand in a field's way
+        # fmt: off
+        @property
+        def hypothesis(self) -> Hypothesis:
+            """What is published for the coming round."""
+        @property
+        def ledger(self) -> Ledger: ...
+        @property
+        def halted(self) -> bool:
+            """Whether nothing more will be learned; a function of what was published."""
+        @property
+        def status(self) -> str:
+            """``learning``, or why it halted, in words; a function of what was published."""
+        # fmt: on
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Draw what is needed for the first hypothesis."""
+
+    @abstractmethod
+    def step(self, x: Any, y: Label, /) -> None:
+        """Take one round. Never raises because of the data."""
+
+    @abstractmethod
+    def steps(self, xs: Any, ys: Any, /) -> int:
+        """Take rounds until the published hypothesis changes or the block ends; how many."""
+
+    def state(self) -> tuple[Any, ...]:
+        """Everything needed to continue, without the randomness source; secret."""
+        values = (getattr(self, field.name) for field in _fields(self))
+        return tuple(value.state() if isinstance(value, Part) else value for value in values)
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        """Go on where ``state`` was taken."""
+        hints = get_type_hints(type(self))
+        for field, value in zip(_fields(self), state, strict=True):
+            part = getattr(self, field.name, None)
+            if isinstance(part, Part):
+                part.load(value)
+            elif fits(value, hints[field.name]):
+                setattr(self, field.name, value)
+            else:
+                raise SnapshotError(f"{field.name} of an engine cannot be {type(value).__name__}")
+        self.loaded()
+
+    def loaded(self) -> None:  # noqa: B027 (often nothing follows from the fields)
+        """Derive from the fields what is not one of them."""
+
+
+def _fields(engine: Any) -> Any:
+    return fields(engine)
