@@ -285,7 +285,7 @@ class PrivateRun:
                 recipe=canonical_form(self._recipe),
                 identity=self._identity,
                 number=snapshots.next_number(self._identity),
-                randomness=self._rng.state(),
+                randomness=snapshots.source_state(self._rng),
                 rounds_played=self._played,
                 switches=self._switches,
                 engine=codec.dumps(self._engine.state(), (self._recipe.concepts,)),

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
+import numpy as np
+
 from littlestone.errors import SnapshotError
 from littlestone.learners import (
     codec,
@@ -139,6 +141,12 @@ def track(identity: str, run: Retirable) -> None:
 def next_number(identity: str) -> int:
     _newest[identity] = _newest.get(identity, 0) + 1
     return _newest[identity]
+
+
+def source_state(rng: Randomness) -> dict[str, Any]:
+    """The state of a source, its words that were read ahead as one array."""
+    state = rng.state()
+    return {**state, "unused": np.array(state["unused"], dtype="<u8")}
 
 
 def pack(saved: Saved) -> bytes:

@@ -83,7 +83,6 @@ class FreshCopies(PrivateLearner):
         return FreshCopiesEngine(self, rng)
 
 
-
 class TreesPlan(NamedTuple):
     """What is grown before every round."""
 
