@@ -2,7 +2,6 @@
 
 import copy
 import fcntl
-import hashlib
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
