@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass, Hypothesis
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners import codec, snapshots
 from littlestone.learners.engine import Engine

@@ -18,12 +18,14 @@ from typing import Any, Final, Protocol, TextIO
 
 import numpy as np
 
+from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import SnapshotError
 from littlestone.learners import (
     codec,
     known_types,  # noqa: F401 (makes them known)
 )
 from littlestone.learners.engine import Engine
+from littlestone.learners.type_checks import fits
 from littlestone.randomness import Randomness
 
 _MAGIC: Final = b"littlestone-snapshot-2\n"
@@ -52,6 +54,8 @@ class Saved:
         with _refusing():
             engine.load(codec.loads(self.engine, shared, rng))
             _ = (engine.status, engine.halted, hash(engine.hypothesis))  # what all will ask for
+            if not fits(engine.hypothesis, Hypothesis):
+                raise SnapshotError("this snapshot holds no hypothesis")
 
 
 @contextmanager
