@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar, get_type_hints
 import numpy as np
 
 from littlestone.errors import SnapshotError
-from littlestone.learners.forms import parts_of
+from littlestone.learners.recipe_forms import parts_of
 from littlestone.learners.type_checks import fits
 from littlestone.randomness import Randomness
 

@@ -18,7 +18,7 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners import codec, snapshots
 from littlestone.learners.engine import Engine
-from littlestone.learners.forms import canonical_form
+from littlestone.learners.recipe_forms import canonical_form
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger

@@ -16,7 +16,7 @@ from littlestone import require
 from littlestone.concepts.domain import block_of
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Point
 from littlestone.errors import HorizonExceededError
-from littlestone.learners.forms import canonical_form
+from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed
