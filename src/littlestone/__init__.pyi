@@ -11,7 +11,10 @@ from littlestone.adversaries.replay import Replay as Replay
 from littlestone.adversaries.shattered_tree import ShatteredTree as ShatteredTree
 from littlestone.adversaries.spread_mistakes import SpreadMistakes as SpreadMistakes
 from littlestone.audit.auditing import AuditReport as AuditReport
+from littlestone.audit.exact.privacy_curve import PrivacyCurve as PrivacyCurve
+from littlestone.audit.exact.privacy_curve import privacy_curve as privacy_curve
 from littlestone.audit.grey_box import check_sensitivity as check_sensitivity
+from littlestone.audit.two_worlds import Subject as Subject
 from littlestone.concepts.classes.aggregation import aggregate as aggregate
 from littlestone.concepts.classes.aggregation import complement as complement
 from littlestone.concepts.classes.aggregation import labelled as labelled

@@ -5,6 +5,8 @@ sees every answer, and finally says what it noticed. Privacy bounds how differen
 notice anything in the two worlds.
 """
 
+import json
+import pickle
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -77,6 +79,20 @@ class Subject:
             claimed=recipe.guarantee() if claimed is None else claimed,
             open=start,
         )
+
+
+def look(published: Any) -> Hashable:
+    """All that can be seen of something published: equal objects may look different.
+
+    >>> look((1, True)) == look((True, 1)), (1, True) == (True, 1)
+    (False, True)
+    """
+    form = getattr(published, "to_json", None)
+    try:
+        copied: bytes | None = pickle.dumps(published)
+    except (AttributeError, TypeError, pickle.PicklingError):
+        copied = None  # what cannot be copied cannot be compared in this way
+    return repr(published), None if form is None else json.dumps(form()), copied
 
 
 class World:

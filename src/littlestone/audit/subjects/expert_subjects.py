@@ -45,7 +45,7 @@ def experts(recipe: ExpertsRecipe) -> Subject:
     return Subject(name=repr(recipe), claimed=recipe.guarantee(), open=start)
 
 
-def _small_dartboard(kind: type[ShrinkingDartboard], epsilon: float, delta: float) -> Subject:
+def small_dartboard(kind: type[ShrinkingDartboard], epsilon: float, delta: float) -> Subject:
     """One coin and one draw; the coin gets three fifths of the budget."""
     rate = epsilon / 5.001
     fake = 1 / (1 + np.expm1(epsilon * 0.6 * 0.9999) / -np.expm1(-rate))
@@ -70,13 +70,13 @@ AUDITS = (
     ),
     Audit(
         name="shrinking-dartboard",
-        subject=lambda epsilon, delta: _small_dartboard(ShrinkingDartboard, epsilon, delta),
+        subject=lambda epsilon, delta: small_dartboard(ShrinkingDartboard, epsilon, delta),
         adversary=ChargeTheFirst(),
         summary="shrinking dartboard: whether the expert is kept after one batch",
     ),
     Audit(
         name="lazy-switching",
-        subject=lambda epsilon, delta: _small_dartboard(LazySwitching, epsilon, delta),
+        subject=lambda epsilon, delta: small_dartboard(LazySwitching, epsilon, delta),
         adversary=ChargeTheFirst(),
         summary="lazy switching: whether the expert is kept after one batch",
     ),

@@ -1,0 +1,154 @@
+"""The exact privacy curve of two neighbouring streams: how far apart their views are."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+from littlestone import require
+from littlestone.audit.exact.laws import enumerable
+from littlestone.audit.exact.masses import NOTHING, UNIT, Mass
+from littlestone.audit.exact.tape import Law, Tape, law_of
+from littlestone.audit.two_worlds import Subject, TwoWorldAdversary, World, look
+from littlestone.errors import LittlestoneError
+from littlestone.privacy.transcendental import exp_lower_bound, exp_upper_bound
+
+NEGLIGIBLE: Final = Fraction(1, 1 << 50)
+MOST_RUNS: Final = 1_000_000
+_LARGEST_EPSILON: Final = 64.0
+_STEPS: Final = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivacyCurve:
+    """δ(ε) of one game, between two rational bounds; the larger of the two directions.
+
+    δ(ε) is the sum over all views v of max(0, P(v) - e**ε Q(v)), P and Q being the laws of what
+    is published in the two worlds. Runs that were left out may have any views: their mass is
+    added to the upper bound, and subtracted e**ε-fold from the lower one.
+    """
+
+    runs: int
+    """How many runs it took, in both worlds."""
+    missing: float
+    """The mass that was left out, at most."""
+    _pairs: tuple[tuple[Mass, Mass], ...] = field(repr=False)
+    _missing: tuple[int, int] = field(repr=False)
+
+    def delta_bounds(self, epsilon: float) -> tuple[Fraction, Fraction]:
+        """Rational bounds on δ(ε)."""
+        require.non_negative(epsilon=epsilon)
+        low, high = exp_lower_bound(Fraction(epsilon)), exp_upper_bound(Fraction(epsilon))
+        swapped = tuple((q, p) for p, q in self._pairs)
+        return (
+            max(
+                _lower(self._pairs, high, self._missing[1]),
+                _lower(swapped, high, self._missing[0]),
+            ),
+            max(
+                _upper(self._pairs, low, self._missing[0]),
+                _upper(swapped, low, self._missing[1]),
+            ),
+        )
+
+    def epsilon_lower_bound(self, delta: float) -> float:
+        """An ε at which δ(ε) certainly exceeds ``delta``: every smaller claim is refuted."""
+        return self._turn(lambda epsilon: self.delta_bounds(epsilon)[0] > Fraction(delta))[0]
+
+    def epsilon_upper_bound(self, delta: float) -> float:
+        """An ε at which δ(ε) is certainly at most ``delta``; infinite if none below 64 is."""
+        above = self._turn(lambda epsilon: self.delta_bounds(epsilon)[1] > Fraction(delta))[1]
+        return above if above <= _LARGEST_EPSILON else float("inf")
+
+    def _turn(self, exceeds: Callable[[float], bool]) -> tuple[float, float]:
+        """The curve falls, so bisection finds where it stops to exceed."""
+        if not exceeds(0.0):
+            return 0.0, 0.0
+        low, high = 0.0, _LARGEST_EPSILON
+        if exceeds(high):
+            return high, 2 * high
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if exceeds(middle) else (low, middle)
+        return low, high
+
+
+def _lower(pairs: tuple[tuple[Mass, Mass], ...], factor: Fraction, missing: int) -> Fraction:
+    up, down = factor.numerator, factor.denominator
+    excess = sum(max(0, p.low * down - q.high * up) for p, q in pairs) - missing * up
+    return max(Fraction(0), Fraction(excess, down * UNIT))
+
+
+def _upper(pairs: tuple[tuple[Mass, Mass], ...], factor: Fraction, missing: int) -> Fraction:
+    up, down = factor.numerator, factor.denominator
+    excess = sum(max(0, p.high * down - q.low * up) for p, q in pairs) + missing * down
+    return min(Fraction(1), Fraction(excess, down * UNIT))
+
+
+class _Watched(World):
+    """Writes down what is published, as it looks."""
+
+    __slots__ = ("_tape", "published")
+
+    def __init__(self, subject: Subject, bit: int, tape: Tape) -> None:
+        super().__init__(subject, bit, tape)
+        self._tape = tape
+        self.published: list[Hashable] = [look(getattr(self.opening, "shown", self.opening))]
+
+    def send(self, example: Any) -> Any:
+        return self._answered(super().send, example)
+
+    def challenge(self, zero: Any, one: Any) -> Any:
+        return self._answered(super().challenge, zero, one)
+
+    def _answered(self, ask: Callable[..., Any], *examples: Any) -> Any:
+        if not self._tape.left:
+            raise LittlestoneError("the game is longer than it was said to be; give more rounds")
+        answer = ask(*examples)
+        self._tape.left -= 1
+        self.published.append(look(answer))
+        return answer
+
+
+def privacy_curve(
+    subject: Subject,
+    adversary: TwoWorldAdversary,
+    *,
+    rounds: int,
+    negligible: Fraction = NEGLIGIBLE,
+    most: int = MOST_RUNS,
+) -> PrivacyCurve:
+    """The curve of all that is published while ``adversary`` plays at most ``rounds`` rounds.
+
+    Every coin of the run, and of the adversary, is replaced by an enumerated one; a case of less
+    than ``negligible`` is left out and paid for. One input is one round. Whatever the adversary
+    says it noticed, the view is everything that was shown to it.
+
+    >>> from littlestone.audit.adversaries.questions import OneQuestion
+    >>> from littlestone.mechanisms.laplace_count import LaplaceCount
+    >>> count = LaplaceCount(epsilon=1.0)
+    >>> subject = Subject.one_shot(count, count.release)
+    >>> curve = privacy_curve(subject, OneQuestion(zero=0, one=1), rounds=1)
+    >>> round(curve.epsilon_lower_bound(1e-9), 6)  # P(noise >= 0) / P(noise >= 1) is e
+    1.0
+    """
+    require.integer(rounds=rounds, most=most, at_least=1)
+    cut = int(negligible * UNIT)
+
+    def law(bit: int) -> Law:
+        def play(tape: Tape) -> Hashable:
+            world = _Watched(subject, bit, tape)
+            adversary.play(world, tape)
+            return tuple(world.published)
+
+        return law_of(play, rounds=rounds, negligible=cut, most=most)
+
+    with enumerable():
+        zero, one = law(0), law(1)
+    views = zero.views.keys() | one.views.keys()
+    return PrivacyCurve(
+        runs=zero.runs + one.runs,
+        missing=max(zero.missing, one.missing) / UNIT,
+        _pairs=tuple((zero.views.get(v, NOTHING), one.views.get(v, NOTHING)) for v in views),
+        _missing=(zero.missing, one.missing),
+    )

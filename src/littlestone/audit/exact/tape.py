@@ -1,0 +1,294 @@
+"""Coins that are not drawn but gone through: one run for each way in which they can fall."""
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, comb, floor
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.audit.exact.masses import NOTHING, ONE, UNIT, Mass, exp_mass
+from littlestone.errors import LittlestoneError
+from littlestone.randomness import OperatingSystem, Randomness
+
+# Up to this many values are told apart at once; of larger ranges only what comparisons ask for.
+_FEW: Final = 64
+_MANY: Final = 1 << 16
+
+
+class TooLightError(LittlestoneError):
+    """All that could follow has too small a probability to be followed."""
+
+
+@dataclass(slots=True)
+class Decision:
+    """The cases of one decision that are not negligible, and which of them is taken now."""
+
+    cases: list[tuple[int, Mass]]
+    """The number of each, and the mass of the run up to and including it."""
+    taken: int = 0
+
+    def next(self) -> bool:
+        """Take the next case, if there is one."""
+        self.taken += 1
+        return self.taken < len(self.cases)
+
+
+class Tape(Randomness):
+    """The coins of one run: those of ``path`` first, then the first case of each decision.
+
+    Whoever needs a random decision calls ``choose`` with the masses of its cases. Cases of less
+    than ``negligible`` altogether are left out; what is left out is missing from the sum of all
+    runs' masses, and so it is known how much that is.
+    """
+
+    __slots__ = ("_made", "_negligible", "left", "mass", "path")
+
+    def __init__(self, path: list[Decision], *, rounds: int, negligible: int) -> None:
+        super().__init__(OperatingSystem())  # never asked
+        self.path, self._negligible = path, negligible
+        self._made = 0
+        self.mass = ONE
+        self.left = rounds
+        """So many rounds will still be played at most."""
+
+    def choose(self, cases: Iterable[Mass]) -> int:
+        """The number of the case that occurs in this run.
+
+        The cases may be infinitely many; they end when all further ones are negligible.
+        """
+        if self._made == len(self.path):
+            self.path.append(Decision(self._worth_following(cases)))
+        decision = self.path[self._made]
+        self._made += 1
+        number, self.mass = decision.cases[decision.taken]
+        return number
+
+    def _worth_following(self, cases: Iterable[Mass]) -> list[tuple[int, Mass]]:
+        kept, seen = [], 0
+        for number, case in enumerate(cases):
+            seen += case.low
+            mass = self.mass.times(case)
+            if mass.high >= self._negligible:
+                kept.append((number, mass))
+            if (UNIT - seen) * self.mass.high < self._negligible * UNIT:
+                break
+        if not kept:
+            raise TooLightError("every case is negligible")
+        return kept
+
+    @property
+    def private(self) -> bool:
+        return False
+
+    def spawn(self, count: int) -> list[Randomness]:
+        return [self] * count  # what is independent may be chosen in any order
+
+    def below(self, bound: int) -> Any:
+        if bound <= 0:
+            raise ValueError(f"bound must be at least 1, got bound={bound!r}")
+        return (
+            self.choose([Mass.of(1, bound)] * bound)
+            if bound <= _FEW
+            else Dart(Uniform(self, 0, bound))
+        )
+
+    def bits(self, count: int) -> Any:
+        return self.below(1 << count)
+
+    def coin(self) -> int:
+        return self.choose([Mass.of(1, 2)] * 2)
+
+    def word(self) -> Any:
+        return Dart(Uniform(self, 0, 1 << 64))
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        raise LittlestoneError("raw words cannot be enumerated; ask for whole numbers or laws")
+
+    def below_many(self, bound: int, count: int) -> NDArray[np.int64]:
+        return np.array([int(self.below(bound)) for _ in range(count)], dtype=np.int64)
+
+    def permutation(self, count: int) -> NDArray[np.int64]:
+        left = list(range(count))
+        order = [left.pop(self.below(len(left))) for _ in range(count)]
+        return np.array(order, dtype=np.int64)
+
+
+class Unknown(Protocol):
+    """A random whole number of which only what was asked has been decided."""
+
+    def below(self, cut: int) -> bool:
+        """Whether it is less than ``cut``, from now on."""
+        ...
+
+    def settle(self) -> int:
+        """Its value, from now on."""
+        ...
+
+
+class Dart:
+    """sign * u + shift, for a random whole number u of which as little as possible is decided.
+
+    A comparison cuts the range of u in two and chooses one part: a sampler that only compares
+    makes two cases, not as many as u has values.
+    """
+
+    __slots__ = ("_shift", "_sign", "_u")
+
+    def __init__(self, u: Unknown, *, sign: int = 1, shift: int = 0) -> None:
+        self._u, self._sign, self._shift = u, sign, shift
+
+    def __add__(self, other: int) -> "Dart":
+        return Dart(self._u, sign=self._sign, shift=self._shift + other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: int) -> "Dart":
+        return Dart(self._u, sign=self._sign, shift=self._shift - other)
+
+    def __rsub__(self, other: int) -> "Dart":
+        return Dart(self._u, sign=-self._sign, shift=other - self._shift)
+
+    def __lt__(self, other: Any) -> bool:
+        cut = int(other) if isinstance(other, Dart) else other
+        if self._sign > 0:
+            return bool(self._u.below(ceil(cut - self._shift)))
+        return not self._u.below(floor(self._shift - cut) + 1)
+
+    def __ge__(self, other: Any) -> bool:
+        return not self < other
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self < floor(other) + 1)
+
+    def __gt__(self, other: Any) -> bool:
+        return not self <= other
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int) and self <= other and not self < other
+
+    __hash__ = None  # type: ignore[assignment]  # its value is not known
+
+    def __floordiv__(self, divisor: int) -> int:
+        if isinstance(self._u, Uniform):
+            ends = (self._sign * end + self._shift for end in (self._u.low, self._u.high - 1))
+            first, last = sorted(end // divisor for end in ends)
+            return next((q for q in range(first, last) if self < (q + 1) * divisor), last)
+        return int(self) // divisor
+
+    def __rshift__(self, places: int) -> int:
+        return self // (1 << places)
+
+    def __divmod__(self, divisor: int) -> "tuple[int, Dart]":
+        quotient = self // divisor
+        return quotient, self - quotient * divisor
+
+    def __index__(self) -> int:
+        return self._sign * self._u.settle() + self._shift
+
+    __int__ = __index__
+    __floor__ = __index__
+    __ceil__ = __index__
+
+    def bit_count(self) -> int:
+        """How many bits are 1, of a number of which nothing is known but its range."""
+        assert isinstance(self._u, Uniform)
+        return self._u.bit_count()
+
+
+@dataclass(slots=True)
+class Uniform:
+    """A whole number in [low, high)."""
+
+    tape: Tape
+    low: int
+    high: int
+
+    def below(self, cut: int) -> bool:
+        if cut <= self.low or cut >= self.high:
+            return cut > self.low
+        size = self.high - self.low
+        if self.tape.choose((Mass.of(cut - self.low, size), Mass.of(self.high - cut, size))):
+            self.low = cut
+            return False
+        self.high = cut
+        return True
+
+    def settle(self) -> int:
+        size = self.high - self.low
+        if size > _MANY:
+            raise LittlestoneError(f"a number with {size} possible values cannot be enumerated")
+        self.low += self.tape.choose([Mass.of(1, size)] * size)
+        self.high = self.low + 1
+        return self.low
+
+    def bit_count(self) -> int:
+        width = self.high.bit_length() - 1
+        assert (self.low, self.high) == (0, 1 << width)
+        return self.tape.choose([Mass.of(comb(width, k), self.high) for k in range(width + 1)])
+
+
+@dataclass(slots=True)
+class Memoryless:
+    """A geometric number of rate ``rate``, known to lie in [low, high); None: no upper end."""
+
+    tape: Tape
+    rate: Fraction
+    low: int = 0
+    high: int | None = None
+
+    def below(self, cut: int) -> bool:
+        if cut <= self.low or (self.high is not None and cut >= self.high):
+            return cut > self.low
+        under = self._under(cut - self.low)
+        if self.tape.choose((under, under.rest())):
+            self.low = cut
+            return False
+        self.high = cut
+        return True
+
+    def settle(self) -> int:
+        sizes = iter(lambda: 0, 1) if self.high is None else range(self.high - self.low)
+        cases = (exp_mass(self.rate * step).times(self._under(1)) for step, _ in enumerate(sizes))
+        self.low += self.tape.choose(cases)
+        self.high = self.low + 1
+        return self.low
+
+    def _under(self, steps: int) -> Mass:
+        """The probability of being less than low + steps."""
+        share = exp_mass(self.rate * steps).rest()
+        if self.high is None:
+            return share
+        return share.over(exp_mass(self.rate * (self.high - self.low)).rest())
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The probability of each view, and what the runs that were left out have together at most."""
+
+    views: dict[Hashable, Mass]
+    missing: int
+    runs: int
+
+
+def law_of(play: Callable[[Tape], Hashable], *, rounds: int, negligible: int, most: int) -> Law:
+    """Play once for each way in which the coins can fall, and add up the views' masses."""
+    views: dict[Hashable, Mass] = {}
+    path: list[Decision] = []
+    runs = 0
+    while path or not runs:
+        runs += 1
+        if runs > most:
+            raise LittlestoneError(f"more than {most} runs; take a smaller instance")
+        tape = Tape(path, rounds=rounds, negligible=negligible)
+        try:
+            view = play(tape)
+            views[view] = views.get(view, NOTHING).plus(tape.mass)
+        except TooLightError:
+            pass
+        while path and not path[-1].next():
+            path.pop()
+    known = sum(mass.low for mass in views.values())
+    return Law(views, max(0, UNIT - known), runs)
