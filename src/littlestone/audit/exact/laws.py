@@ -82,7 +82,7 @@ def _flip(mechanism: PermuteAndFlip, levels: Any, rng: Tape) -> Any:
 
 def _present_weights(run: IncrementalSelectionRun) -> int:
     """The law that proposing by old weights and rejecting leads to, without the rejections."""
-    scores, table, rng = run._scores.written_out(), run._table, run._rng
+    scores, table, rng = run._scores.as_array(), run._table, run._rng
     least = int(scores.min()) if run._base is None else run._least
     each = [table.weights[table.level(score - least)] for score in scores.tolist()]
     whole = sum(each)
