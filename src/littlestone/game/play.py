@@ -20,8 +20,9 @@ from littlestone.game.protocols import (
     Player,
 )
 from littlestone.game.referee import Referee
-from littlestone.game.state_run import DeterministicLearner, seated
+from littlestone.game.state_run import seated
 from littlestone.game.transcript import Round, Transcript, checkpoints
+from littlestone.online.protocols import OnlineLearner
 from littlestone.randomness import Randomness
 
 _SINGLE_ROUNDS: Final = 16
@@ -31,7 +32,7 @@ _LARGEST_BLOCK: Final = 1 << 16
 
 
 def play(
-    learner: Learner | DeterministicLearner,
+    learner: Learner | OnlineLearner,
     adversary: Adversary,
     *,
     rounds: int,

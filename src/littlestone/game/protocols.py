@@ -36,6 +36,7 @@ class BlockRun(Protocol):
         ...
 
 
+@runtime_checkable
 class Player(Protocol):
     """A frozen recipe for a run, with the terms on which it plays."""
 

@@ -1,13 +1,14 @@
 """A deterministic learner becomes a run that can sit at the table."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.protocols import ConceptClass, Domain, Hypothesis, Label, Point
+from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 from littlestone.game.protocols import Learner, Player
+from littlestone.online.protocols import OnlineLearner
 from littlestone.randomness import Randomness
 
 _UNKNOWN: Final = 2
@@ -16,51 +17,23 @@ _MOST_KEYS: Final = 1 << 16
 _FIRST_WINDOW: Final = 64
 
 
-class State(Protocol):
-    """Where a deterministic learner stands (as in ``littlestone.online.protocols``)."""
-
-    @property
-    def hypothesis(self) -> Hypothesis: ...
-
-    @property
-    def failed(self) -> bool: ...
-
-    def after(self, x: Any, y: Label, /) -> Self: ...
-
-
-@runtime_checkable
-class DeterministicLearner(Protocol):
-    """A recipe whose states need no randomness (as in ``littlestone.online.protocols``).
-
-    What it says about its states lets blocks be played at numpy speed.
-    """
-
-    @property
-    def concepts(self) -> ConceptClass: ...
-
-    @property
-    def conservative(self) -> bool:
-        """Whether only a mistake changes the state."""
-        ...
-
-    @property
-    def repeats_change_nothing(self) -> bool:
-        """Whether an example that was taken once changes no later state."""
-        ...
-
-    def start(self) -> State: ...
-
-
-def seated(learner: Learner | DeterministicLearner) -> Player:
+def seated(learner: Learner | OnlineLearner) -> Player:
     """The learner as one who can play: the only place that knows of two kinds of learners."""
-    return Seat(learner) if isinstance(learner, DeterministicLearner) else learner
+    if isinstance(learner, OnlineLearner):
+        return Seat(learner)
+    if isinstance(learner, Player):
+        return learner
+    raise TypeError(
+        f"{type(learner).__name__} must declare its rounds (or None) and oblivious_only, or, as a "
+        f"deterministic learner, mistake_bound, conservative and repeats_change_nothing"
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Seat:
     """A deterministic learner as a player; it may play for ever, against anybody."""
 
-    learner: DeterministicLearner
+    learner: OnlineLearner
 
     rounds: ClassVar[None] = None
     oblivious_only: ClassVar[bool] = False
@@ -91,7 +64,7 @@ class StateRun:
         "_window",
     )
 
-    def __init__(self, learner: DeterministicLearner) -> None:
+    def __init__(self, learner: OnlineLearner) -> None:
         self._learner = learner
         self._domain = learner.concepts.domain
         self._conservative = learner.conservative

@@ -1,6 +1,6 @@
 """Deterministic learners with a mistake bound, and the values they pass through."""
 
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 
@@ -23,8 +23,12 @@ class OnlineState(Protocol):
     def __hash__(self) -> int: ...
 
 
+@runtime_checkable
 class OnlineLearner(Protocol):
-    """A frozen recipe; never errs more than ``mistake_bound`` times on realizable streams."""
+    """A frozen recipe; never errs more than ``mistake_bound`` times on realizable streams.
+
+    What it says about its states lets games be played at numpy speed.
+    """
 
     @property
     def concepts(self) -> ConceptClass: ...

@@ -231,6 +231,17 @@ def test_an_oblivious_only_learner_is_not_thrown_to_an_adaptive_adversary() -> N
     play(learner, Listening(), rounds=1, rng=seeded(1), even_if_oblivious_only=True)
 
 
+def test_a_learner_that_declares_nothing_is_refused_by_name() -> None:
+    class Silent:
+        concepts = CONCEPTS
+
+        def start(self, *, rng: Randomness) -> Climbing:
+            raise AssertionError("it must not start")
+
+    with pytest.raises(TypeError, match="Silent must declare its rounds"):
+        play(Silent(), Listening(), rounds=1, rng=seeded(1))  # type: ignore[arg-type]
+
+
 def test_both_sides_must_play_over_the_same_class() -> None:
     with pytest.raises(ValueError, match="same class"):
         play(SOA, MistakeForcing(Thresholds(9)), rounds=1, rng=seeded(1))

@@ -117,6 +117,7 @@ class CountingMistakes:
 
 class Counting:
     concepts = Thresholds(8)
+    mistake_bound = 8
     conservative = False
     repeats_change_nothing = False
 
