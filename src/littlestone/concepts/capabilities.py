@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Point
 
 if TYPE_CHECKING:
-    from littlestone.concepts.losses.boxes import Boxes
     from littlestone.concepts.losses.label_counts import Tallied
     from littlestone.concepts.losses.loss_runs import LossRuns
     from littlestone.concepts.losses.projection import Projection
@@ -36,12 +35,32 @@ class Tabular(Protocol):
         ...
 
 
-@runtime_checkable
-class Boxed(Protocol):
-    """The concepts are 1 on boxes of cells: all losses come from one table of sums."""
+class Answers(Protocol):
+    """What all concepts say about points that are written as rows of whole numbers."""
 
-    def boxes(self) -> "Boxes | None":
-        """In the order of ``concepts()``; None where there are too many cells."""
+    def rows(self, points: Any, /) -> NDArray[np.int64]:
+        """Validated points as rows."""
+        ...
+
+    def sums(self, rows: NDArray[np.int64], gains: NDArray[np.int64], /) -> NDArray[np.int64]:
+        """For each concept, in the order of ``concepts()``, the gains of the rows it maps to 1."""
+        ...
+
+    def says(self, position: int, rows: NDArray[np.int64], /) -> NDArray[np.bool_]:
+        """What one concept says of each row."""
+        ...
+
+    def forget(self) -> None:
+        """No row made so far will be asked about again."""
+        ...
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """Adds up what all concepts say faster than by asking them (``losses/answers.py``)."""
+
+    def answers(self) -> Answers | None:
+        """None where there would be too much to hold."""
         ...
 
 

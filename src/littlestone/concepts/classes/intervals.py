@@ -13,7 +13,7 @@ from littlestone.concepts.classes.interval_parts import AroundPositives, WithinG
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import runs_of
 from littlestone.concepts.hypotheses.steps import StepFunction
-from littlestone.concepts.losses.boxes import MOST_CELLS, Boxes
+from littlestone.concepts.losses.answers import MOST_CELLS, Boxes
 from littlestone.concepts.losses.interval_losses import interval_runs
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns
@@ -95,7 +95,7 @@ class Intervals:
         a = self.n - 1 - later
         return StepFunction.from_runs(self.n, [(a, self.n - (behind - later * (later + 1) // 2))])
 
-    def boxes(self) -> Boxes | None:
+    def answers(self) -> Boxes | None:
         if self.n > MOST_CELLS:
             return None
         starts, ends = np.triu_indices(self.n)

@@ -11,7 +11,7 @@ from littlestone import require
 from littlestone.concepts.classes.sparse_sets import SparseSets, SparseVersionSpace
 from littlestone.concepts.domain import AnyHashable, IntegerRange
 from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.concepts.losses.boxes import MOST_CELLS, Boxes
+from littlestone.concepts.losses.answers import MOST_CELLS, Boxes
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns, point_runs
 from littlestone.concepts.losses.projection import Projection, project_points
@@ -84,7 +84,7 @@ class Points:
         ones = (i - 1 for i, count in counts.items() if i and 2 * count > len(chosen))
         return FiniteSupport(frozenset(ones))
 
-    def boxes(self) -> Boxes | None:
+    def answers(self) -> Boxes | None:
         if self.n is None or self.n > MOST_CELLS:
             return None
         ends = np.arange(self.n + 1)

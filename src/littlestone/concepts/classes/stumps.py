@@ -15,7 +15,7 @@ from littlestone.concepts.dimensions.vc import bit_set_vc_dimension
 from littlestone.concepts.hypotheses.record_table import RecordTable
 from littlestone.concepts.hypotheses.rules import Rule, rule_pool
 from littlestone.concepts.hypotheses.table import TableHypothesis
-from littlestone.concepts.losses.boxes import MOST_CELLS, Boxes
+from littlestone.concepts.losses.answers import MOST_CELLS, Boxes
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
 from littlestone.concepts.schema import Cells, Schema
 
@@ -138,7 +138,7 @@ class Stumps:
     def concepts(self) -> Iterator[Rule]:
         return iter(self.rules)
 
-    def boxes(self) -> Boxes | None:
+    def answers(self) -> Boxes | None:
         """A rule is a box of cells."""
         if self.schema.size > MOST_CELLS:
             return None

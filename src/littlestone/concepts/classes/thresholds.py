@@ -12,7 +12,7 @@ from littlestone.concepts.classes.gaps import optimal_rank
 from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import Run, first_difference, runs_of
-from littlestone.concepts.losses.boxes import MOST_CELLS, Boxes
+from littlestone.concepts.losses.answers import Suffixes
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns, threshold_runs
 from littlestone.concepts.losses.projection import Projection, project_thresholds
@@ -144,9 +144,8 @@ class Thresholds:
         """The median threshold is the majority vote."""
         return self.concept(sorted(chosen)[len(chosen) // 2])
 
-    def boxes(self) -> Boxes | None:
-        low = np.arange(self.n + 1 if self.n <= MOST_CELLS else 0)
-        return Boxes.on_a_line(self.n, low, np.full_like(low, self.n)) if len(low) else None
+    def answers(self) -> Suffixes:
+        return Suffixes(self.n)
 
     def loss_runs(self, tally: Tallied, /, *, deepest: int) -> LossRuns:
         del deepest  # all losses are exact

@@ -5,16 +5,19 @@ them goes through the class once, by a table of sums where the concepts are boxe
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.capabilities import Boxed
+from littlestone.concepts.capabilities import Answering, Answers
 from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.losses.answers import Matrix
 from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.losses.listing import (
     concept_at,
+    fits_a_matrix,
+    label_matrix,
     labels_at,
     majority_of,
     require_listable,
@@ -120,7 +123,8 @@ class LossTable:
 
     def _note(self) -> None:
         if self._recent:
-            self._noted += self._answers.sums(*self._since()) + self._ones
+            self._noted += self._answers.sums(*self._since())
+            self._noted += self._ones
             self._clear()
 
     def _clear(self) -> None:
@@ -128,67 +132,38 @@ class LossTable:
         self._answers.forget()
 
 
-class _Answers(Protocol):
-    """What the concepts say about points that are written as rows of whole numbers."""
-
-    def rows(self, points: Any) -> Counts:
-        """Validated points as rows."""
-        ...
-
-    def sums(self, rows: Counts, gains: Counts) -> Counts:
-        """For each concept, the gains of the rows that it maps to 1."""
-        ...
-
-    def says(self, position: int, rows: Counts) -> NDArray[np.bool_]:
-        """What one concept says of each row."""
-        ...
-
-    def forget(self) -> None:
-        """No row made so far will be asked about again."""
-        ...
-
-
-def _answers(concepts: ConceptClass) -> _Answers:
-    boxes = concepts.boxes() if isinstance(concepts, Boxed) else None
-    return _Asked(concepts) if boxes is None else boxes
+def _answers(concepts: ConceptClass) -> Answers:
+    known = concepts.answers() if isinstance(concepts, Answering) else None
+    if known is None and isinstance(concepts.domain, IntegerRange) and fits_a_matrix(concepts):
+        known = Matrix(label_matrix(concepts))
+    return _Asked(concepts) if known is None else known
 
 
 class _Asked:
     """Any class: points are numbered as they come, and the concepts asked about each once."""
 
     def __init__(self, concepts: ConceptClass) -> None:
-        self._concepts, self._domain = concepts, concepts.domain
+        self._concepts = concepts
         self._numbers: dict[Point, int] = {}
 
-    def rows(self, points: Any) -> Counts:
-        numbers = points
-        if not isinstance(self._domain, IntegerRange):
-            known, check = self._numbers, self._domain.check
-            numbers = [known.setdefault(check(x), len(known)) for x in points]
-        return np.asarray(numbers, dtype=np.int64).reshape(-1, 1)
+    def rows(self, points: Any, /) -> Counts:
+        numbers, check = self._numbers, self._concepts.domain.check
+        found = [numbers.setdefault(check(x), len(numbers)) for x in points]
+        return np.array(found, dtype=np.int64).reshape(-1, 1)
 
-    def sums(self, rows: Counts, gains: Counts) -> Counts:
-        met, places = np.unique(rows[:, 0], return_inverse=True)
-        total = np.bincount(places, gains).astype(np.int64)
-        points = self._points(met)
+    def sums(self, rows: Counts, gains: Counts, /) -> Counts:
+        points = list(self._numbers)
+        total = np.bincount(rows[:, 0], gains, minlength=len(points)).astype(np.int64)
         found = np.zeros(require_listable(self._concepts), dtype=np.int64)
-        for start in range(0, len(met), _BLOCK):
+        for start in range(0, len(points), _BLOCK):
             part = slice(start, start + _BLOCK)
             found += labels_at(self._concepts, points[part]).astype(np.int64) @ total[part]
         return found
 
-    def says(self, position: int, rows: Counts) -> NDArray[np.bool_]:
-        concept, numbers = concept_at(self._concepts, position), rows[:, 0]
-        if isinstance(self._domain, IntegerRange):
-            return np.asarray(concept.many(numbers) == 1)
-        known: NDArray[np.bool_] = concept.many(self._points(np.arange(len(self._numbers)))) == 1
-        return known[numbers]
+    def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
+        block = self._concepts.domain.check_many(list(self._numbers))
+        said = concept_at(self._concepts, position).many(block).view(np.bool_)
+        return said[rows[:, 0]]
 
     def forget(self) -> None:
         self._numbers.clear()
-
-    def _points(self, numbers: Counts) -> Any:
-        if isinstance(self._domain, IntegerRange):
-            return numbers
-        known = list(self._numbers)
-        return self._domain.check_many([known[number] for number in numbers.tolist()])

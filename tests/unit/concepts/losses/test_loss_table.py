@@ -14,7 +14,7 @@ from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.losses import loss_table
-from littlestone.concepts.losses.boxes import Boxes
+from littlestone.concepts.losses.answers import Boxes
 from littlestone.concepts.losses.listing import (
     concept_at,
     distinguished_points,
@@ -126,7 +126,7 @@ def test_points_are_forgotten_once_they_are_counted() -> None:
 
 
 def test_few_rows_and_many_are_added_up_alike() -> None:
-    boxes = Stumps.over(RECORDS, depth=2).boxes()
+    boxes = Stumps.over(RECORDS, depth=2).answers()
     assert boxes is not None
     generator = np.random.default_rng(8)
     rows = np.column_stack([generator.integers(width, size=99) for width in boxes.widths])

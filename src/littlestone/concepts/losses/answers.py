@@ -1,0 +1,127 @@
+"""What all concepts of a class say at once, in the forms that make adding up cheap.
+
+Points are rows of whole numbers here, each with a gain; asked is, for every concept, the sum of the
+gains where it says 1. Losses of all concepts are such sums (``loss_table``).
+"""
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.concepts.losses.label_counts import Counts
+
+MOST_CELLS: Final = 1 << 23
+_FEW_ROWS: Final = 8  # up to here, one after another is faster than all at once
+
+
+class Suffixes:
+    """Concept k = 0 .. n is 1 on the points from k on: thresholds."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def rows(self, points: Any, /) -> Counts:
+        return np.asarray(points, dtype=np.int64).reshape(-1, 1)
+
+    def sums(self, rows: Counts, gains: Counts, /) -> Counts:
+        found = np.zeros(self._n + 1, dtype=np.int64)
+        if len(rows) <= _FEW_ROWS:
+            for x, gain in zip(rows[:, 0].tolist(), gains.tolist(), strict=True):
+                found[: x + 1] += gain
+            return found
+        found[0] = gains.sum()
+        np.subtract.at(found, rows[:, 0] + 1, gains)
+        return np.cumsum(found, out=found)
+
+    def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
+        return rows[:, 0] >= position
+
+    def forget(self) -> None:
+        """Rows are the points themselves."""
+
+
+class Matrix:
+    """Any concepts over the points 0 .. n-1, as the matrix of their labels."""
+
+    def __init__(self, labels: NDArray[np.uint8]) -> None:
+        self._columns = np.ascontiguousarray(labels.T)
+
+    def rows(self, points: Any, /) -> Counts:
+        return np.asarray(points, dtype=np.int64).reshape(-1, 1)
+
+    def sums(self, rows: Counts, gains: Counts, /) -> Counts:
+        points, columns = rows[:, 0], self._columns
+        if len(rows) <= _FEW_ROWS:
+            each = (gain * columns[x] for x, gain in zip(points, gains, strict=True))
+            return sum(each, np.zeros(columns.shape[1], dtype=np.int64))
+        # A sum of whole numbers below 2**53 is exact in floating point.
+        total = np.bincount(points, gains).astype(np.int64)
+        met = np.flatnonzero(total)
+        found: Counts = total[met] @ columns[met].astype(np.int64)
+        return found
+
+    def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
+        said: NDArray[np.bool_] = self._columns[rows[:, 0], position].view(np.bool_)
+        return said
+
+    def forget(self) -> None:
+        """Rows are the points themselves."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxes:
+    """Concept i is 1 on the cells c with low[i] <= c < high[i] in every coordinate."""
+
+    widths: tuple[int, ...]
+    low: Counts
+    high: Counts
+
+    @classmethod
+    def on_a_line(cls, n: int, low: Counts, high: Counts) -> "Boxes":
+        """Stretches of the cells 0 .. n-1."""
+        return cls((n,), low.reshape(-1, 1), high.reshape(-1, 1))
+
+    def rows(self, points: Any, /) -> Counts:
+        rows = np.asarray(points, dtype=np.int64)
+        return rows.reshape(len(rows), len(self.widths))
+
+    def sums(self, rows: Counts, gains: Counts, /) -> Counts:
+        size, axes, cells = len(self.low), len(self.widths), prod(self.widths)
+        if len(rows) * size * axes <= cells * axes + size * 2**axes:
+            each = (gain * self._around(row) for row, gain in zip(rows, gains, strict=True))
+            return sum(each, np.zeros(size, dtype=np.int64))
+        places = np.ravel_multi_index(tuple(rows.T), self.widths)
+        table = np.zeros([width + 1 for width in self.widths], dtype=np.int64)
+        table[tuple(slice(1, None) for _ in self.widths)] = np.bincount(
+            places, gains, minlength=cells
+        ).reshape(self.widths)
+        for axis in range(axes):
+            np.cumsum(table, axis=axis, out=table)
+        return self._corners(table)
+
+    def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
+        return _all((rows >= self.low[position]) & (rows < self.high[position]))
+
+    def forget(self) -> None:
+        """Rows are the points themselves."""
+
+    def _around(self, row: Counts) -> NDArray[np.bool_]:
+        return _all((self.low <= row) & (row < self.high))
+
+    def _corners(self, table: Counts) -> Counts:
+        total = np.zeros(len(self.low), dtype=np.int64)
+        for corner in product((True, False), repeat=len(self.widths)):
+            ends = np.where(corner, self.high, self.low)
+            part = table[tuple(ends.T)]
+            total += part if corner.count(False) % 2 == 0 else -part
+        return total
+
+
+def _all(coordinates: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    if coordinates.shape[1] == 1:  # a line, by far the most frequent
+        return coordinates[:, 0]
+    return np.asarray(coordinates.all(axis=1))
