@@ -1,6 +1,6 @@
 """Hypotheses from JSON: one reader for each kind."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis
@@ -14,6 +14,8 @@ from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.hypotheses.weighted import WeightedFeatures
 from littlestone.concepts.protocols import Hypothesis
+
+Reader = Callable[[dict[str, Any]], Hypothesis]
 
 _DEEPEST = 100  # votes within votes
 
@@ -32,21 +34,32 @@ majority_vote, record_table, rule, steps, support, table, threshold, weighted_fe
     return _read(data, _DEEPEST)
 
 
+def register_hypothesis(kind: str, reader: Reader) -> None:
+    """Let ``hypothesis_from_json`` read another kind, of a class defined elsewhere.
+
+    ``reader`` takes the JSON object and raises a ValueError if it is none of this kind.
+    """
+    if kind == _VOTE or READERS.get(kind, reader) != reader:
+        raise ValueError(f"there is another reader for the kind {kind!r} already")
+    READERS[kind] = reader
+
+
 def _read(data: Any, depth: int) -> Hypothesis:
     if not isinstance(data, dict):
         raise ValueError(f"a hypothesis must be a JSON object, got {data!r}")
     kind = data.get("kind")
     if depth == 0:
         raise ValueError(f"a hypothesis must not hold more than {_DEEPEST} others in each other")
-    if kind == "majority_vote":
+    if kind == _VOTE:
         return MajorityVote.from_json(data, lambda member: _read(member, depth - 1))
     if not isinstance(kind, str) or kind not in READERS:
-        known = ", ".join(sorted([*READERS, "majority_vote"]))
+        known = ", ".join(sorted([*READERS, _VOTE]))
         raise ValueError(f"unknown kind of hypothesis {kind!r}; there are: {known}")
     return READERS[kind](data)
 
 
-READERS: Mapping[str, Callable[[dict[str, Any]], Hypothesis]] = {
+_VOTE = "majority_vote"  # the one kind that holds others
+READERS: dict[str, Reader] = {
     "conjunction": ConjunctionHypothesis.from_json,
     "halfspace": LinearHypothesis.from_json,
     "record_table": RecordTable.from_json,

@@ -1,0 +1,430 @@
+"""A concept class that the library has never heard of is learned, attacked, sanitized and saved.
+
+Arcs of a circle are defined here, by the required methods alone, and once more with some of the
+capabilities that a class may offer. Everything that the library's own classes are put through is
+applied to both.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests import battery
+from tests.conformance import test_every_adversary as adversaries
+from tests.conformance import test_every_online_learner as online
+from tests.conformance import test_every_private_learner as private
+from tests.conformance import test_every_sanitizer as sanitizing
+
+from littlestone import require
+from littlestone.adversaries.random_stream import RandomStream
+from littlestone.catalogue import LEARNERS
+from littlestone.concepts import json_form
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.losses.answers import Matrix
+from littlestone.concepts.losses.label_counts import tallied
+from littlestone.concepts.losses.loss_runs import losses_on
+from littlestone.concepts.losses.loss_table import LossTable
+from littlestone.concepts.losses.projection import project
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.errors import SnapshotError
+from littlestone.game.consistency import ConsistencyTracker
+from littlestone.game.play import play
+from littlestone.learners import snapshots
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.online.halving import Halving
+from littlestone.online.hedge_learner import HedgeLearner
+from littlestone.online.sparse_majority.recipe import SparseMajority
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.proper.proper_selection import ProperSelection
+from littlestone.randomness import Randomness, seeded
+from littlestone.sanitizers.choose import sanitizer_for
+from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
+from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
+
+FALSE_FAILURE_PROBABILITY = 1e-9
+
+
+@dataclass(frozen=True, order=True)
+class Arc:
+    """1 on ``length`` points from ``start`` on, around a circle of ``n``."""
+
+    n: int
+    start: int
+    length: int
+
+    @property
+    def domain(self) -> IntegerRange:
+        return IntegerRange(self.n)
+
+    def __call__(self, x: Any, /) -> Label:
+        return int((self.domain.check(x) - self.start) % self.n < self.length)
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        inside = (self.domain.check_many(xs) - self.start) % self.n < self.length
+        return np.asarray(inside, dtype=np.uint8)
+
+    def disagreement(self, other: Hypothesis, /) -> int | None:
+        return next((x for x in range(self.n) if self(x) != other(x)), None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "arc", "n": self.n, "start": self.start, "length": self.length}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        numbers = [data.get(name) for name in ("n", "start", "length")]
+        if not all(type(number) is int for number in numbers):
+            raise ValueError(f"an arc needs three numbers, got {data!r}")
+        return cls(*numbers)  # type: ignore[arg-type]
+
+    def describe(self) -> str:
+        return f"{self.length} of {self.n} from {self.start} on"
+
+
+@dataclass(frozen=True)
+class Arcs:
+    """Nothing but what ``ConceptClass`` asks for."""
+
+    n: int
+
+    @property
+    def domain(self) -> IntegerRange:
+        return IntegerRange(self.n)
+
+    @property
+    def size(self) -> int:
+        return self.n * (self.n - 1) + 2
+
+    @property
+    def littlestone_dimension(self) -> int:
+        return _table(self).littlestone_dimension
+
+    @property
+    def vc_dimension(self) -> int:
+        return _table(self).vc_dimension
+
+    @property
+    def dual_littlestone_dimension(self) -> int:
+        return _table(self).dual_littlestone_dimension
+
+    @property
+    def dual_vc_dimension(self) -> int:
+        return _table(self).dual_vc_dimension
+
+    def version_space(self) -> "ArcSpace":
+        return ArcSpace(self, frozenset(self.concepts()))
+
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        return min(
+            sum(two[1 - concept(x)] for x, two in tally.items()) for concept in self.concepts()
+        )
+
+    def concepts(self) -> Iterator[Arc]:
+        yield Arc(self.n, 0, 0)
+        for start in range(self.n):
+            for length in range(1, self.n):
+                yield Arc(self.n, start, length)
+        yield Arc(self.n, 0, self.n)
+
+
+@dataclass(frozen=True)
+class ArcSpace:
+    """The arcs left, one by one; their dimension by the library's finite classes."""
+
+    concept_class: Arcs
+    members: frozenset[Arc]
+    _dimension: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_dimension", _dimension(self.members))
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.members
+
+    @property
+    def size(self) -> int:
+        return len(self.members)
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    def restrict(self, x: Any, y: Label, /) -> "ArcSpace":
+        label = require.label(y)
+        left = frozenset(arc for arc in self.members if arc(x) == label)
+        self.concept_class.domain.check(x)
+        return self if left == self.members else ArcSpace(self.concept_class, left)
+
+    def standard_optimal(self) -> TableHypothesis:
+        self._refuse_empty()
+        return _optimal(self)
+
+    def consistent(self) -> Arc:
+        self._refuse_empty()
+        return min(self.members)
+
+    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
+        for x in self.concept_class.domain:
+            y = 1 - hypothesis(x)
+            if not self.restrict(x, y).is_empty:
+                yield x, y
+
+    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
+        def left(example: Example) -> tuple[int, int]:
+            space = self.restrict(*example)
+            return space.dimension, space.size
+
+        return max(self.mistakes_of(hypothesis), key=left, default=None)
+
+    def _refuse_empty(self) -> None:
+        if not self.members:
+            raise ValueError("the version space is empty: no concept fits the examples")
+
+
+@lru_cache(maxsize=64)
+def _table(concepts: Arcs) -> FiniteClass:
+    return FiniteClass([arc.many(range(arc.n)) for arc in concepts.concepts()])
+
+
+@lru_cache(maxsize=1 << 14)
+def _dimension(members: frozenset[Arc]) -> int:
+    if not members:
+        return -1
+    return FiniteClass([arc.many(range(arc.n)) for arc in members]).littlestone_dimension
+
+
+@lru_cache(maxsize=1 << 14)
+def _optimal(space: ArcSpace) -> TableHypothesis:
+    return TableHypothesis.from_labels(
+        space.restrict(x, 1).dimension > space.restrict(x, 0).dimension
+        for x in space.concept_class.domain
+    )
+
+
+class OfferingArcs(Arcs):
+    """The same class, which knows a few things about itself."""
+
+    most_changes = 2
+
+    def concept(self, position: int, /) -> Arc:
+        if position in (0, self.size - 1):
+            return Arc(self.n, 0, self.n if position else 0)
+        start, length = divmod(position - 1, self.n - 1)
+        return Arc(self.n, start, length + 1)
+
+    def labels_at(self, points: Any, /) -> NDArray[np.uint8]:
+        asked = [arc.many(points) for arc in self.concepts()]
+        return np.array(asked, dtype=np.uint8).reshape(self.size, len(points))
+
+    def answers(self) -> Matrix:
+        return Matrix(self.labels_at(np.arange(self.n)))
+
+    def tracker(self) -> "ArcTracker":
+        return ArcTracker()
+
+
+class ArcTracker:
+    """Arcs fit as long as the labels seen change at most twice around the circle."""
+
+    def __init__(self) -> None:
+        self._labels: dict[int, Label] = {}
+        self._contradicted = False
+
+    def observe(self, x: Any, y: Label, /) -> bool:
+        self._contradicted |= self._labels.setdefault(x, y) != y
+        around = [label for _, label in sorted(self._labels.items())]
+        changes = sum(a != b for a, b in pairwise([*around, around[0]]))
+        self._contradicted |= changes > 2
+        return not self._contradicted
+
+    def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
+        for taken, (x, y) in enumerate(zip(xs.tolist(), ys.tolist(), strict=True)):
+            if not self.observe(x, y):
+                return taken
+        return len(ys)
+
+
+KNOWN: dict[str, Any] = {"arcs": Arcs(6), "offering-arcs": OfferingArcs(6)}
+SMALL: dict[str, Any] = {"arcs": Arcs(3), "offering-arcs": OfferingArcs(3)}
+both = pytest.mark.parametrize("name", KNOWN)
+PRIVATE = [name for name, entry in LEARNERS.items() if entry.private]
+CONSISTENT = (
+    online.test_the_order_of_examples_does_not_matter,
+    online.test_a_contradiction_fails_for_good,
+    online.test_an_example_taken_once_changes_no_later_state,
+)
+
+
+@pytest.fixture(autouse=True)
+def _known_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside of these tests the library has still never heard of arcs."""
+    for name, concepts in KNOWN.items():
+        monkeypatch.setitem(battery.CLASSES, name, concepts)
+    monkeypatch.setattr(json_form, "READERS", dict(json_form.READERS))
+    monkeypatch.setattr(snapshots, "_registered", set())
+    json_form.register_hypothesis("arc", Arc.from_json)
+    for kind in (Arc, Arcs, OfferingArcs, ArcSpace):
+        snapshots.register_type(kind)
+
+
+@both
+def test_its_losses_are_those_of_the_definition(name: str) -> None:
+    concepts, generator = KNOWN[name], np.random.default_rng(4)
+    xs, ys = generator.integers(6, size=80).tolist(), generator.integers(2, size=80).tolist()
+    examples = list(zip(xs, ys, strict=True))
+    wanted = [sum(arc(x) != y for x, y in examples) for arc in concepts.concepts()]
+    table = LossTable(concepts)
+    for x, y in examples[:30]:
+        table.add(x, y)
+    table.add_many(np.array(xs[30:]), ys[30:])
+    assert [table.of(i) for i in range(concepts.size)] == wanted == table.as_array().tolist()
+    tally = tallied(concepts, examples)
+    assert losses_on(concepts, tally, deepest=3).losses.tolist() == wanted
+    found = project(concepts, tally.points[:3])
+    for row, labels in enumerate(found.labels.tolist()):
+        assert found.concept(row).many(tally.points[:3]).tolist() == labels
+        fit = [w for w, arc in zip(wanted, concepts.concepts(), strict=True)
+               if arc.many(tally.points[:3]).tolist() == labels]  # fmt: skip
+        assert found.fewest_errors(tally)[row] == min(fit)
+    chosen = [2, 7, 7, 20, 31]
+    everyone = list(concepts.concepts())
+    for x in concepts.domain:
+        assert table.majority_of(chosen)(x) == (sum(everyone[i](x) for i in chosen) > 2)
+    assert [table.concept(i) for i in range(concepts.size)] == everyone
+
+
+def test_an_offered_tracker_is_used_and_agrees(rng: Randomness) -> None:
+    assert isinstance(ConsistencyTracker(OfferingArcs(6))._tracker, ArcTracker)
+    generator = rng.generator()
+    for _ in range(200):
+        xs, ys = generator.integers(6, size=9), generator.integers(2, size=9)
+        plain, offered = ConsistencyTracker(Arcs(6)), ConsistencyTracker(OfferingArcs(6))
+        assert plain.observe_many(xs, ys) == offered.observe_many(xs, ys)
+
+
+@both
+@pytest.mark.parametrize("recipe", [StandardOptimal, Halving, SparseMajority])
+def test_online_learners_learn_it(name: str, recipe: Any, rng: Randomness) -> None:
+    learner = recipe(KNOWN[name])
+    online.test_states_are_values(learner)
+    online.test_learning_leaves_the_old_state_as_it_was(learner)
+    online.test_bad_points_are_refused(learner)
+    for check in CONSISTENT if learner.repeats_change_nothing else ():
+        check(learner)
+    if learner.conservative:
+        online.test_only_mistakes_change_a_conservative_learner(learner)
+    for adversary, parties in zip(battery.REALIZABLE, rng.spawn(99), strict=False):
+        online.check_bound(learner, battery.ADVERSARIES[adversary](learner.concepts), parties)
+
+
+@both
+@pytest.mark.parametrize("adversary", battery.ADVERSARIES)
+def test_adversaries_play_over_it(name: str, adversary: str, rng: Randomness) -> None:
+    adversaries.test_a_recipe_is_a_value(adversary, name)
+    adversaries.test_the_seed_decides_the_play(adversary, name, rng)
+    adversaries.test_planning_changes_nothing(adversary, name, rng)
+    for peek in (False, True):
+        adversaries.test_blocks_and_single_rounds_give_the_same_transcript(
+            adversary, name, peek, rng
+        )
+        if adversary in battery.REALIZABLE:
+            adversaries.test_realizable_adversaries_keep_their_word(adversary, name, peek, rng)
+
+
+@both
+@pytest.mark.parametrize("learner", PRIVATE)
+def test_private_learners_owe_it_what_they_owe_others(
+    name: str, learner: str, rng: Randomness
+) -> None:
+    recipe = LEARNERS[learner].build(SMALL[name], **private.BUDGET)
+    for check in private.CHECKS:
+        check(recipe, rng)
+
+
+@both
+def test_a_private_learner_learns_it(name: str, rng: Randomness) -> None:
+    recipe = PrivateMajority(concepts=KNOWN[name], rounds=4000, epsilon=50.0, delta=1e-3)
+    game = play(recipe, RandomStream(KNOWN[name]), rounds=4000, rng=rng)
+    assert game.mistakes <= recipe.mistake_bound(failure_probability=1e-9) < 4000
+
+
+@both
+def test_it_is_learned_properly(name: str) -> None:
+    target = Arc(6, 4, 3)
+    dataset = [(x, target(x)) for x in [*range(6)] * 200]
+    learner = ProperSelection(concepts=KNOWN[name], epsilon=1.0)
+    assert learner.learn(dataset, rng=seeded(3)) == target
+    run = HedgeLearner(concepts=KNOWN[name], rounds=1200).start(rng=seeded(3))
+    for x, y in dataset:
+        run.observe(x, y)
+    assert run.hypothesis == target
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("arcs", FoolingSanitizer), ("offering-arcs", TreeSanitizer)]
+)
+def test_it_is_sanitized_by_what_fits_best(
+    name: str, kind: type, labelled: bool, rng: Randomness
+) -> None:
+    def build() -> Any:
+        return sanitizer_for(KNOWN[name], size=200, epsilon=1.0, delta=1e-6, labelled=labelled)
+
+    assert isinstance(build(), kind)
+    data: list[Any] = [1, 4, 4, 5] * 50
+    case = sanitizing.Case(
+        build, KNOWN[name], [(x, int(x > 2)) for x in data] if labelled else data, 6
+    )
+    sanitizing.test_a_recipe_is_a_value(case)
+    sanitizing.test_the_costs_make_up_the_guarantee_and_fit_into_the_budget(case)
+    sanitizing.test_estimates_are_shares_for_every_concept(case, rng)
+    sanitizing.test_synthetic_examples_are_in_the_domain_and_as_many_as_asked(case, rng)
+    sanitizing.test_the_seed_decides_the_release(case)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_a_tree_keeps_its_bound_for_arcs_that_wrap_around(labelled: bool, rng: Randomness) -> None:
+    concepts = OfferingArcs(40)
+    generator = rng.generator()
+    xs, ys = generator.integers(40, size=9000).tolist(), generator.integers(2, size=9000).tolist()
+    recipe = TreeSanitizer(concepts=concepts, epsilon=1.0, labelled=labelled)
+    data = list(zip(xs, ys, strict=True)) if labelled else xs
+    released = recipe.release(data, rng=rng)
+    bound = recipe.error_bound(size=9000, failure_probability=FALSE_FAILURE_PROBABILITY)
+    assert bound < 1
+    for arc in concepts.concepts():
+        said = arc.many(xs)
+        true = float((said != np.array(ys)).mean() if labelled else said.mean())
+        assert abs(released.estimate(arc) - true) <= bound
+
+
+def test_its_hypotheses_come_back_from_json_only_if_they_are_registered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    arc = Arc(6, 4, 3)
+    assert json_form.hypothesis_from_json(arc.to_json()) == arc
+    with pytest.raises(ValueError, match="three numbers"):
+        json_form.hypothesis_from_json({"kind": "arc", "n": "6"})
+    json_form.register_hypothesis("arc", Arc.from_json)  # once more changes nothing
+    for taken in ("arc", "threshold", "majority_vote"):
+        with pytest.raises(ValueError, match="another reader"):
+            json_form.register_hypothesis(taken, lambda data: arc)
+    monkeypatch.delitem(json_form.READERS, "arc")
+    with pytest.raises(ValueError, match="unknown kind of hypothesis 'arc'"):
+        json_form.hypothesis_from_json(arc.to_json())
+
+
+def test_snapshots_hold_its_values_only_if_they_are_registered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(snapshots, "_registered", set())
+    run = LEARNERS["lazy-forest"].build(Arcs(3), **private.BUDGET).start(rng=seeded(1))
+    with pytest.raises(SnapshotError, match="cannot hold"):
+        run.snapshot()
