@@ -36,7 +36,7 @@ from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
 from littlestone.errors import SnapshotError
 from littlestone.game.consistency import ConsistencyTracker
 from littlestone.game.play import play
-from littlestone.learners import snapshots
+from littlestone.learners import codec
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.online.halving import Halving
 from littlestone.online.hedge_learner import HedgeLearner
@@ -268,10 +268,11 @@ def _known_here(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, concepts in KNOWN.items():
         monkeypatch.setitem(battery.CLASSES, name, concepts)
     monkeypatch.setattr(json_form, "READERS", dict(json_form.READERS))
-    monkeypatch.setattr(snapshots, "_registered", set())
+    monkeypatch.setattr(codec, "_by_class", dict(codec._by_class))
+    monkeypatch.setattr(codec, "_by_name", dict(codec._by_name))
     json_form.register_hypothesis("arc", Arc.from_json)
     for kind in (Arc, Arcs, OfferingArcs, ArcSpace):
-        snapshots.register_type(kind)
+        codec.register(kind)
 
 
 @both
@@ -424,7 +425,7 @@ def test_its_hypotheses_come_back_from_json_only_if_they_are_registered(
 def test_snapshots_hold_its_values_only_if_they_are_registered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(snapshots, "_registered", set())
+    monkeypatch.delitem(codec._by_class, ArcSpace)
     run = LEARNERS["lazy-forest"].build(Arcs(3), **private.BUDGET).start(rng=seeded(1))
-    with pytest.raises(SnapshotError, match="cannot hold"):
+    with pytest.raises(SnapshotError, match="ArcSpace"):
         run.snapshot()
