@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Compiling every dependency takes longer than compiling what is imported, when it is.
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check format lint types layers examples statistical slow build test-wheel test-versions claims audit bench docs gallery kills golden lock clean
@@ -12,7 +14,7 @@ help: ## List the targets
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python $(INSTALL) -e '.[dev]'
 	@touch $(READY)
 
 setup: $(READY) ## Create .venv with everything that development needs
@@ -56,7 +58,7 @@ build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the s
 test-wheel: build ## Install the wheel into a clean environment and use it
 	rm -rf out/wheel
 	$(PYTHON) -m venv out/wheel
-	out/wheel/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	out/wheel/bin/python $(INSTALL) dist/*.whl
 	out/wheel/bin/python -I tests/installed.py wheel
 
 # For instance: make test-versions PYTHONS="python3.12 path/to/python3.13"
@@ -69,7 +71,7 @@ test-versions: ## Doctests and a quick subset of the tests on every Python of PY
 	  place=out/$$($$python -c 'import sys; print("python%d.%d" % sys.version_info[:2])'); tried=1; \
 	  echo "$$python, in $$place"; \
 	  $$python -m venv $$place && \
-	  $$place/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' && \
+	  $$place/bin/python $(INSTALL) -e '.[dev]' && \
 	  $$place/bin/python -I tests/installed.py && \
 	  $$place/bin/python -m pytest -n auto -m "not slow and not statistical" $(QUICK) || exit 1; \
 	done; [ $$tried = 1 ]
