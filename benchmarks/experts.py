@@ -10,7 +10,7 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.hedge import Hedge
 from littlestone.experts.loss_sequences import Graded
-from littlestone.experts.play import play_experts
+from littlestone.experts.play_experts import play_experts
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.run import ExpertsRun
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard

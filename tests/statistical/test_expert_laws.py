@@ -15,7 +15,7 @@ from littlestone.experts.dartboard_plan import DartboardPlan
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.keep_coin import KeepCoin
 from littlestone.experts.loss_sequences import Blocks, OneBetter
-from littlestone.experts.play import play_experts
+from littlestone.experts.play_experts import play_experts
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.experts.run import ExpertsRun
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard

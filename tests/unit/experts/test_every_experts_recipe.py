@@ -15,7 +15,7 @@ from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.hedge import Hedge
 from littlestone.experts.lazy_switching import LazySwitching
 from littlestone.experts.loss_sequences import Blocks, ChargeTheSeen, OneBetter
-from littlestone.experts.play import play_experts
+from littlestone.experts.play_experts import play_experts
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.experts.run import ExpertsRun, Totals

@@ -7,7 +7,7 @@ import pytest
 
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.loss_sequences import ChargeTheSeen, LossAdversary, OneBetter
-from littlestone.experts.play import play_experts
+from littlestone.experts.play_experts import play_experts
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.run import Expert, ExpertsRun
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from littlestone.experts.loss_sequences import OneBetter
-from littlestone.experts.play import play_experts
+from littlestone.experts.play_experts import play_experts
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import seeded

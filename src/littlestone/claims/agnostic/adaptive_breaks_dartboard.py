@@ -3,7 +3,7 @@
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.loss_sequences import ChargeTheSeen
-from littlestone.experts.play import play_experts
+from littlestone.experts.play_experts import play_experts
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.game.transcript import Transcript

@@ -8,7 +8,7 @@ import numpy as np
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.loss_sequences import OneBetter
-from littlestone.experts.play import play_experts
+from littlestone.experts.play_experts import play_experts
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.randomness import Randomness
