@@ -75,7 +75,7 @@ def run(
         DurableRun.resume(recipe, store) if store.exists() else DurableRun.start(recipe, store)
     )
     try:
-        console.print(f"{durable.run.recipe.guarantee()}; store {store}, round {durable.rounds}")
+        console.print(f"{durable.run.recipe.promise}; store {store}, round {durable.rounds}")
         publisher = Publisher(sys.stdout.buffer if out is None else out)
         started, before = time.monotonic(), durable.rounds
         with Live(console=console, refresh_per_second=4) as live:
@@ -129,7 +129,7 @@ def _status(durable: DurableRun, tally: Tally, done: int, seconds: float) -> Tab
     table.add_row("published", rule[:100])
     table.add_row("mistakes", f"{durable.mistakes:,}", "(yours to see, not published)")
     table.add_row("rejected rows", f"{tally.rejected_count:,}", "(not published)")
-    table.add_row("ledger", str(durable.run.ledger.spent()))
+    table.add_row("paid by an example", str(durable.run.ledger.spent()))
     return table
 
 

@@ -108,6 +108,14 @@ class PrivateLearner(ABC):
         return user_level(self.per_example, max_contributions=self.max_contributions)
 
     @final
+    @property
+    def promise(self) -> str:
+        """The guarantee in words, and to whom it is given."""
+        if self.max_contributions == 1:
+            return str(self.guarantee())
+        return f"{self.guarantee()} to a user with at most {self.max_contributions} examples"
+
+    @final
     def start(self, *, rng: Randomness | None = None) -> "PrivateRun":
         """A run, with the operating system's randomness unless told otherwise."""
         self.refuse_to_start()
@@ -177,6 +185,7 @@ class PrivateRun:
         self._hypothesis = engine.hypothesis
         self._check = recipe.concepts.domain.check
         self._check_many = recipe.concepts.domain.check_many
+        engine.ledger.promise = recipe.promise
         snapshots.track(identity, self)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -61,6 +61,8 @@ class Ledger:
         self._charges: dict[str, Charge] = {}
         self._loads = Loads()
         self._delta_for_all = Fraction(0)
+        self.promise = str(budget)
+        """In words; a run says here what it promises to a user, who may have several examples."""
 
     @property
     def budget(self) -> PrivacyGuarantee:
@@ -136,7 +138,7 @@ class Ledger:
         told = f"{len(self._charges)} releases by {by}" if counts else "no release"
         stamp = "" if self._private else f" — {SEEDED}"
         return (
-            f"Promised: {self._budget}; no example has paid more than {self.spent()} so far, "
+            f"Promised: {self.promise}; no example has paid more than {self.spent()} so far, "
             f"for {told}{stamp}."
         )
 
