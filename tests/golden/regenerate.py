@@ -1,8 +1,9 @@
-"""Write the golden transcripts anew: ``python -m tests.golden.regenerate``.
+"""Write golden transcripts and forms of recipes anew: ``python -m tests.golden.regenerate``.
 
 Read the difference before committing it: every line that changed is a change of behaviour.
 """
 
+from tests.golden import recipes
 from tests.golden.games import TRANSCRIPTS, games, text_of
 
 
@@ -14,6 +15,7 @@ def main() -> None:
             path.unlink()
     for name, pairs in wanted.items():
         (TRANSCRIPTS / name).write_text(text_of(pairs), encoding="utf-8")
+    recipes.FORMS.write_text(recipes.text_of(recipes.recipes()), encoding="utf-8")
     print(f"wrote {len(wanted)} transcripts to {TRANSCRIPTS}")
 
 

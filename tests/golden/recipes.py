@@ -1,0 +1,94 @@
+"""The recipes whose canonical forms are kept: every private learner, and variants of each kind."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from tests.battery import CLASSES
+
+from littlestone.catalogue import LEARNERS
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.stumps import Stumps
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.experts.exponential_weights import ExponentialWeights
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.golowich_livni.eager_forest import EagerForest
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_majority.plan import FreshPlan
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.recipe_forms import canonical_form
+from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
+from littlestone.learners.wrappers.restarting import Restarting
+from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
+from littlestone.mechanisms.frequent_release import FrequentRelease
+from littlestone.online.halving import Halving
+from littlestone.online.perceptron import Perceptron
+from littlestone.online.sparse_majority.recipe import SparseMajority
+from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
+
+FORMS = Path(__file__).parent / "recipe_forms.json"
+BUDGET: dict[str, Any] = {"rounds": 1000, "epsilon": 1.0, "delta": 1e-6}
+CONCEPTS = Thresholds(7)
+SMALL = FiniteClass([[0, 1, 1], [1, 0, 1]])
+
+
+def recipes() -> dict[str, Any]:
+    """By the name that they have in the file."""
+    private = {
+        name: entry.build(CONCEPTS, **BUDGET) for name, entry in LEARNERS.items() if entry.private
+    }
+    classes = {f"class {name}": concepts for name, concepts in CLASSES.items()}
+    return {**private, **classes, **_variants(private)}
+
+
+def _variants(private: dict[str, Any]) -> dict[str, Any]:
+    majority, forest = private["private-majority"], private["lazy-forest"]
+    release = FrequentRelease(
+        epsilon=1.0, delta=1e-6, selections=4, rare_below=9, watching_share=Fraction(1, 3)
+    )
+    large = FiniteClass.of(Thresholds(99))
+    return {
+        "halving as base": replace(forest, base=Halving(CONCEPTS)),
+        "sparse majority as base": EagerForest(
+            concepts=Points(), base=SparseMajority(Points(), margin=0.0625), **BUDGET
+        ),
+        "perceptron as base": LazyForest.calibrated(
+            concepts=MarginHalfspaces(2, 0.5), base=Perceptron(MarginHalfspaces(2, 0.5)), **BUDGET
+        ),
+        "a release by hand": EagerForest(concepts=CONCEPTS, release=release, trees=64, **BUDGET),
+        "a plan by hand": PrivateMajority(
+            concepts=CONCEPTS,
+            rounds=1000,
+            epsilon=1.0,
+            plan=FreshPlan(threshold_epsilon=0.25, threshold=9, selection_rate=0.25),
+        ),
+        "cumulative evidence": replace(majority, delta=1e-6, evidence="cumulative", votes=3),
+        "many contributions": replace(majority, max_contributions=4),
+        "a forest as proved": LazyForest.proved(concepts=CONCEPTS, **BUDGET),
+        "experts given": AgnosticFinite(
+            concepts=SMALL, experts=ExponentialWeights(experts=2, **BUDGET), **BUDGET
+        ),
+        "a sanitizer given": SanitizedBatches(
+            concepts=CONCEPTS,
+            sanitizer=TreeSanitizer(concepts=CONCEPTS, epsilon=1.0, delta=1e-6, labelled=True),
+            batch=50,
+            **BUDGET,
+        ),
+        "a large matrix": AgnosticFinite(concepts=large, **BUDGET),
+        "rules": AgnosticFinite(concepts=Stumps.over(CLASSES["stumps"].domain), **BUDGET),  # type: ignore[arg-type]
+        "restarting": Restarting(learner=forest, restarts=3),
+        "unknown horizon": UnknownHorizon(learner=majority, first_rounds=16),
+    }
+
+
+def text_of(known: dict[str, Any]) -> str:
+    """The file: one form on a line."""
+    forms = {name: json.loads(canonical_form(recipe)) for name, recipe in known.items()}
+    lines = (
+        f"{json.dumps(name)}: {json.dumps(form, sort_keys=True)}" for name, form in forms.items()
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
