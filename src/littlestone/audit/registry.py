@@ -6,6 +6,7 @@ from littlestone.audit.controls import (
     broken_constructions,
     broken_experts,
     broken_forests,
+    broken_guards,
     broken_learners,
     broken_mechanisms,
     broken_proper,
@@ -38,6 +39,7 @@ CONTROLS: Mapping[str, Control] = {
     control.name: control
     for part in (
         broken_mechanisms,
+        broken_guards,
         broken_sanitizers,
         broken_proper,
         broken_experts,

@@ -142,6 +142,57 @@ class EdgesOfBothLists:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LengthOfTheTurn:
+    """One pair more or less in layer 1; its first turn lasts as long as it has slots for them."""
+
+    agreeing: tuple[int, int] = (2, 1)
+    another: tuple[int, int] = (3, 0)
+    second_mistake: tuple[int, int] = (0, 1)
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        newest = world.opening.shown
+        shown, number = world.challenge(self.agreeing, self.another), 1
+        while shown == newest:
+            shown, number = world.send(self.agreeing), number + 1
+        if "layer 1" not in shown.status:
+            return EARLY
+        first, taken = shown, 0
+        while shown == first:
+            shown, taken = world.send(self.second_mistake), taken + 1
+        return number % 2, taken - 6 * (number // 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralLists:
+    """Two keys at the threshold of the list, one of which gets one element more; then copies.
+
+    In each copy strangers bring the first layer to its end. Who is listed how often?
+    """
+
+    copies: int = 3
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        recipe, newest = world.opening
+        [threshold] = recipe.plan.list_thresholds
+        keys = ["a", "b"] * (threshold - 1) + ["b"]
+        if any(world.send((key, 1)) != newest for key in keys):
+            return EARLY
+        shown, strangers, lead = world.challenge(("a", 1), ("b", 1)), 0, 0
+        for _ in range(self.copies):
+            before = shown
+            while shown.status == before.status and shown.hypothesis == newest.hypothesis:
+                strangers += 1
+                shown = world.send((strangers, 1))
+            while shown.hypothesis != newest.hypothesis:
+                key = "a" if shown.hypothesis("a") else "b"
+                lead += 1 if key == "a" else -1
+                shown = until_it_changes(world, shown, (key, 0))
+        return lead
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RareListing:
     """One tree shows the key or none does; notice whether it is ever listed."""
 

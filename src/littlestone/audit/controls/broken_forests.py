@@ -10,6 +10,7 @@ learners/lazy_forest/layer.md needs. In *packed* layers the same omission is rui
 sequence moves all later ones by one place, and every pair changes (``forest-matched-in-order``).
 """
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -161,7 +162,30 @@ class _MatchedInOrder(LazyForestEngine):
             super()._climb()
 
 
-def _edges_forest() -> LazyForest:
+class _TrueSlots(LazyForestEngine):
+    """A listed hypothesis gets as many slots as pairs agree on it, not as many as a noisy count."""
+
+    def _climb(self) -> None:
+        super()._climb()
+        if self._layer < self._depth:
+            true = self._forest.agreeing()
+            self._listed = deque((listed, max(1, true[listed])) for listed, _ in self._listed)
+
+
+class _KeepsTheForest(LazyForestEngine):
+    """A new copy begins with the sequences of the old one instead of empty ones."""
+
+    def _climb(self) -> None:
+        if self._layer == 0:
+            self._kept = self._forest
+        super()._climb()
+
+    def _begin_copy(self) -> None:
+        super()._begin_copy()
+        self._forest = getattr(self, "_kept", self._forest)
+
+
+def _edges_forest(kind: Callable[..., LazyForest] = LazyForest) -> LazyForest:
     """Both lists spend 0.1; their noise reaches its bound nearly as often as that allows.
 
     The turn of layer 1 takes six mistakes for each slot, so that its length tells their number.
@@ -178,7 +202,7 @@ def _edges_forest() -> LazyForest:
         for cost, kind in zip(listing, kinds, strict=True)
     ]
     pairs = 2 * noise[0] + 2
-    return LazyForest(
+    return kind(
         concepts=concepts,
         rounds=100_000,
         epsilon=2.0,
@@ -277,5 +301,18 @@ CONTROLS = (
         _edges_forest(),
         attacks.EdgesOfBothLists(),
         claimed=PrivacyGuarantee(epsilon=2.0, delta=0.1),
+    ),
+    broken(
+        "forest-slots-by-true-count",
+        "LazyForest: packed layers keep as many slots as the true count says",
+        _edges_forest(_changed(_TrueSlots)),
+        attacks.LengthOfTheTurn(),
+        claimed=PrivacyGuarantee(epsilon=2.0, delta=0.2),
+    ),
+    broken(
+        "forest-kept-across-restarts",
+        "LazyForest: a new copy starts with the sequences of the old one",
+        _listing(_changed(_KeepsTheForest)),
+        attacks.SeveralLists(),
     ),
 )

@@ -1,0 +1,184 @@
+"""Noise laws that are right, behind guards that are not: each lets something out once too often.
+
+Mechanisms here draw what they should. What is wrong is what surrounds them: who may continue a
+run, what a key looks like, what a round counts, what a ledger adds up.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from littlestone.audit.adversaries.questions import FirstRound, OneQuestion
+from littlestone.audit.controls.broken_mechanisms import PlainMonitor
+from littlestone.audit.two_worlds import Control, Conversation, World, look
+from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.mechanisms.first_frequent import FirstFrequent
+from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import Randomness
+
+CHILDREN = 25
+
+
+def _forked(rng: Randomness) -> Conversation:
+    """Fresh words in every child, but the noisy threshold and the count are the parent's."""
+    parent = PlainMonitor(1, rng)
+
+    def answer(bit: int | None) -> Any:
+        if bit is not None:
+            return parent.observe(bit)
+        return tuple(_ones_until_yes(copy(parent)) for _ in range(CHILDREN))
+
+    return answer
+
+
+def _ones_until_yes(monitor: PlainMonitor) -> int:
+    ones = 1
+    while not monitor.observe(1):
+        ones += 1
+    return ones
+
+
+def _first_look(rng: Randomness) -> Conversation:
+    """Of equal keys, the one that came first is shown: 1, 1.0 and True are not canonical."""
+    histogram = PrivateHistogram(epsilon=1.0, delta=1e-6)
+
+    def answer(keys: Sequence[Any]) -> dict[Any, int]:
+        shown = {key: key for key in reversed(keys)}
+        counted = histogram.release(Counter(keys), rng=rng, order=float)
+        return {shown[key]: count for key, count in counted.items()}
+
+    return answer
+
+
+def _one_draw_more(rng: Randomness) -> Conversation:
+    """The last round draws for a round that never comes; only the draws before it are priced."""
+    mechanism = ExponentialMechanism(epsilon=1.0)
+    return lambda scores: mechanism.draw(scores, rng=rng)[0]
+
+
+def _counted_again(rng: Randomness) -> Conversation:
+    """A round that was interrupted after counting is played again from its beginning."""
+    monitor = PlainMonitor(2, rng)
+
+    def answer(bit: int) -> bool:
+        monitor.count += bit  # interrupted here
+        return monitor.observe(bit)
+
+    return answer
+
+
+def _short_ledger(rng: Randomness) -> Conversation:
+    """Releases while the hundredths spent, kept in eight bits, are at most 100."""
+    noise = DiscreteLaplace(rate=0.75)
+
+    def answer(count: int) -> tuple[int, ...]:
+        spent, released = np.zeros(1, dtype=np.int8), []
+        while (spent + np.int8(75) <= 100).all():
+            spent += 75
+            released.append(count + noise.draw(rng))
+        return tuple(released)
+
+    return answer
+
+
+def _one_threshold_noise(rng: Randomness) -> Conversation:
+    run = SHARED.start(rng=rng)
+    noise = run._noise.draw(rng)
+
+    def answer(keys: Sequence[Hashable | None]) -> tuple[Any, ...]:
+        for key in keys:
+            if key is not None and key not in run._gaps:
+                run._gaps[key] = SHARED.threshold + noise  # a noise of its own is meant
+            if not run.released:
+                run.observe(key)
+        return run.released
+
+    return answer
+
+
+SHARED = FirstFrequent(epsilon=2.0, delta=1e-3, rounds=200)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManyChildren:
+    """The children's mean tells the noisy threshold; just below it, a bit decides the answer."""
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        ones = sum(world.send(None))
+        return ones // CHILDREN, world.challenge(1, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuietThenRising:
+    """A key that stays unreleased shows that the noise is large; another is then released early.
+
+    With noise of its own, the second key would not care.
+    """
+
+    below: int = 1
+    wait: int = 20
+    other: int = 3
+
+    def play(self, world: World, rng: Randomness) -> Hashable:
+        del rng
+        first = ["a"] * (SHARED.threshold - self.below)
+        second = ["b"] * (SHARED.threshold - self.other)
+        if world.send([*second, *first]):
+            return "early"
+        if world.challenge(["a"], ["b"]) or world.send([None] * self.wait):
+            return "waiting"
+        for rising in range(2 * self.other):
+            released = world.send(["b"])
+            if released:
+                return rising, "a" in released
+        return "late"
+
+
+CONTROLS = (
+    Control.of(
+        "forked-run",
+        "a forked process goes on with the noisy threshold of its parent",
+        _forked,
+        ManyChildren(),
+    ),
+    Control.of(
+        "equal-keys-of-different-looks",
+        "of equal keys (1, 1.0, True) a histogram shows the one that came first",
+        _first_look,
+        OneQuestion(zero=[True] + [1] * 59, one=[1] * 60, notice=lambda shown: look(list(shown))),
+        PrivacyGuarantee(epsilon=1.0, delta=1e-6),
+    ),
+    Control.of(
+        "extra-draw-priced-at-zero",
+        "one draw more is published than is paid for",
+        _one_draw_more,
+        OneQuestion(zero=[0, 1], one=[1, 0]),
+        PrivacyGuarantee(epsilon=0.0),
+    ),
+    Control.of(
+        "interrupted-round-retried",
+        "an interrupted round is played again and counts its example twice",
+        _counted_again,
+        FirstRound(),
+    ),
+    Control.of(
+        "int8-ledger",
+        "a ledger in eight bits wraps around and lets four releases of 0.75 into a budget of 1",
+        _short_ledger,
+        OneQuestion(zero=0, one=1, notice=sum),
+    ),
+    Control.of(
+        "first-frequent-one-threshold",
+        "FirstFrequent: one threshold noise for all keys",
+        _one_threshold_noise,
+        QuietThenRising(),
+        SHARED.guarantee(),
+    ),
+)
