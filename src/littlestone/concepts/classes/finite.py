@@ -42,6 +42,7 @@ class FiniteClass:
         self.sides = tuple((everything ^ part, part) for part in ones)
         self._dimensions = BitSetDimension(ones)
         self._predictions: dict[int, TableHypothesis] = {}
+        self._concepts: dict[int, TableHypothesis] = {}
         self._everything = everything
         self._hash = hash((self.matrix.shape, self.matrix.tobytes()))
 
@@ -99,7 +100,13 @@ class FiniteClass:
         return map(self.concept, range(self.size))
 
     def concept(self, position: int, /) -> TableHypothesis:
-        return TableHypothesis(self.matrix[position].tobytes())
+        known = self._concepts.get(position)
+        if known is None:
+            known = TableHypothesis(self.matrix[position].tobytes())
+            if len(self._concepts) >= _MEMO_ENTRIES:
+                self._concepts.clear()
+            self._concepts[position] = known
+        return known
 
     def labels_at(self, points: Any, /) -> NDArray[np.uint8]:
         return self.matrix[:, points]

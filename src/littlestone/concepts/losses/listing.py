@@ -5,7 +5,7 @@ otherwise lists the concepts.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -42,13 +42,16 @@ def distinguished_points(concepts: ConceptClass) -> float:
     return patterns if points is None else min(patterns, math.log(points))
 
 
+def finder(concepts: ConceptClass) -> Callable[[int], Hypothesis]:
+    """Finds the concept at a position."""
+    if isinstance(concepts, Numbered):
+        return concepts.concept
+    return lambda position: _listed(concepts)[position]
+
+
 def concept_at(concepts: ConceptClass, position: int) -> Hypothesis:
-    """The concept at this position."""
-    return (
-        concepts.concept(position)
-        if isinstance(concepts, Numbered)
-        else _listed(concepts)[position]
-    )
+    """The concept at this position; ``finder`` is for many."""
+    return finder(concepts)(position)
 
 
 def labels_at(concepts: ConceptClass, points: Any) -> Labels:
@@ -80,16 +83,23 @@ def label_matrix(concepts: ConceptClass) -> Labels:
     return matrix
 
 
-def majority_of(concepts: ConceptClass, chosen: Sequence[int]) -> Hypothesis:
-    """The majority vote of an odd number of concepts, given by their positions."""
+def voter(concepts: ConceptClass) -> Callable[[Sequence[int]], Hypothesis]:
+    """Finds the majority vote of an odd number of concepts, given by their positions."""
     if isinstance(concepts, Voting):
-        return concepts.majority_of(chosen)
-    members = [concept_at(concepts, position) for position in chosen]
-    if isinstance(concepts.domain, IntegerRange) and fits_a_matrix(concepts):
-        points = np.arange(concepts.domain.n)
+        return concepts.majority_of
+    find = finder(concepts)
+    domain = concepts.domain
+    table = isinstance(domain, IntegerRange) and fits_a_matrix(concepts)
+    points = np.arange(domain.size or 0) if table else None
+
+    def vote(chosen: Sequence[int]) -> Hypothesis:
+        members = list(map(find, chosen))
+        if points is None:
+            return members[0] if len(members) == 1 else MajorityVote(members)
         ones = np.sum([member.many(points) for member in members], axis=0, dtype=np.int64)
         return TableHypothesis((2 * ones > len(members)).astype(np.uint8).tobytes())
-    return members[0] if len(members) == 1 else MajorityVote(members)
+
+    return vote
 
 
 @lru_cache(maxsize=16)

@@ -16,13 +16,14 @@ from littlestone.concepts.losses.answers import Matrix
 from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.losses.listing import (
     concept_at,
+    finder,
     fits_a_matrix,
     label_matrix,
     labels_at,
-    majority_of,
     require_listable,
+    voter,
 )
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point
+from littlestone.concepts.protocols import ConceptClass, Label, Point
 
 _MOST_RECENT: Final = 1 << 16
 _MOST_NEWEST: Final = 1 << 10
@@ -44,7 +45,10 @@ class LossTable:
     """
 
     def __init__(self, concepts: ConceptClass) -> None:
-        self._concepts = concepts
+        self.concept = finder(concepts)
+        """The concept at a position."""
+        self.majority_of = voter(concepts)
+        """The majority vote of an odd number of concepts, given by their positions."""
         self._noted = np.zeros(require_listable(concepts), dtype=np.int64)
         self._answers = _answers(concepts)
         self._rows = np.empty((0, self._answers.rows([]).shape[1]), dtype=np.int64)
@@ -77,16 +81,11 @@ class LossTable:
     def of(self, position: int, /) -> int:
         """The loss of one concept; the others are not looked at."""
         self._file()
+        loss = int(self._noted[position])
+        if not self._recent:
+            return loss
         rows, gains = self._since()
-        said = self._answers.says(position, rows) if len(gains) else np.empty(0, dtype=np.bool_)
-        return int(self._noted[position]) + self._ones + int(gains[said].sum())
-
-    def concept(self, position: int) -> Hypothesis:
-        return concept_at(self._concepts, position)
-
-    def majority_of(self, chosen: Sequence[int]) -> Hypothesis:
-        """The majority vote of an odd number of concepts, given by their positions."""
-        return majority_of(self._concepts, chosen)
+        return loss + self._ones + int(gains.dot(self._answers.says(position, rows)))
 
     def state(self) -> Counts:
         """What a saved run keeps; ``load`` takes it back."""
