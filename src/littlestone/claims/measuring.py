@@ -1,7 +1,7 @@
-"""What several claims do alike: repeat a game, fit a line, bound a binomial tail."""
+"""Several claims do the same: they repeat a game, fit a line, or bound a binomial tail."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,3 +38,8 @@ def power(xs: Sequence[float], ys: Sequence[float]) -> float:
 def chance_of_as_many(failures: int, trials: int, probability: float) -> float:
     """How likely so many failures are when each has at most this probability."""
     return float(binom.sf(failures - 1, trials, min(1.0, probability)))
+
+
+def too_many(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether some row has more failures than chance explains, all rows together."""
+    return any(row["chance of as many"] < FALSE_REFUTATION / len(rows) for row in rows)

@@ -1,9 +1,8 @@
 """Theorem 2.5 (thm:abovethreshold): how far from its threshold AboveThreshold answers."""
 
-from typing import Any
-
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
-from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many
+from littlestone.claims.measuring import chance_of_as_many, too_many
+from littlestone.claims.rows import Row, column, tabulate
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.randomness import Randomness
 from littlestone.theory.above_threshold_bounds import paper_error_upper_bound
@@ -15,36 +14,35 @@ QUICK, FULL = (10**3, 10**5), (10**3, 10**5, 10**7)
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """A one in every hundredth round; the answer must come within both errors."""
     sizes, runs = (FULL, 2000) if full else (QUICK, 200)
-    rows: list[dict[str, Any]] = []
-    for number, rounds in enumerate(sizes, start=1):
-        recipe = CountAboveThreshold(epsilon=EPSILON, threshold=rounds // 200)
-        early = recipe.early_error_bound(rounds=rounds, failure_probability=FAILURE / 2)
-        late = recipe.late_error_bound(instances=1, failure_probability=FAILURE / 2)
-        errors = [_error(recipe, rounds, rng) for _ in range(runs)]
-        outside = sum(not -early <= error <= late + 1 for error in errors)
-        rows.append(
-            {
-                "rounds": rounds,
-                "runs": runs,
-                "most below": -min(errors),
-                "most above": max(errors),
-                "allowed below": early,
-                "allowed above": late + 1,
-                "outside": outside,
-                "paper allows": paper_error_upper_bound(
-                    rounds=rounds, epsilon=EPSILON, failure_probability=FAILURE
-                ),
-                "chance of as many": chance_of_as_many(outside, runs, FAILURE),
-            }
-        )
-        progress(number / len(sizes))
-    refuted = any(row["chance of as many"] < FALSE_REFUTATION / len(rows) for row in rows)
-    widest = max(max(row["most below"], row["most above"]) for row in rows)
+    rows = tabulate(sizes, lambda rounds: measured(rounds, runs, rng), progress)
+    widest = max(*column(rows, "most below"), *column(rows, "most above"))
     return Finding(
-        verdict=Verdict.REFUTED if refuted else Verdict.NOT_REFUTED,
+        verdict=Verdict.REFUTED if too_many(rows) else Verdict.NOT_REFUTED,
         summary=f"at most {widest} off; the paper's form allows {rows[-1]['paper allows']:.0f}",
         rows=rows,
     )
+
+
+def measured(rounds: int, runs: int, rng: Randomness) -> Row:
+    """How far from the threshold the answers came, and how many too far."""
+    recipe = CountAboveThreshold(epsilon=EPSILON, threshold=rounds // 200)
+    early = recipe.early_error_bound(rounds=rounds, failure_probability=FAILURE / 2)
+    late = recipe.late_error_bound(instances=1, failure_probability=FAILURE / 2)
+    errors = [_error(recipe, rounds, rng) for _ in range(runs)]
+    outside = sum(not -early <= error <= late + 1 for error in errors)
+    return {
+        "rounds": rounds,
+        "runs": runs,
+        "most below": -min(errors),
+        "most above": max(errors),
+        "allowed below": early,
+        "allowed above": late + 1,
+        "outside": outside,
+        "paper allows": paper_error_upper_bound(
+            rounds=rounds, epsilon=EPSILON, failure_probability=FAILURE
+        ),
+        "chance of as many": chance_of_as_many(outside, runs, FAILURE),
+    }
 
 
 def _error(recipe: CountAboveThreshold, rounds: int, rng: Randomness) -> int:

@@ -1,11 +1,10 @@
 """Lemma A.14 (lem:coupon): twice as many draws as bins hit half of any set of cells."""
 
-from typing import Any
-
 import numpy as np
 
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
-from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many
+from littlestone.claims.measuring import chance_of_as_many, too_many
+from littlestone.claims.rows import Row, column, tabulate
 from littlestone.randomness import Randomness
 from littlestone.theory.concentration import coupon_failure_upper_bound, half_uncovered_upper_bound
 
@@ -17,30 +16,29 @@ FULL = (*QUICK, (1024, 4), (4096, 12), (65_536, 24))
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Count how often half of the cells stay empty, against the lemma's probability."""
     sizes, trials = (FULL, 4000) if full else (QUICK, 1000)
-    rows: list[dict[str, Any]] = []
-    for number, (bins, cells) in enumerate(sizes, start=1):
-        failures = sum(_half_is_missed(bins, cells, rng) for _ in range(trials))
-        allowed = coupon_failure_upper_bound(cells=cells)
-        rows.append(
-            {
-                "bins": bins,
-                "cells": cells,
-                "trials": trials,
-                "failures": failures,
-                "lemma allows": allowed * trials,
-                "first line of its proof": trials
-                * half_uncovered_upper_bound(cells=cells, bins=bins, draws=2 * bins),
-                "chance of as many": chance_of_as_many(failures, trials, allowed),
-            }
-        )
-        progress(number / len(sizes))
-    refuted = any(row["chance of as many"] < FALSE_REFUTATION / len(rows) for row in rows)
+    rows = tabulate(sizes, lambda size: measured(*size, trials, rng), progress)
     return Finding(
-        verdict=Verdict.REFUTED if refuted else Verdict.NOT_REFUTED,
-        summary=f"{sum(row['failures'] for row in rows)} failures, "
-        f"{sum(row['lemma allows'] for row in rows):.0f} allowed",
+        verdict=Verdict.REFUTED if too_many(rows) else Verdict.NOT_REFUTED,
+        summary=f"{sum(column(rows, 'failures'))} failures, "
+        f"{sum(column(rows, 'lemma allows')):.0f} allowed",
         rows=rows,
     )
+
+
+def measured(bins: int, cells: int, trials: int, rng: Randomness) -> Row:
+    """Failures, beside what the lemma and the first line of its proof allow."""
+    failures = sum(_half_is_missed(bins, cells, rng) for _ in range(trials))
+    allowed = coupon_failure_upper_bound(cells=cells)
+    first = half_uncovered_upper_bound(cells=cells, bins=bins, draws=2 * bins)
+    return {
+        "bins": bins,
+        "cells": cells,
+        "trials": trials,
+        "failures": failures,
+        "lemma allows": allowed * trials,
+        "first line of its proof": trials * first,
+        "chance of as many": chance_of_as_many(failures, trials, allowed),
+    }
 
 
 def _half_is_missed(bins: int, cells: int, rng: Randomness) -> bool:

@@ -1,8 +1,7 @@
 """Theorem 2.6 (thm:histogram): the error of the private histogram, with probability one."""
 
-from typing import Any
-
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
+from littlestone.claims.rows import Row, tabulate
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.randomness import Randomness
 from littlestone.theory.histogram_bounds import paper_error_upper_bound
@@ -13,30 +12,28 @@ BUDGETS = ((0.1, 1e-6), (0.5, 1e-6), (1.0, 1e-6), (1.0, 1e-9))
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Release many keys of every count around the threshold; one larger error refutes."""
     keys = 200_000 if full else 20_000
-    rows: list[dict[str, Any]] = []
-    for number, (epsilon, delta) in enumerate(BUDGETS, start=1):
-        recipe = PrivateHistogram(epsilon=epsilon, delta=delta, neighbours="replace")
-        counts = {key: 1 + key % (2 * recipe.certain_inclusion) for key in range(keys)}
-        released = recipe.release(counts, rng=rng, order=int)
-        worst = max(abs(released.get(key, 0) - count) for key, count in counts.items())
-        rows.append(
-            {
-                "epsilon": epsilon,
-                "delta": delta,
-                "keys": keys,
-                "largest error": worst,
-                "allowed": recipe.error_bound,
-                "paper allows": paper_error_upper_bound(epsilon=epsilon, delta=delta),
-            }
-        )
-        progress(number / len(BUDGETS))
-    refuted = any(row["largest error"] > row["allowed"] for row in rows)
-    smaller = all(row["allowed"] <= row["paper allows"] for row in rows)
+    rows = tabulate(BUDGETS, lambda budget: measured(*budget, keys, rng), progress)
+    kept = all(row["largest error"] <= row["allowed"] <= row["paper allows"] for row in rows)
     return Finding(
-        verdict=Verdict.REFUTED if refuted or not smaller else Verdict.CONFIRMED,
+        verdict=Verdict.CONFIRMED if kept else Verdict.REFUTED,
         summary="no key beyond the bound, which is below the paper's in every row",
         rows=rows,
     )
+
+
+def measured(epsilon: float, delta: float, keys: int, rng: Randomness) -> Row:
+    """The largest error over all keys of one release."""
+    recipe = PrivateHistogram(epsilon=epsilon, delta=delta, neighbours="replace")
+    counts = {key: 1 + key % (2 * recipe.certain_inclusion) for key in range(keys)}
+    released = recipe.release(counts, rng=rng, order=int)
+    return {
+        "epsilon": epsilon,
+        "delta": delta,
+        "keys": keys,
+        "largest error": max(abs(released.get(key, 0) - count) for key, count in counts.items()),
+        "allowed": recipe.error_bound,
+        "paper allows": paper_error_upper_bound(epsilon=epsilon, delta=delta),
+    }
 
 
 CLAIM = Claim(

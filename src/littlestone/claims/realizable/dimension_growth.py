@@ -3,8 +3,9 @@
 from typing import Any
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
 from littlestone.claims.measuring import mistakes_of
+from littlestone.claims.rows import Row, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
@@ -20,25 +21,9 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Mistakes of both learners on thresholds of growing dimension."""
     rounds, runs = (10**6, 10) if full else (10**5, 2)
     forest, majority = (FOREST, MAJORITY) if full else (FOREST[:2], MAJORITY[:5])
-    rows: list[dict[str, Any]] = []
-    total = len(forest) + len(majority)
-    for kind, sizes in (("lazy forest", forest), ("private majority", majority)):
-        for size in sizes:
-            concepts = Thresholds(size)
-            build: Any = LazyForest.calibrated if kind == "lazy forest" else PrivateMajority
-            learner = build(concepts=concepts, rounds=rounds, epsilon=EPSILON, delta=DELTA)
-            found = mistakes_of(
-                learner, MistakeForcing(concepts=concepts), rounds=rounds, runs=runs, rng=rng
-            )
-            rows.append(
-                {
-                    "learner": kind,
-                    "class": repr(concepts),
-                    "dimension": concepts.littlestone_dimension,
-                    "mean mistakes": sum(found) / runs,
-                }
-            )
-            progress(len(rows) / total)
+    cases = [("lazy forest", size) for size in forest]
+    cases += [("private majority", size) for size in majority]
+    rows = tabulate(cases, lambda case: measured(*case, rounds, runs, rng), progress)
     means = {(row["learner"], row["dimension"]): row["mean mistakes"] for row in rows}
     forest_jump = means["lazy forest", 2] / means["lazy forest", 1]
     majority_jump = means["private majority", 2] / means["private majority", 1]
@@ -55,19 +40,34 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 x_label="Littlestone dimension",
                 y_label="mean mistakes",
                 x_scale="linear",
-                series=[_series(rows, "lazy forest"), _series(rows, "private majority")],
+                series=[
+                    series
+                    for kind in ("lazy forest", "private majority")
+                    for series in curves(
+                        [row for row in rows if row["learner"] == kind],
+                        "dimension",
+                        (kind, "mean mistakes", "o-"),
+                    )
+                ],
             )
         ],
     )
 
 
-def _series(rows: list[dict[str, Any]], kind: str) -> Series:
-    mine = [row for row in rows if row["learner"] == kind]
-    return Series(
-        name=kind,
-        xs=[row["dimension"] for row in mine],
-        ys=[row["mean mistakes"] for row in mine],
+def measured(kind: str, size: int, rounds: int, runs: int, rng: Randomness) -> Row:
+    """Mean mistakes of one learner on thresholds of one size."""
+    concepts = Thresholds(size)
+    build: Any = LazyForest.calibrated if kind == "lazy forest" else PrivateMajority
+    learner = build(concepts=concepts, rounds=rounds, epsilon=EPSILON, delta=DELTA)
+    found = mistakes_of(
+        learner, MistakeForcing(concepts=concepts), rounds=rounds, runs=runs, rng=rng
     )
+    return {
+        "learner": kind,
+        "class": repr(concepts),
+        "dimension": concepts.littlestone_dimension,
+        "mean mistakes": sum(found) / runs,
+    }
 
 
 CLAIM = Claim(

@@ -1,10 +1,9 @@
 """[GL21, Theorem 4.2] (shape in T): fresh copies pay about the root of T."""
 
-from typing import Any
-
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import mistakes_of, power
+from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
 from littlestone.randomness import Randomness
@@ -21,51 +20,47 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Measured: mistakes in proportion to the trees. Computed: trees like a power of T."""
     sizes, runs = (FULL, 5) if full else (QUICK, 3)
     computed = FULL_COMPUTED if full else QUICK_COMPUTED
-    rows: list[dict[str, Any]] = []
-    for number, rounds in enumerate(sizes, start=1):
-        learner = FreshCopies(
-            concepts=CONCEPTS, rounds=rounds, epsilon=LARGE_EPSILON, delta=LARGE_DELTA
-        )
-        found = mistakes_of(
-            learner, MistakeForcing(concepts=CONCEPTS), rounds=rounds, runs=runs, rng=rng
-        )
-        mean = sum(found) / runs
-        rows.append(_row(LARGE_EPSILON, rounds, learner, mean))
-        progress(number / (len(sizes) + 1))
-    per_tree = [row["mistakes per tree"] for row in rows]
-    for rounds in computed:
-        learner = FreshCopies(concepts=CONCEPTS, rounds=rounds, epsilon=1.0, delta=1e-6)
-        rows.append(_row(1.0, rounds, learner, None))
-    needed = [float(row["trees"]) for row in rows[len(sizes) :]]
+    played = tabulate(sizes, lambda rounds: measured(rounds, runs, rng), progress)
+    planned = [_row(1.0, rounds, _learner(1.0, 1e-6, rounds), None) for rounds in computed]
+    per_tree, needed = column(played, "mistakes per tree"), column(planned, "trees")
     exponent = power(computed, needed)
     steady = max(per_tree) < 3 * min(per_tree)
     agrees = steady and 0.45 < exponent < 0.65
+    root = [needed[0] * (x / computed[0]) ** 0.5 for x in computed]
     return Finding(
         verdict=Verdict.NOT_REFUTED if agrees else Verdict.REFUTED,
         summary=f"{min(per_tree):.2f} to {max(per_tree):.2f} mistakes per tree where it can be "
         f"run; at epsilon = 1 the trees needed grow like T^{exponent:.2f} (predicted T^0.5 and "
         f"a logarithm)",
-        rows=rows,
+        rows=[*played, *planned],
         pictures=[
             Picture(
                 title="FreshCopies(EagerForest), dimension 1: trees needed at epsilon = 1",
                 x_label="rounds T",
                 y_label="trees; mistakes are in proportion",
                 series=[
-                    Series(name="trees", xs=computed, ys=needed),
-                    Series(
-                        name="root of T",
-                        xs=computed,
-                        ys=[needed[0] * (x / computed[0]) ** 0.5 for x in computed],
-                        style="--",
-                    ),
+                    *curves(planned, "rounds", ("trees", "trees", "o-")),
+                    Series(name="root of T", xs=computed, ys=root, style="--"),
                 ],
             )
         ],
     )
 
 
-def _row(epsilon: float, rounds: int, learner: FreshCopies, mean: float | None) -> dict[str, Any]:
+def measured(rounds: int, runs: int, rng: Randomness) -> Row:
+    """Mistakes of a learner that is small enough to be run."""
+    learner = _learner(LARGE_EPSILON, LARGE_DELTA, rounds)
+    found = mistakes_of(
+        learner, MistakeForcing(concepts=CONCEPTS), rounds=rounds, runs=runs, rng=rng
+    )
+    return _row(LARGE_EPSILON, rounds, learner, sum(found) / runs)
+
+
+def _learner(epsilon: float, delta: float, rounds: int) -> FreshCopies:
+    return FreshCopies(concepts=CONCEPTS, rounds=rounds, epsilon=epsilon, delta=delta)
+
+
+def _row(epsilon: float, rounds: int, learner: FreshCopies, mean: float | None) -> Row:
     return {
         "epsilon": epsilon,
         "rounds": rounds,

@@ -3,6 +3,7 @@
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.shattered_tree import ShatteredTree
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
+from littlestone.claims.rows import Row, tabulate
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
@@ -36,7 +37,7 @@ def predicted(concepts: ConceptClass) -> int:
     return concepts.littlestone_dimension
 
 
-def measured(concepts: ConceptClass, rng: Randomness) -> dict[str, int]:
+def measured(concepts: ConceptClass, rng: Randomness) -> Row:
     """Mistakes of the standard optimal algorithm against the two adversaries that force most."""
     rounds = 4 * concepts.littlestone_dimension + 4
     foes: dict[str, Adversary] = {
@@ -44,22 +45,15 @@ def measured(concepts: ConceptClass, rng: Randomness) -> dict[str, int]:
         "mistake forcing": MistakeForcing(concepts=concepts),
     }
     learner = StandardOptimal(concepts)
-    return {name: play(learner, foe, rounds=rounds, rng=rng).mistakes for name, foe in foes.items()}
+    found = {
+        name: play(learner, foe, rounds=rounds, rng=rng).mistakes for name, foe in foes.items()
+    }
+    return {"class": repr(concepts), "predicted": predicted(concepts), **found}
 
 
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Compare on every class; a single differing count refutes the claim."""
-    classes = FULL if full else QUICK
-    rows = []
-    for number, concepts in enumerate(classes, start=1):
-        rows.append(
-            {
-                "class": repr(concepts),
-                "predicted": predicted(concepts),
-                **measured(concepts, rng),
-            }
-        )
-        progress(number / len(classes))
+    rows = tabulate(FULL if full else QUICK, lambda concepts: measured(concepts, rng), progress)
     agree = all(row["predicted"] == row["shattered tree"] == row["mistake forcing"] for row in rows)
     return Finding(
         verdict=Verdict.CONFIRMED if agree else Verdict.REFUTED,

@@ -5,6 +5,7 @@ import math
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, line, mistakes_of, power
+from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.randomness import Randomness
@@ -13,37 +14,19 @@ CONCEPTS = Thresholds(2)
 ROUNDS = 10**5
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)
 DELTAS = (1e-3, 1e-5, 1e-7, 1e-9, 1e-12)
+BUDGETS = (*((epsilon, 1e-6) for epsilon in EPSILONS), *((1.0, delta) for delta in DELTAS))
 
 
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Every run below the proved bound; the exponents are reported."""
     runs = 50 if full else 10
-    budgets = [(epsilon, 1e-6) for epsilon in EPSILONS] + [(1.0, delta) for delta in DELTAS]
-    rows = []
-    for number, (epsilon, delta) in enumerate(budgets, start=1):
-        learner = LazyForest.calibrated(
-            concepts=CONCEPTS, rounds=ROUNDS, epsilon=epsilon, delta=delta
-        )
-        found = mistakes_of(
-            learner, MistakeForcing(concepts=CONCEPTS), rounds=ROUNDS, runs=runs, rng=rng
-        )
-        rows.append(
-            {
-                "epsilon": epsilon,
-                "delta": delta,
-                "mean mistakes": sum(found) / runs,
-                "largest": max(found),
-                "bound, all runs": learner.mistake_bound(
-                    failure_probability=FALSE_REFUTATION / len(budgets) / runs
-                ),
-            }
-        )
-        progress(number / len(budgets))
+    rows = tabulate(BUDGETS, lambda budget: measured(*budget, runs, rng), progress)
     bounded = all(row["largest"] <= row["bound, all runs"] for row in rows)
     by_epsilon, by_delta = rows[: len(EPSILONS)], rows[len(EPSILONS) :]
-    exponent = power(EPSILONS, [row["mean mistakes"] for row in by_epsilon])
+    exponent = power(EPSILONS, column(by_epsilon, "mean mistakes"))
     logs = [math.log(1 / delta) for delta in DELTAS]
-    slope = line(logs, [row["mean mistakes"] for row in by_delta])[1]
+    means = column(by_delta, "mean mistakes")
+    slope = line(logs, means)[1]
     return Finding(
         verdict=Verdict.NOT_REFUTED if bounded else Verdict.REFUTED,
         summary=f"mistakes like epsilon^{exponent:.2f}; {slope:.2f} more per unit of ln(1/delta)",
@@ -53,11 +36,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 title=f"LazyForest, dimension 1, T = {ROUNDS}, delta = 1e-6",
                 x_label="epsilon",
                 y_label="mean mistakes",
-                series=[
-                    Series(
-                        name="mean", xs=EPSILONS, ys=[row["mean mistakes"] for row in by_epsilon]
-                    )
-                ],
+                series=curves(by_epsilon, "epsilon", ("mean", "mean mistakes", "o-")),
             ),
             Picture(
                 title=f"LazyForest, dimension 1, T = {ROUNDS}, epsilon = 1",
@@ -65,12 +44,26 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 y_label="mean mistakes",
                 x_scale="linear",
                 y_scale="linear",
-                series=[
-                    Series(name="mean", xs=logs, ys=[row["mean mistakes"] for row in by_delta])
-                ],
+                series=[Series(name="mean", xs=logs, ys=means)],
             ),
         ],
     )
+
+
+def measured(epsilon: float, delta: float, runs: int, rng: Randomness) -> Row:
+    """Mistakes with one budget, beside the bound on all runs of all budgets."""
+    learner = LazyForest.calibrated(concepts=CONCEPTS, rounds=ROUNDS, epsilon=epsilon, delta=delta)
+    found = mistakes_of(
+        learner, MistakeForcing(concepts=CONCEPTS), rounds=ROUNDS, runs=runs, rng=rng
+    )
+    share = FALSE_REFUTATION / len(BUDGETS) / runs
+    return {
+        "epsilon": epsilon,
+        "delta": delta,
+        "mean mistakes": sum(found) / runs,
+        "largest": max(found),
+        "bound, all runs": learner.mistake_bound(failure_probability=share),
+    }
 
 
 CLAIM = Claim(

@@ -2,12 +2,12 @@
 
 import math
 from collections import Counter
-from typing import Any
 
 import numpy as np
 
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
-from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many
+from littlestone.claims.measuring import chance_of_as_many, too_many
+from littlestone.claims.rows import Row, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Example, Hypothesis
 from littlestone.learners.lazy_forest.layer import tournament
@@ -26,40 +26,39 @@ QUICK, FULL = (2**18, 2**20), (2**18, 2**20, 2**22)
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Collide every pair of layer 0, update, and count pairs as the lemma does, for every f."""
     sizes, runs = (FULL, 100) if full else (QUICK, 10)
-    rows: list[dict[str, Any]] = []
-    for number, slots in enumerate(sizes, start=1):
-        collisions = slots // 2
-        # The slacks at which each of the two tail bounds is FAILURE / 2 for one labelling.
-        guesses = math.sqrt(collisions * math.log(2 / FAILURE) / 2)
-        matching = math.sqrt(9 * (slots // 2) * math.log(2 / FAILURE) / 2)
-        lower = surviving_pairs_lower_bound(
-            collisions=collisions,
-            next_slots=slots // 2,
-            guess_slack=guesses,
-            matching_slack=matching,
-        )
-        least = [_least_survivors(collisions, rng) for _ in range(runs)]
-        failures = sum(found < lower for found in least)
-        labelings = len(list(CONCEPTS.concepts()))
-        rows.append(
-            {
-                "slots": slots,
-                "collisions": collisions,
-                "runs": runs,
-                "lemma promises": float(lower),
-                "fewest found": min(least),
-                "failures": failures,
-                "chance of as many": chance_of_as_many(failures, runs, labelings * FAILURE),
-            }
-        )
-        progress(number / len(sizes))
-    refuted = any(row["chance of as many"] < FALSE_REFUTATION / len(rows) for row in rows)
+    rows = tabulate(sizes, lambda slots: measured(slots, runs, rng), progress)
     closest = min(row["fewest found"] / row["lemma promises"] for row in rows)
     return Finding(
-        verdict=Verdict.REFUTED if refuted else Verdict.NOT_REFUTED,
+        verdict=Verdict.REFUTED if too_many(rows) else Verdict.NOT_REFUTED,
         summary=f"at least {closest:.1f} times what the lemma promises, for every concept",
         rows=rows,
     )
+
+
+def measured(slots: int, runs: int, rng: Randomness) -> Row:
+    """The fewest pairs that were left, and how often fewer than promised."""
+    collisions = slots // 2
+    # The slacks at which each of the two tail bounds is FAILURE / 2 for one labelling.
+    guesses = math.sqrt(collisions * math.log(2 / FAILURE) / 2)
+    matching = math.sqrt(9 * (slots // 2) * math.log(2 / FAILURE) / 2)
+    lower = surviving_pairs_lower_bound(
+        collisions=collisions,
+        next_slots=slots // 2,
+        guess_slack=guesses,
+        matching_slack=matching,
+    )
+    least = [_least_survivors(collisions, rng) for _ in range(runs)]
+    failures = sum(found < lower for found in least)
+    labelings = len(list(CONCEPTS.concepts()))
+    return {
+        "slots": slots,
+        "collisions": collisions,
+        "runs": runs,
+        "lemma promises": float(lower),
+        "fewest found": min(least),
+        "failures": failures,
+        "chance of as many": chance_of_as_many(failures, runs, labelings * FAILURE),
+    }
 
 
 def _least_survivors(collisions: int, rng: Randomness) -> int:
