@@ -1,1 +1,1 @@
-"""Statements of the paper turned into something a run can contradict."""
+"""Statements of the paper are turned into runs here, which can contradict them."""

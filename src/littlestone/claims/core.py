@@ -1,4 +1,4 @@
-"""What a claim is: a statement of the paper, turned into something a run can contradict.
+"""A claim is a statement of the paper, turned into something a run can contradict.
 
 Each claim is one module with ``CLAIM``, built from a function that plays and measures. Quick sizes
 run in the tests, full ones by ``make claims``.

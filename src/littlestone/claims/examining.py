@@ -1,4 +1,4 @@
-"""Examine many claims at once; the same findings wherever they are examined."""
+"""Many claims are examined at once, with the same findings wherever that happens."""
 
 from collections.abc import Callable, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Claims as pictures and as one self-contained page; needs the ``plot`` extra."""
+"""Claims are drawn here, and written as one self-contained page; needs the ``plot`` extra."""
 
 import html
 import io

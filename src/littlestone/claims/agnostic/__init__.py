@@ -1,1 +1,1 @@
-"""Claims about streams that no concept need fit: experts, batches and constructed experts."""
+"""These claims are about streams that no concept need fit: experts, batches, constructions."""

@@ -1,12 +1,11 @@
 """[P, Theorem 1.2]: lazy experts are for oblivious adversaries; fresh draws stand adaptive ones."""
 
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.rows import Row, tabulate
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.loss_sequences import ChargeTheSeen
 from littlestone.experts.play_experts import play_experts
-from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
-from littlestone.game.transcript import Transcript
 from littlestone.randomness import Randomness
 
 EXPERTS = 8
@@ -14,53 +13,16 @@ EPSILON, DELTA = 1.0, 1e-6
 QUICK, FULL = 1 << 14, 1 << 18
 # A correct algorithm exceeds its bound by its deviation with at most this probability.
 FALSE_ALARM = 1e-6
-
-
-def measured(recipe: ExpertsRecipe, rng: Randomness) -> Transcript:
-    """A game against the adversary that charges the expert it saw last."""
-    return play_experts(
-        recipe,
-        ChargeTheSeen(experts=recipe.experts),
-        rounds=recipe.rounds,
-        rng=rng,
-        even_if_oblivious_only=True,
-    )
+Kind = type[ShrinkingDartboard] | type[ExponentialWeights]
+KINDS: tuple[Kind, ...] = (ShrinkingDartboard, ExponentialWeights)
 
 
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """The dartboard must exceed its oblivious bound, exponential weights must keep theirs."""
     rounds = FULL if full else QUICK
-    recipes: list[ExpertsRecipe] = [
-        kind(experts=EXPERTS, rounds=rounds, epsilon=EPSILON, delta=DELTA)
-        for kind in (ShrinkingDartboard, ExponentialWeights)
-    ]
-    rows, series = [], []
-    for number, recipe in enumerate(recipes, start=1):
-        played = measured(recipe, rng)
-        name, regret = type(recipe).__name__, played.known_regret
-        limit = recipe.expected_regret_bound() + (
-            0 if recipe.oblivious_only else recipe.deviation_bound(failure_probability=FALSE_ALARM)
-        )
-        rows.append(
-            {
-                "algorithm": name,
-                "rounds": rounds,
-                "regret": regret,
-                "bound": recipe.expected_regret_bound(),
-                "regret per round": regret / rounds,
-                "exceeded": regret > limit,
-            }
-        )
-        series.append(
-            Series(
-                name=name,
-                xs=[point for point, value in played.regret_curve if value > 0],
-                ys=[value for _, value in played.regret_curve if value > 0],
-                style="-",
-            )
-        )
-        progress(number / len(recipes))
-    broken, stands = bool(rows[0]["exceeded"]), not rows[1]["exceeded"]
+    games: list[Series] = []
+    rows = tabulate(KINDS, lambda kind: measured(kind, rounds, games, rng), progress)
+    broken, stands = rows[0]["exceeded"], not rows[1]["exceeded"]
     return Finding(
         verdict=Verdict.CONFIRMED if broken and stands else Verdict.REFUTED,
         summary=(
@@ -73,10 +35,32 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 title="Regret against the adversary that charges the expert it saw last",
                 x_label="rounds",
                 y_label="regret",
-                series=series,
+                series=games,
             )
         ],
     )
+
+
+def measured(kind: Kind, rounds: int, games: list[Series], rng: Randomness) -> Row:
+    """One game against the adversary that charges the expert it saw last; its curve is kept."""
+    recipe = kind(experts=EXPERTS, rounds=rounds, epsilon=EPSILON, delta=DELTA)
+    adversary = ChargeTheSeen(experts=EXPERTS)
+    played = play_experts(recipe, adversary, rounds=rounds, rng=rng, even_if_oblivious_only=True)
+    name, regret = kind.__name__, played.known_regret
+    limit = recipe.expected_regret_bound() + (
+        0 if recipe.oblivious_only else recipe.deviation_bound(failure_probability=FALSE_ALARM)
+    )
+    growing = [(point, value) for point, value in played.regret_curve if value > 0]
+    xs, ys = [point for point, _ in growing], [value for _, value in growing]
+    games.append(Series(name=name, xs=xs, ys=ys, style="-"))
+    return {
+        "algorithm": name,
+        "rounds": rounds,
+        "regret": regret,
+        "bound": recipe.expected_regret_bound(),
+        "regret per round": regret / rounds,
+        "exceeded": regret > limit,
+    }
 
 
 CLAIM = Claim(

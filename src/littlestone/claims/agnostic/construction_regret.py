@@ -1,9 +1,10 @@
 """[P, Theorem agnostic2]: constructing the experts costs of order T^(1/3), beyond prediction."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, power
+from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.sanitized_experts.closeness import closest_expert, released_points
 from littlestone.learners.sanitized_experts.families import (
@@ -68,18 +69,17 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
         failure_probability=FALSE_REFUTATION / (2 << LEVELS),  # there are fewer releases
     )
     tree = TreeFamily(concepts=errors, epsilon=EPSILON)
-    rows: list[dict[str, Any]] = []
-    for number, exponent in enumerate(powers, start=1):
+
+    def measured(exponent: int) -> Row:
         plan = construction(paper, 1 << exponent)
-        rows.append(
-            {
-                "rounds": 1 << exponent,
-                "unnoticed": unnoticed(plan),
-                "unnoticed by a tree": unnoticed(construction(tree, 1 << exponent)),
-                "missed in a run": missed(plan, rng) if exponent <= RUN_UP_TO[full] else None,
-            }
-        )
-        progress(number / len(powers))
+        return {
+            "rounds": 1 << exponent,
+            "unnoticed": unnoticed(plan),
+            "unnoticed by a tree": unnoticed(construction(tree, 1 << exponent)),
+            "missed in a run": missed(plan, rng) if exponent <= RUN_UP_TO[full] else None,
+        }
+
+    rows = tabulate(powers, measured, progress)
     fitted = _exponent(rows[-2:], "unnoticed")
     runs = [row for row in rows if row["missed in a run"] is not None]
     kept = all(row["missed in a run"] <= row["unnoticed"] for row in runs)
@@ -93,29 +93,26 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     )
 
 
-def _exponent(rows: list[dict[str, Any]], key: str) -> float:
-    return power([row["rounds"] for row in rows], [max(row[key], 1) for row in rows])
+def _exponent(rows: Sequence[Row], key: str) -> float:
+    return power(column(rows, "rounds"), column(rows, key, at_least=1))
 
 
-def _picture(rows: list[dict[str, Any]]) -> Picture:
-    xs = [row["rounds"] for row in rows]
-    known = [row for row in rows if row["missed in a run"] is not None]
+def _picture(rows: Sequence[Row]) -> Picture:
+    xs = column(rows, "rounds")
     third = [rows[-1]["unnoticed"] * (x / xs[-1]) ** (1 / 3) for x in xs]
+    paper, tree, run = curves(
+        rows,
+        "rounds",
+        ("the paper's sanitizer", "unnoticed", "o-"),
+        ("a tree", "unnoticed by a tree", "o-"),
+        ("missed in a run", "missed in a run", "s"),
+        at_least=1,
+    )
     return Picture(
         title=f"Disagreements that go unnoticed: {CONCEPTS.size} thresholds, ε = {EPSILON:g}",
         x_label="rounds",
         y_label="disagreements",
-        series=[
-            Series(name="the paper's sanitizer", xs=xs, ys=[row["unnoticed"] for row in rows]),
-            Series(name="T^(1/3)", xs=xs, ys=third, style=":"),
-            Series(name="a tree", xs=xs, ys=[row["unnoticed by a tree"] for row in rows]),
-            Series(
-                name="missed in a run",
-                xs=[row["rounds"] for row in known],
-                ys=[max(row["missed in a run"], 1) for row in known],
-                style="s",
-            ),
-        ],
+        series=[paper, Series(name="T^(1/3)", xs=xs, ys=third, style=":"), tree, run],
     )
 
 

@@ -1,12 +1,13 @@
 """[P, Theorem experts]: for every concept some constructed expert is close to it, noise and all."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION
+from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.hypotheses.support import FiniteSupport
@@ -48,7 +49,7 @@ SETTINGS = (
 )
 
 
-def measured(setting: Setting, rounds: int, rng: Randomness) -> dict[str, Any]:
+def measured(setting: Setting, rounds: int, rng: Randomness) -> Row:
     """The largest distance of a concept from its closest expert, beside the bound."""
     recipe = SanitizedExperts(
         concepts=setting.concepts,
@@ -82,15 +83,12 @@ def measured(setting: Setting, rounds: int, rng: Randomness) -> dict[str, Any]:
 
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """One concept farther from all experts than the bound refutes the theorem as we run it."""
-    tasks = [
+    cases = [
         (setting, 1 << power)
         for setting in SETTINGS
         for power in (setting.powers if full else setting.powers[:1])
     ]
-    rows = []
-    for number, (setting, rounds) in enumerate(tasks, start=1):
-        rows.append(measured(setting, rounds, rng))
-        progress(number / len(tasks))
+    rows = tabulate(cases, lambda case: measured(*case, rng), progress)
     kept = all(row["farthest concept"] <= row["bound"] for row in rows)
     share = max(row["farthest concept"] / row["bound"] for row in rows)
     return Finding(
@@ -101,19 +99,22 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     )
 
 
-def _picture(rows: list[dict[str, Any]]) -> Picture:
-    series = []
-    for name in dict.fromkeys(str(row["sanitizer"]) for row in rows):
-        chosen = [row for row in rows if row["sanitizer"] == name]
-        xs = [float(row["rounds"]) for row in chosen]
-        for key, style in (("farthest concept", "o-"), ("bound", "--")):
-            ys = [max(float(row[key]), 0.5) for row in chosen]
-            series.append(Series(name=f"{name}: {key}", xs=xs, ys=ys, style=style))
+def _picture(rows: Sequence[Row]) -> Picture:
     return Picture(
         title="How far a concept is from the closest constructed expert",
         x_label="rounds",
         y_label="rounds in which they differ",
-        series=series,
+        series=[
+            series
+            for name in dict.fromkeys(column(rows, "sanitizer"))
+            for series in curves(
+                [row for row in rows if row["sanitizer"] == name],
+                "rounds",
+                (f"{name}: farthest concept", "farthest concept", "o-"),
+                (f"{name}: bound", "bound", "--"),
+                at_least=0.5,
+            )
+        ],
     )
 
 

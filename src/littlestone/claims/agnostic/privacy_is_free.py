@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.rows import Row, curves, tabulate
 from littlestone.experts.hedge import Hedge
 from littlestone.experts.loss_sequences import OneBetter
 from littlestone.experts.play_experts import play_experts
@@ -26,7 +27,7 @@ PLANNED = tuple(10**power for power in range(3, 9))
 RUNS_QUICK, RUNS_FULL = 8, 16
 
 
-def measured(recipe: ExpertsRecipe, runs: int, rng: Randomness) -> tuple[float, float]:
+def mean_regret(recipe: ExpertsRecipe, runs: int, rng: Randomness) -> tuple[float, float]:
     """Mean regret and its standard error, with a gap that Hedge can just find in these rounds."""
     gap = min(0.5, Hedge(experts=EXPERTS, rounds=recipe.rounds).rate)
     adversary = OneBetter(experts=EXPERTS, gap=gap)
@@ -51,25 +52,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """The dartboard's bound must approach Hedge's; measured regrets must keep their bounds."""
     played = PLAYED_FULL if full else PLAYED_QUICK
     runs = RUNS_FULL if full else RUNS_QUICK
-    rows = []
-    for number, rounds in enumerate(played, start=1):
-        hedge = Hedge(experts=EXPERTS, rounds=rounds)
-        dartboard = ShrinkingDartboard(experts=EXPERTS, rounds=rounds, epsilon=EPSILON, delta=DELTA)
-        (plain, _), (private, error) = (
-            measured(recipe, runs, rng) for recipe in (hedge, dartboard)
-        )
-        rows.append(
-            {
-                "rounds": rounds,
-                "Hedge": plain,
-                "dartboard": private,
-                "standard error": error,
-                "measured ratio": private / max(plain, 1.0),
-                "bound": dartboard.expected_regret_bound(),
-                "bound ratio": dartboard.expected_regret_bound() / hedge.expected_regret_bound(),
-            }
-        )
-        progress(number / len(played))
+    rows = tabulate(played, lambda rounds: measured(rounds, runs, rng), progress)
     ratios = [bound_ratios(rounds) for rounds in PLANNED]
     falls = all(late[0] < early[0] for early, late in pairwise(ratios))
     kept = all(row["dartboard"] - 5 * row["standard error"] <= row["bound"] for row in rows)
@@ -88,16 +71,27 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 series=[
                     Series(name="bounds, dartboard", xs=PLANNED, ys=[r[0] for r in ratios]),
                     Series(name="bounds, fresh draws", xs=PLANNED, ys=[r[1] for r in ratios]),
-                    Series(
-                        name="measured, dartboard",
-                        xs=played,
-                        ys=[row["measured ratio"] for row in rows],
-                        style="s",
-                    ),
+                    *curves(rows, "rounds", ("measured, dartboard", "measured ratio", "s")),
                 ],
             )
         ],
     )
+
+
+def measured(rounds: int, runs: int, rng: Randomness) -> Row:
+    """Mean regrets with and without privacy, beside the bounds on them."""
+    hedge = Hedge(experts=EXPERTS, rounds=rounds)
+    dartboard = ShrinkingDartboard(experts=EXPERTS, rounds=rounds, epsilon=EPSILON, delta=DELTA)
+    (plain, _), (private, error) = (mean_regret(recipe, runs, rng) for recipe in (hedge, dartboard))
+    return {
+        "rounds": rounds,
+        "Hedge": plain,
+        "dartboard": private,
+        "standard error": error,
+        "measured ratio": private / max(plain, 1.0),
+        "bound": dartboard.expected_regret_bound(),
+        "bound ratio": dartboard.expected_regret_bound() / hedge.expected_regret_bound(),
+    }
 
 
 CLAIM = Claim(

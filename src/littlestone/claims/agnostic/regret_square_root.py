@@ -1,15 +1,15 @@
 """[P, Theorem 1.2]: private prediction from experts has regret of order √T."""
 
 import math
-from typing import Any
 
 import numpy as np
 
 from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.measuring import power
+from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.loss_sequences import OneBetter
 from littlestone.experts.play_experts import play_experts
-from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.randomness import Randomness
 
@@ -18,22 +18,23 @@ EPSILON, DELTA = 4.0, 1e-6
 QUICK = tuple(1 << power for power in range(9, 13))
 FULL = tuple(1 << power for power in range(9, 18))
 RUNS = 8
+Kind = ExponentialWeights | ShrinkingDartboard
+KINDS: tuple[type[Kind], ...] = (ExponentialWeights, ShrinkingDartboard)
 # The runs at each size leave an error of a few hundredths in the slope. The dartboard's regret has
 # a term of lower order that is the larger one at all sizes that can be played: it may look flatter.
 LARGEST_SLOPE = 0.65
 SMALLEST_SLOPE = {ExponentialWeights.__name__: 0.4, ShrinkingDartboard.__name__: 0.0}
 
 
-def rate_of(recipe: ExpertsRecipe) -> float:
+def rate_of(recipe: Kind) -> float:
     """The rate in the exponent, from either recipe."""
     if isinstance(recipe, ShrinkingDartboard):
         assert recipe.plan is not None
         return recipe.plan.rate
-    assert isinstance(recipe, ExponentialWeights)
     return recipe.rate
 
 
-def measured(recipe: ExpertsRecipe, rng: Randomness) -> tuple[float, float]:
+def mean_regret(recipe: Kind, rng: Randomness) -> tuple[float, float]:
     """Mean regret and its standard error; one expert is better by enough to be found in time."""
     gap = min(0.5, 2 * math.log(EXPERTS) / (rate_of(recipe) * recipe.rounds))
     adversary = OneBetter(experts=EXPERTS, gap=gap)
@@ -44,42 +45,23 @@ def measured(recipe: ExpertsRecipe, rng: Randomness) -> tuple[float, float]:
     return float(np.mean(regrets)), float(np.std(regrets, ddof=1)) / math.sqrt(RUNS)
 
 
-def slope(xs: list[int], ys: list[float]) -> float:
-    """Of the straight line through the logarithms."""
-    return float(np.polyfit(np.log(xs), np.log(np.maximum(ys, 1.0)), 1)[0])
-
-
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Fit an exponent to each algorithm; no mean may exceed its bound."""
     sizes = FULL if full else QUICK
-    rows: list[dict[str, Any]] = []
-    series, exponents = [], {}
-    for kind in (ExponentialWeights, ShrinkingDartboard):
-        found = []
-        for rounds in sizes:
-            recipe = kind(experts=EXPERTS, rounds=rounds, epsilon=EPSILON, delta=DELTA)
-            mean, error = measured(recipe, rng)
-            found.append(mean)
-            rows.append(
-                {
-                    "algorithm": kind.__name__,
-                    "rounds": rounds,
-                    "regret": mean,
-                    "standard error": error,
-                    "bound": recipe.expected_regret_bound(),
-                }
-            )
-            progress(len(rows) / (2 * len(sizes)))
-        exponents[kind.__name__] = slope(list(sizes), found)
-        series.append(Series(name=kind.__name__, xs=sizes, ys=found))
-    series.append(
-        Series(name="√T", xs=sizes, ys=[math.sqrt(rounds) for rounds in sizes], style="--")
-    )
+    cases = [(kind, rounds) for kind in KINDS for rounds in sizes]
+    rows = tabulate(cases, lambda case: measured(*case, rng), progress)
+    by_kind = {
+        kind.__name__: [row for row in rows if row["algorithm"] == kind.__name__] for kind in KINDS
+    }
+    exponents = {
+        name: power(sizes, column(mine, "regret", at_least=1.0)) for name, mine in by_kind.items()
+    }
     kept = all(row["regret"] - 5 * row["standard error"] <= row["bound"] for row in rows)
     fits = all(
         SMALLEST_SLOPE[name] <= exponent <= LARGEST_SLOPE for name, exponent in exponents.items()
     )
     told = ", ".join(f"{name} T^{exponent:.2f}" for name, exponent in exponents.items())
+    roots = [math.sqrt(rounds) for rounds in sizes]
     return Finding(
         verdict=Verdict.NOT_REFUTED if kept and fits else Verdict.REFUTED,
         summary=f"fitted over {sizes[0]} to {sizes[-1]} rounds: {told}",
@@ -89,10 +71,30 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 title=f"Regret of private prediction from {EXPERTS} experts, ε = {EPSILON:g}",
                 x_label="rounds",
                 y_label="mean regret",
-                series=series,
+                series=[
+                    *(
+                        series
+                        for name, mine in by_kind.items()
+                        for series in curves(mine, "rounds", (name, "regret", "o-"))
+                    ),
+                    Series(name="√T", xs=sizes, ys=roots, style="--"),
+                ],
             )
         ],
     )
+
+
+def measured(kind: type[Kind], rounds: int, rng: Randomness) -> Row:
+    """Mean regret of one algorithm, beside its bound."""
+    recipe = kind(experts=EXPERTS, rounds=rounds, epsilon=EPSILON, delta=DELTA)
+    mean, error = mean_regret(recipe, rng)
+    return {
+        "algorithm": kind.__name__,
+        "rounds": rounds,
+        "regret": mean,
+        "standard error": error,
+        "bound": recipe.expected_regret_bound(),
+    }
 
 
 CLAIM = Claim(

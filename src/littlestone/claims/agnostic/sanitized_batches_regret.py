@@ -1,11 +1,11 @@
 """[P, Corollary proper]: the regret of Algorithm 3 grows like T^(3/4)."""
 
 import math
-from typing import Any
 
 from littlestone.adversaries.replay import Replay
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, power
+from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.game.play import play
 from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
@@ -34,7 +34,7 @@ def predicted(rounds: int) -> float:
     return math.sqrt(8 * math.log(2) * FACTOR * rounds**1.5) / 8
 
 
-def measured(rounds: int, runs: int, rng: Randomness) -> dict[str, Any]:
+def measured(rounds: int, runs: int, rng: Randomness) -> Row:
     """Mean regret with batches of 4√T, beside Hedge on the same stream."""
     learner = SanitizedBatches(
         concepts=CONCEPTS,
@@ -62,11 +62,8 @@ def measured(rounds: int, runs: int, rng: Randomness) -> dict[str, Any]:
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Fewer games for larger sizes, whose regret varies less."""
     sizes, total = (FULL, FULL_ROUNDS) if full else (QUICK, QUICK_ROUNDS)
-    rows = []
-    for number, rounds in enumerate(sizes, start=1):
-        rows.append(measured(rounds, total // rounds, rng))
-        progress(number / len(sizes))
-    exponent = power(list(sizes), [max(row["mean regret"], 1) for row in rows])
+    rows = tabulate(sizes, lambda rounds: measured(rounds, total // rounds, rng), progress)
+    exponent = power(sizes, column(rows, "mean regret", at_least=1))
     kept = all(row["largest regret"] <= row["bound"] for row in rows)
     fits = EXPONENTS[0] <= exponent <= EXPONENTS[1]
     last = rows[-1]
@@ -80,15 +77,15 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 title=f"Regret of SanitizedBatches on two concepts, ε = {EPSILON:g}",
                 x_label="rounds",
                 y_label="regret",
-                series=[
-                    Series(name=name, xs=sizes, ys=[max(row[key], 1) for row in rows], style=style)
-                    for name, key, style in [
-                        ("private", "mean regret", "o-"),
-                        ("T^(3/4), exact copies", "shape", ":"),
-                        ("bound", "bound", "--"),
-                        ("not private (Hedge)", "not private", "s-"),
-                    ]
-                ],
+                series=curves(
+                    rows,
+                    "rounds",
+                    ("private", "mean regret", "o-"),
+                    ("T^(3/4), exact copies", "shape", ":"),
+                    ("bound", "bound", "--"),
+                    ("not private (Hedge)", "not private", "s-"),
+                    at_least=1,
+                ),
             )
         ],
     )

@@ -7,6 +7,7 @@ import numpy as np
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.shattered_tree import ShatteredTree
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
+from littlestone.claims.rows import Row, tabulate
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
@@ -39,7 +40,7 @@ def predicted(learner: SparseMajority) -> float:
     return learner.mistake_factor * learner.concepts.littlestone_dimension
 
 
-def measured(learner: SparseMajority, rng: Randomness) -> dict[str, int]:
+def measured(learner: SparseMajority, rng: Randomness) -> Row:
     """Mistakes against the adversaries that force most, and the largest jury on the way."""
     concepts = learner.concepts
     foes: dict[str, Adversary] = {
@@ -52,7 +53,13 @@ def measured(learner: SparseMajority, rng: Randomness) -> dict[str, int]:
         rounds = 8 * concepts.littlestone_dimension + 4
         found[name] = play(_Watched(learner, juries), foe, rounds=rounds, rng=rng).mistakes
         found["largest jury"] = max(found.get("largest jury", 0), *juries)
-    return found
+    return {
+        "class": repr(concepts),
+        "dimension": concepts.littlestone_dimension,
+        "c(1/8)·d": round(predicted(learner), 1),
+        **found,
+        "votes allowed": learner.votes,
+    }
 
 
 class _Watched:
@@ -96,20 +103,8 @@ def classes(full: bool, rng: Randomness) -> list[ConceptClass]:
 
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Compare on every class; one mistake too many, or one vote, refutes the claim."""
-    everything = classes(full, rng)
-    rows: list[dict[str, Any]] = []
-    for number, concepts in enumerate(everything, start=1):
-        learner = SparseMajority(concepts)
-        rows.append(
-            {
-                "class": repr(concepts),
-                "dimension": concepts.littlestone_dimension,
-                "c(1/8)·d": round(predicted(learner), 1),
-                **measured(learner, rng),
-                "votes allowed": learner.votes,
-            }
-        )
-        progress(number / len(everything))
+    learners = [SparseMajority(concepts) for concepts in classes(full, rng)]
+    rows = tabulate(learners, lambda learner: measured(learner, rng), progress)
     kept = all(
         max(row["shattered tree"], row["mistake forcing"]) <= row["c(1/8)·d"]
         and row["largest jury"] <= row["votes allowed"]
@@ -118,7 +113,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     excess = max(row["mistake forcing"] / max(row["dimension"], 1) for row in rows)
     return Finding(
         verdict=Verdict.NOT_REFUTED if kept else Verdict.REFUTED,
-        summary=f"at most {excess:.2g}·d mistakes forced; c = {learner.mistake_factor:.3g}",
+        summary=f"at most {excess:.2g}·d mistakes forced; c = {learners[-1].mistake_factor:.3g}",
         rows=rows,
     )
 

@@ -1,1 +1,1 @@
-"""Claims about the mechanisms that learners are built from."""
+"""These claims are about the mechanisms that learners are built from."""

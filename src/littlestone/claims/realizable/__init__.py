@@ -1,1 +1,1 @@
-"""Claims about streams that some concept fits: the forest, its peers and its lemmas."""
+"""These claims are about streams that some concept fits: the forest, its peers, its lemmas."""

@@ -1,1 +1,1 @@
-"""Claims about sanitizers and about the proper private learners behind them."""
+"""These claims are about sanitizers and the proper private learners behind them."""

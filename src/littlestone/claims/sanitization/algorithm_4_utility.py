@@ -1,11 +1,10 @@
 """[P, Claim empirical_utility]: Algorithm 4's error exceeds the best concept's by at most 5α."""
 
-from typing import Any
-
 import numpy as np
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many
+from littlestone.claims.rows import Row, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.losses.label_counts import tallied
 from littlestone.concepts.losses.loss_runs import losses_on
@@ -40,50 +39,44 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Excess errors beside 5α and beside the sharper bound of this library."""
     sizes, runs = (FULL, FULL_RUNS) if full else (QUICK, QUICK_RUNS)
     generator = rng.generator()
-    rows: list[dict[str, Any]] = []
-    failures = 0
-    for number, size in enumerate(sizes, start=1):
+    excesses: list[tuple[float, float]] = []
+
+    def row(size: int) -> Row:
         recipe = planned_agnostic(
             concepts=CONCEPTS, size=size, epsilon=EPSILON, failure_probability=FAILURE
         )
-        excesses = [measured(recipe, generator, rng) for _ in range(runs)]
-        failures += sum(excess > predicted(recipe) for excess in excesses)
-        rows.append(
-            {
-                "examples": size,
-                "sampled": recipe.sampled,
-                "epsilon": recipe.guarantee().epsilon,
-                "mean excess": float(np.mean(excesses)),
-                "largest excess": max(excesses),
-                "5 alpha": predicted(recipe),
-                "sharper bound": recipe.error_bound(size=size, failure_probability=FAILURE),
-            }
-        )
-        progress(number / len(sizes))
-    trials = runs * len(sizes)
-    unlikely = chance_of_as_many(failures, trials, FAILURE) < FALSE_REFUTATION
+        found = [measured(recipe, generator, rng) for _ in range(runs)]
+        excesses.extend((excess, predicted(recipe)) for excess in found)
+        return {
+            "examples": size,
+            "sampled": recipe.sampled,
+            "epsilon": recipe.guarantee().epsilon,
+            "mean excess": float(np.mean(found)),
+            "largest excess": max(found),
+            "5 alpha": predicted(recipe),
+            "sharper bound": recipe.error_bound(size=size, failure_probability=FAILURE),
+        }
+
+    rows = tabulate(sizes, row, progress)
+    failures = sum(excess > allowed for excess, allowed in excesses)
+    unlikely = chance_of_as_many(failures, len(excesses), FAILURE) < FALSE_REFUTATION
     return Finding(
         verdict=Verdict.REFUTED if unlikely else Verdict.NOT_REFUTED,
-        summary=f"{failures} of {trials} runs exceeded 5α, which allows {FAILURE:.0%}",
+        summary=f"{failures} of {len(excesses)} runs exceeded 5α, which allows {FAILURE:.0%}",
         rows=rows,
         pictures=[
             Picture(
                 title=f"Algorithm 4 on {CONCEPTS!r}, ε ≤ {EPSILON:g}",
                 x_label="examples",
                 y_label="share of errors beyond the best concept's",
-                series=[
-                    Series(
-                        name=name,
-                        xs=sizes,
-                        ys=[max(row[key], 1e-6) for row in rows],  # zero has no logarithm
-                        style=style,
-                    )
-                    for name, key, style in [
-                        ("largest of all runs", "largest excess", "o-"),
-                        ("5α", "5 alpha", "--"),
-                        ("sharper bound", "sharper bound", ":"),
-                    ]
-                ],
+                series=curves(
+                    rows,
+                    "examples",
+                    ("largest of all runs", "largest excess", "o-"),
+                    ("5α", "5 alpha", "--"),
+                    ("sharper bound", "sharper bound", ":"),
+                    at_least=1e-6,
+                ),
             )
         ],
     )

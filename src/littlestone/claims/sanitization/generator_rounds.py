@@ -1,11 +1,10 @@
 """[P, Lemma gen], finite domain: the generator is objected to at most ln|X|/(2g²) times."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
+from littlestone.claims.rows import Row, curves, tabulate
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.fooling.generator import HedgeGenerator
@@ -42,28 +41,23 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
         "one point": np.eye(POINTS)[0],
         "few points": generator.dirichlet(np.full(POINTS, 0.05)),
     }
-    gaps = FULL if full else QUICK
-    rows: list[dict[str, Any]] = []
-    for number, gap in enumerate(gaps, start=1):
+    kinds = {
+        f"{name}, {'lazy' if lazy else 'eager'}": (truth, lazy)
+        for name, truth in truths.items()
+        for lazy in (True, False)
+    }
+
+    def measured(gap: float) -> Row:
         counts = {
-            f"{name}, {'lazy' if lazy else 'eager'}": most_objections(
-                queries, truth, gap, lazy=lazy
-            )
-            for name, truth in truths.items()
-            for lazy in (True, False)
+            kind: most_objections(queries, truth, gap, lazy=lazy)
+            for kind, (truth, lazy) in kinds.items()
         }
-        bound = generator_rounds_upper_bound(points=POINTS, gap=gap)
-        rows.append({"gap": gap, **counts, "bound": bound})
-        progress(number / len(gaps))
-    kinds = [key for key in rows[0] if key not in ("gap", "bound")]
-    refuted = any(row[kind] > row["bound"] for row in rows for kind in kinds)
+        return {"gap": gap, **counts, "bound": generator_rounds_upper_bound(points=POINTS, gap=gap)}
+
+    rows = tabulate(FULL if full else QUICK, measured, progress)
     closest = max(row[kind] / row["bound"] for row in rows for kind in kinds)
-    series = [
-        Series(name=kind, xs=gaps, ys=[max(row[kind], 1) for row in rows])
-        for kind in [*kinds, "bound"]
-    ]
     return Finding(
-        verdict=Verdict.REFUTED if refuted else Verdict.NOT_REFUTED,
+        verdict=Verdict.REFUTED if closest > 1 else Verdict.NOT_REFUTED,
         summary=f"the worst case seen needs {closest:.0%} of the bound",
         rows=rows,
         pictures=[
@@ -71,7 +65,9 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 title=f"Objections to exponential weights over {POINTS} points",
                 x_label="gap g of an objection",
                 y_label="objections",
-                series=series,
+                series=curves(
+                    rows, "gap", *((key, key, "o-") for key in (*kinds, "bound")), at_least=1
+                ),
             )
         ],
     )

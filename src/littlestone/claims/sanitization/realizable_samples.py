@@ -1,11 +1,10 @@
 """[P, Theorem realizable_sanitizer]: the examples needed for error α grow like 1/α^1.5."""
 
-from typing import Any
-
 import numpy as np
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, power
+from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
@@ -20,44 +19,11 @@ EXPONENTS = (1.3, 1.75)
 
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """The largest share that goes unflagged, beside the bound, for more and more examples."""
-    sizes = FULL if full else QUICK
-    generator = rng.generator()
-    rows: list[dict[str, Any]] = []
-    for number, size in enumerate(sizes, start=1):
-        recipe = RealizableSanitizer.planned(
-            concepts=CONCEPTS,
-            size=size,
-            epsilon=EPSILON,
-            delta=DELTA,
-            failure_probability=FALSE_REFUTATION,
-        )
-        additive = FoolingSanitizer.planned(
-            concepts=CONCEPTS,
-            size=size,
-            epsilon=EPSILON,
-            delta=DELTA,
-            failure_probability=FALSE_REFUTATION,
-        )
-        # Shares of thresholds on a fine grid, each a tenth smaller than the one before.
-        data = np.minimum(generator.geometric(0.1, size=size) - 1, CONCEPTS.n - 2)
-        shares = recipe.queries.counts(recipe.queries.tally(data)) / size
-        flags = recipe.release(data, rng=rng).flags
-        rows.append(
-            {
-                "examples": size,
-                "largest share missed": float(shares[~flags].max()),
-                "empty ones flagged": int((flags & (shares == 0)).sum()),
-                "bound": recipe.error_bound(size=size, failure_probability=FALSE_REFUTATION),
-                "rounds allowed": recipe.rounds,
-                "additive sanitizer's bound": additive.error_bound(
-                    size=size, failure_probability=FALSE_REFUTATION
-                ),
-            }
-        )
-        progress(number / len(sizes))
-    exponent = power([row["bound"] for row in rows], list(sizes))
+    sizes, generator = FULL if full else QUICK, rng.generator()
+    rows = tabulate(sizes, lambda size: measured(size, generator, rng), progress)
+    bounds = column(rows, "bound")
+    exponent, rounds = power(bounds, sizes), power(bounds, column(rows, "rounds allowed"))
     missed = power([max(row["largest share missed"], 1 / row["examples"]) for row in rows], sizes)
-    rounds = power([row["bound"] for row in rows], [row["rounds allowed"] for row in rows])
     kept = all(
         row["largest share missed"] < row["bound"] and row["empty ones flagged"] == 0
         for row in rows
@@ -73,19 +39,46 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
                 title=f"Realizable sanitization of {CONCEPTS.size} thresholds, ε = {EPSILON:g}",
                 x_label="examples",
                 y_label="share that is certainly flagged",
-                series=[
-                    Series(
-                        name=name, xs=sizes, ys=[max(row[key], 1e-5) for row in rows], style=style
-                    )
-                    for name, key, style in [
-                        ("largest share missed", "largest share missed", "o-"),
-                        ("bound", "bound", "--"),
-                        ("additive bound, for comparison", "additive sanitizer's bound", ":"),
-                    ]
-                ],
+                series=curves(
+                    rows,
+                    "examples",
+                    ("largest share missed", "largest share missed", "o-"),
+                    ("bound", "bound", "--"),
+                    ("additive bound, for comparison", "additive sanitizer's bound", ":"),
+                    at_least=1e-5,
+                ),
             )
         ],
     )
+
+
+def measured(size: int, generator: np.random.Generator, rng: Randomness) -> Row:
+    """One release, beside the bounds of this sanitizer and of the additive one."""
+    recipe, additive = (
+        kind.planned(
+            concepts=CONCEPTS,
+            size=size,
+            epsilon=EPSILON,
+            delta=DELTA,
+            failure_probability=FALSE_REFUTATION,
+        )
+        for kind in (RealizableSanitizer, FoolingSanitizer)
+    )
+    assert isinstance(recipe, RealizableSanitizer)
+    # Shares of thresholds on a fine grid, each a tenth smaller than the one before.
+    data = np.minimum(generator.geometric(0.1, size=size) - 1, CONCEPTS.n - 2)
+    shares = recipe.queries.counts(recipe.queries.tally(data)) / size
+    flags = recipe.release(data, rng=rng).flags
+    return {
+        "examples": size,
+        "largest share missed": float(shares[~flags].max()),
+        "empty ones flagged": int((flags & (shares == 0)).sum()),
+        "bound": recipe.error_bound(size=size, failure_probability=FALSE_REFUTATION),
+        "rounds allowed": recipe.rounds,
+        "additive sanitizer's bound": additive.error_bound(
+            size=size, failure_probability=FALSE_REFUTATION
+        ),
+    }
 
 
 CLAIM = Claim(

@@ -1,11 +1,10 @@
 """[P, Theorem sanitizer]: the examples needed for error α grow like 1/α²."""
 
-from typing import Any
-
 import numpy as np
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION, power
+from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
@@ -20,12 +19,11 @@ EXPONENTS = (1.6, 2.4)
 
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """The largest error over all concepts, beside the bound, for more and more examples."""
-    sizes = FULL if full else QUICK
-    generator = rng.generator()
+    sizes, generator = FULL if full else QUICK, rng.generator()
     concepts = FiniteClass(generator.integers(2, size=(CONCEPTS, POINTS)))
     shares = generator.dirichlet(np.full(POINTS, 0.1))
-    rows: list[dict[str, Any]] = []
-    for number, size in enumerate(sizes, start=1):
+
+    def measured(size: int) -> Row:
         recipe = FoolingSanitizer.planned(
             concepts=concepts,
             size=size,
@@ -39,36 +37,30 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
             truth = recipe.queries.counts(recipe.queries.tally(data)) / size
             estimates = recipe.release(data, rng=rng).estimates()
             errors.append(float(np.abs(estimates - truth).max()))
-        rows.append(
-            {
-                "examples": size,
-                "largest error": max(errors),
-                "mean error": float(np.mean(errors)),
-                "bound": recipe.error_bound(size=size, failure_probability=FALSE_REFUTATION),
-                "rounds allowed": recipe.discriminator.rounds,
-            }
-        )
-        progress(number / len(sizes))
-    measured = power([row["mean error"] for row in rows], list(sizes))
-    bound = power([row["bound"] for row in rows], list(sizes))
+        return {
+            "examples": size,
+            "largest error": max(errors),
+            "mean error": float(np.mean(errors)),
+            "bound": recipe.error_bound(size=size, failure_probability=FALSE_REFUTATION),
+            "rounds allowed": recipe.discriminator.rounds,
+        }
+
+    rows = tabulate(sizes, measured, progress)
+    found, bound = (power(column(rows, key), sizes) for key in ("mean error", "bound"))
     kept = all(row["largest error"] <= row["bound"] for row in rows)
-    fits = all(EXPONENTS[0] <= -exponent <= EXPONENTS[1] for exponent in (measured, bound))
+    fits = all(EXPONENTS[0] <= -exponent <= EXPONENTS[1] for exponent in (found, bound))
     return Finding(
         verdict=Verdict.NOT_REFUTED if kept and fits else Verdict.REFUTED,
-        summary=f"examples ~ error^{measured:.2f} measured, error^{bound:.2f} by the bound",
+        summary=f"examples ~ error^{found:.2f} measured, error^{bound:.2f} by the bound",
         rows=rows,
         pictures=[
             Picture(
                 title=f"Error of the sanitizer, {CONCEPTS} concepts, ε = {EPSILON:g}",
                 x_label="examples",
                 y_label="largest error over the class",
-                series=[
-                    Series(name=name, xs=sizes, ys=[row[key] for row in rows], style=style)
-                    for name, key, style in [
-                        ("measured", "mean error", "o-"),
-                        ("bound", "bound", "--"),
-                    ]
-                ],
+                series=curves(
+                    rows, "examples", ("measured", "mean error", "o-"), ("bound", "bound", "--")
+                ),
             )
         ],
     )

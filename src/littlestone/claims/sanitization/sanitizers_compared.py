@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
 from littlestone.claims.measuring import FALSE_REFUTATION
+from littlestone.claims.rows import Row, curves, tabulate
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
@@ -65,9 +66,9 @@ def largest_error(
 
 def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Delays of a realistic shape, sanitized by every sanitizer that fits."""
-    sizes, generator = FULL if full else QUICK, rng.generator()
-    rows: list[dict[str, Any]] = []
-    for number, size in enumerate(sizes, start=1):
+    generator = rng.generator()
+
+    def measured(size: int) -> Row:
         delays = generator.lognormal(np.log(CELLS / 8), 1.0, size=size)
         data = np.minimum(delays, CELLS - 1).astype(np.int64)
         row: dict[str, Any] = {"examples": size}
@@ -78,8 +79,9 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
             row[name] = float(np.mean(errors))
             row[f"{name}: bound"] = bound
             row[f"{name}: kept"] = max(errors) <= bound
-        rows.append(row)
-        progress(number / len(sizes))
+        return row
+
+    rows = tabulate(FULL if full else QUICK, measured, progress)
     kept = all(row[f"{name}: kept"] for row in rows for name in KINDS)
     at = next(row for row in rows if row["examples"] == 100_000)
     factors = {
@@ -88,32 +90,25 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     }
     wide = min(factors.values()) >= MARGIN
     told = ", ".join(f"{name} {factor:.0f}" for name, factor in factors.items())
+    promised = ("thresholds, generic", "thresholds, tree", "points, histogram")
     return Finding(
         verdict=Verdict.CONFIRMED if kept and wide else Verdict.REFUTED,
         summary=f"at 10^5 examples the specialised ones are better by the factors {told}",
         rows=rows,
-        pictures=[_picture(rows, sizes)],
-    )
-
-
-def _picture(rows: list[dict[str, Any]], sizes: tuple[int, ...]) -> Picture:
-    measured = [
-        Series(name=name, xs=sizes, ys=[max(row[name], 1e-7) for row in rows]) for name in KINDS
-    ]
-    promised = [
-        Series(
-            name=f"{name}, promised",
-            xs=sizes,
-            ys=[row[f"{name}: bound"] for row in rows],
-            style=":",
-        )
-        for name in ("thresholds, generic", "thresholds, tree", "points, histogram")
-    ]
-    return Picture(
-        title=f"Largest error over the class, {CELLS} cells, ε = 1, δ = 1e-6",
-        x_label="examples",
-        y_label="largest error",
-        series=[*measured, *promised],
+        pictures=[
+            Picture(
+                title=f"Largest error over the class, {CELLS} cells, ε = 1, δ = 1e-6",
+                x_label="examples",
+                y_label="largest error",
+                series=curves(
+                    rows,
+                    "examples",
+                    *((name, name, "o-") for name in KINDS),
+                    *((f"{name}, promised", f"{name}: bound", ":") for name in promised),
+                    at_least=1e-7,
+                ),
+            )
+        ],
     )
 
 
