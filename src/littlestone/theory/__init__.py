@@ -1,1 +1,1 @@
-"""One function per bound of the paper and of its peers."""
+"""Each bound of the paper, of its peers and of ours is one function with explicit constants."""

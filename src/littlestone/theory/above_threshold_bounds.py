@@ -1,4 +1,4 @@
-"""How far from its threshold AboveThreshold may answer: the paper's form and the one-sided one.
+"""AboveThreshold answers near its threshold; how near, in the paper's form and the one-sided one.
 
 The paper adds two-sided noise to the threshold and to every query. For running counts the noise
 may be one-sided, and the cost is that of one of the two, not of both.

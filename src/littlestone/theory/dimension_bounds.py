@@ -1,4 +1,4 @@
-"""How many behaviours a dimension allows, and how much combinations and duality can raise it.
+"""A dimension bounds the number of behaviours; combinations and duality can raise it.
 
 Sauer's lemma counts behaviours on sets of points and on trees: the two have the same bound. Each of
 the other functions bounds the Littlestone dimension by Littlestone dimensions, the VC dimension by

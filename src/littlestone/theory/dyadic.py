@@ -1,4 +1,4 @@
-"""The dyadic intervals of a stream and how few of them make up any other (Fact binary)."""
+"""Few of the dyadic intervals of a stream make up any other interval (Fact binary)."""
 
 import math
 

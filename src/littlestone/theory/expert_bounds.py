@@ -1,4 +1,4 @@
-"""Regret of prediction from experts, private and not.
+"""Prediction from experts has regret of these sizes, private and not.
 
 Privacy is an argument where it can be: ``zcdp`` is the ρ that all releases may cost together.
 """

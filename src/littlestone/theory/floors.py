@@ -1,4 +1,4 @@
-"""What no learner can beat: floors with and without privacy."""
+"""No learner can beat these floors, with or without privacy."""
 
 import math
 from collections.abc import Callable

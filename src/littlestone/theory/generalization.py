@@ -1,4 +1,4 @@
-"""Uniform convergence with explicit constants: realizable, agnostic and relative.
+"""Errors converge uniformly, with explicit constants: realizable, agnostic and relative.
 
 The paper states the first two with an unnamed constant. Here the realizable one is derived from
 the relative one, applied to the disagreements of pairs of concepts, and the agnostic one is the

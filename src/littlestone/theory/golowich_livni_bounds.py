@@ -1,4 +1,4 @@
-"""Golowich and Livni's eager forest: its parameters, its release of a frequent element, its order.
+"""Golowich and Livni's eager forest has these parameters, and mistakes of this order.
 
 The constants inside the paper's Õ were not published, so the mistake bound is an order; the
 accuracy of the sparse release is exact, in the form of our own mechanisms.

@@ -1,4 +1,4 @@
-"""How wrong a private histogram can be, with probability one."""
+"""A private histogram is never more wrong than this, with probability one."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Floats rounded away from the truth, so that a bound stays a bound."""
+"""Floats are rounded away from the truth here, so that a bound stays a bound."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Mistakes of private halving: majorities drawn from exponential weights, finite classes.
+"""Private halving draws majorities from exponential weights; these are its mistakes.
 
 W = Σ exp(−η·loss) starts at |H| and never falls below 1 on realizable data. A phase that ends has
 charged a constant share of the weight with n mistakes, so it cost W a constant factor. Privacy is

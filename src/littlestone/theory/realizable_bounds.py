@@ -1,4 +1,4 @@
-"""What the paper's realizable learner costs with its own constants (Theorem realizable2).
+"""The paper's realizable learner costs this much with its own constants (Theorem realizable2).
 
 Numbers are whole and exact, since they exceed every float from dimension 5 on. The printed
 M_s = 128·2^(−6·2^s)·N_s cannot hold at s = 0, where it asks for 2N_0 of N_0/2 pairs; the recurrence

@@ -1,4 +1,4 @@
-"""How many examples sanitizers and proper private learners need, with explicit constants."""
+"""Sanitizers and proper private learners need so many examples, with explicit constants."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What one Update leaves for every concept that is still consistent (Lemma update).
+"""One Update leaves many pairs for every concept that is still consistent (Lemma update).
 
 Before it, at least M pairs of siblings are consistent with f and collide, that is, the standard
 optimal algorithm answers them differently; after it, many pairs either collide again or agree on

@@ -2,9 +2,9 @@
 
 from littlestone.claims.agnostic import experts_are_close
 from littlestone.claims.measuring import too_many
-from littlestone.claims.rows import column, curves, tabulate
+from littlestone.claims.rows import Row, column, curves, tabulate
 
-ROWS = [{"x": 1, "y": 0.0, "z": 5}, {"x": 2, "y": 4.0, "z": None}]
+ROWS: list[Row] = [{"x": 1, "y": 0.0, "z": 5}, {"x": 2, "y": 4.0, "z": None}]
 
 
 def test_every_case_becomes_a_row_and_tells_its_progress() -> None:

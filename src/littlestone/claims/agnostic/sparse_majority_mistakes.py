@@ -1,4 +1,4 @@
-"""[P, Lemma online_majority]: O(d) mistakes with predictors that are majorities of few concepts."""
+"""[P, Lemma online_majority]: majorities of few concepts predict with O(d) mistakes."""
 
 from typing import Any, ClassVar
 

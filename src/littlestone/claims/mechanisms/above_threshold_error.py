@@ -1,4 +1,4 @@
-"""Theorem 2.5 (thm:abovethreshold): how far from its threshold AboveThreshold answers."""
+"""Theorem 2.5 (thm:abovethreshold): AboveThreshold answers near its threshold."""
 
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
 from littlestone.claims.measuring import chance_of_as_many, too_many

@@ -1,4 +1,4 @@
-"""Theorem 2.6 (thm:histogram): the error of the private histogram, with probability one."""
+"""Theorem 2.6 (thm:histogram): the private histogram's error has a bound that never fails."""
 
 from littlestone.claims.core import Claim, Finding, Progress, Verdict
 from littlestone.claims.rows import Row, tabulate

@@ -1,4 +1,4 @@
-"""The price of generality: the forest doubles its exponent with d, majorities do not."""
+"""Generality has a price: the forest doubles its exponent with d, majorities do not."""
 
 from typing import Any
 

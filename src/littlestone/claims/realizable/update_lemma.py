@@ -1,4 +1,4 @@
-"""Lemma B.1 (lem:update): what one Update leaves for every concept that is still consistent."""
+"""Lemma B.1 (lem:update): one Update leaves many pairs for every consistent concept."""
 
 import math
 from collections import Counter
