@@ -3,6 +3,7 @@
 import copy
 import fcntl
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -165,17 +166,20 @@ def test_a_run_that_goes_on_uses_its_snapshot_up() -> None:
     assert restored.rounds_played == 3
 
 
-def test_processes_that_claim_at_the_same_time_take_turns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_processes_that_claim_at_the_same_time_take_turns(tmp_path: Path) -> None:
     """Whoever holds the file's lock decides; the others wait, then read what it wrote."""
     path = tmp_path / "continued"
     saved = snapshots.unpack(CoinFlipper().start().snapshot())
-    locks = []
-    monkeypatch.setattr("fcntl.flock", lambda file, how: locks.append((file, how)))
-    snapshots.FileRegister(path).claim(saved)
-    [(file, how)] = locks
-    assert how == fcntl.LOCK_EX and file.closed and file.name == str(path)
+    with ThreadPoolExecutor(1) as pool, path.open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)  # of another opening, as another process would have it
+        claim = pool.submit(snapshots.FileRegister(path).claim, saved)
+        with pytest.raises(TimeoutError):
+            claim.result(timeout=0.3)
+        other.write(f"{saved.identity} {saved.number + 1}\n")
+        other.flush()
+        fcntl.flock(other, fcntl.LOCK_UN)
+        with pytest.raises(SnapshotError, match="already continued"):
+            claim.result(timeout=10)
 
 
 def test_a_register_remembers_across_processes(

@@ -70,19 +70,15 @@ def test_the_horizon_is_refused_before_anything_is_taken(run: DurableRun) -> Non
     assert len(run.take(events(40, 50))) == 10
 
 
-def test_a_resumed_run_goes_on_as_if_nothing_had_happened(tmp_path: Path, run: DurableRun) -> None:
+def test_a_resumed_run_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    run = DurableRun.start(RECIPE, tmp_path / "run.db")
     run.take(events(0, 20))
     newest, mistakes = run.newest, run.mistakes
     run.close()
     resumed = DurableRun.resume(RECIPE, tmp_path / "run.db")
     assert (resumed.newest, resumed.rounds, resumed.mistakes) == (newest, 20, mistakes)
+    assert [receipt.round for receipt in resumed.take(events(20, 23))] == [21, 22, 23]
     resumed.close()
-    run.__init__(RECIPE, *_reopened(tmp_path))  # type: ignore[misc]
-
-
-def _reopened(folder: Path) -> tuple[Any, Any]:
-    again = DurableRun.resume(RECIPE, folder / "run.db")
-    return again._store, again.run
 
 
 def test_a_copy_of_an_old_store_is_refused(tmp_path: Path) -> None:
@@ -117,12 +113,14 @@ def test_a_rollback_within_one_opening_is_refused_too(tmp_path: Path) -> None:
         DurableRun.resume(RECIPE, path)
 
 
-def test_another_recipe_is_refused(tmp_path: Path, run: DurableRun) -> None:
-    run.close()
+def test_another_recipe_is_refused_and_its_own_is_not_harmed(tmp_path: Path) -> None:
+    DurableRun.start(RECIPE, tmp_path / "run.db").close()
     other = PrivateMajority(concepts=Thresholds(16), rounds=50, epsilon=0.5)
     with pytest.raises(StoreError, match="another recipe"):
         DurableRun.resume(other, tmp_path / "run.db")
-    run.__init__(RECIPE, *_reopened(tmp_path))  # type: ignore[misc]
+    run = DurableRun.resume(RECIPE, tmp_path / "run.db")
+    assert run.take(events(0, 2))[1].round == 2
+    run.close()
 
 
 def test_an_altered_release_is_noticed(tmp_path: Path) -> None:
