@@ -87,7 +87,7 @@ def _specialised(concepts: ConceptClass, data: NDArray[np.int64], name: str) -> 
     seen: dict[str, float] = {}
     for recipe in (
         FoolingSanitizer.planned(concepts=concepts, size=SIZE, **BUDGET),
-        FoolingSanitizer.calibrated(concepts=concepts, size=SIZE, **BUDGET),
+        FoolingSanitizer.planned(concepts=concepts, size=SIZE, **BUDGET, optimism=8.0),
         sanitizer_for(concepts, size=SIZE, **BUDGET),
     ):
         started = time.perf_counter()

@@ -54,7 +54,9 @@ CASES = {
         lambda: fooling(Conjunctions(2)), Conjunctions(2), [(0, 1), (1, 1)] * 100, (0, 1, 1)
     ),
     "fooling-optimistic": Case(
-        lambda: FoolingSanitizer.calibrated(concepts=LINE, size=200, epsilon=1.0, delta=1e-6),
+        lambda: FoolingSanitizer.planned(
+            concepts=LINE, size=200, epsilon=1.0, delta=1e-6, optimism=8.0
+        ),
         LINE,
         PLAIN,
         9,

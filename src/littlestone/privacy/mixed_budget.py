@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Protocol
 
 from littlestone import require
 from littlestone.privacy.charge import Cost
@@ -17,6 +18,7 @@ from littlestone.privacy.zcdp import (
     compose_zero_concentrated,
     largest_zero_concentrated,
 )
+from littlestone.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +95,17 @@ def _total(known: tuple[Cost, ...], delta: float) -> PrivacyGuarantee:
     return basic_composition([plain, rho.guarantee(delta=delta)])
 
 
+class OneRelease(Protocol):
+    """A recipe that reads a dataset once."""
+
+    @property
+    def delta(self) -> float:
+        """Where concentrated costs are converted."""
+        ...
+
+    def costs(self) -> tuple[Cost, ...]: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """What a release costs, in full: ending early gives nothing back."""
@@ -102,6 +115,17 @@ class Receipt:
     delta: float
     size: int
     private: bool
+
+    @classmethod
+    def of(cls, recipe: OneRelease, *, size: int, rng: Randomness) -> "Receipt":
+        """For a release of ``recipe`` that is about to read ``size`` examples."""
+        return cls(
+            mechanism=type(recipe).__name__,
+            costs=recipe.costs(),
+            delta=recipe.delta,
+            size=size,
+            private=rng.private,
+        )
 
     def ledger(self) -> Ledger:
         """The costs of all examples, as a ledger whose promise they use up."""

@@ -85,13 +85,7 @@ class LabelConversion:
     ) -> "LabelledEstimate":
         points, labels = split_labels(dataset)
         points = [self.domain.check(x) for x in points]
-        receipt = Receipt(
-            mechanism=type(self).__name__,
-            costs=self.costs(),
-            delta=self.delta,
-            size=len(points),
-            private=rng.private,
-        )
+        receipt = Receipt.of(self, size=len(points), rng=rng)
         copies = [relabelled(points, labels, label, self.anchor) for label in (0, 1)]  # (L1)
         zeros, ones = (
             self.sanitizer.release(copy, rng=rng, progress=progress)

@@ -36,7 +36,9 @@ def test_examples_needed() -> None:
 def test_errors_at_a_hundred_thousand_examples() -> None:
     size = 100_000
     planned = FoolingSanitizer.planned(concepts=LINE, size=size, epsilon=1.0, delta=1e-6)
-    optimistic = FoolingSanitizer.calibrated(concepts=LINE, size=size, epsilon=1.0, delta=1e-6)
+    optimistic = FoolingSanitizer.planned(
+        concepts=LINE, size=size, epsilon=1.0, delta=1e-6, optimism=8
+    )
     flags = RealizableSanitizer.planned(concepts=LINE, size=size, epsilon=1.0, delta=1e-6)
     tree = TreeSanitizer(concepts=Thresholds(1024), epsilon=1.0, delta=1e-6)
     won = optimistic.discriminator.accuracy(

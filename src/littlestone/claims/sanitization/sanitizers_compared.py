@@ -37,7 +37,9 @@ def _planned(concepts: ConceptClass, size: int) -> Sanitizer:
 
 
 def _optimistic(concepts: ConceptClass, size: int) -> Sanitizer:
-    return FoolingSanitizer.calibrated(concepts=concepts, size=size, epsilon=EPSILON, delta=DELTA)
+    return FoolingSanitizer.planned(
+        concepts=concepts, size=size, epsilon=EPSILON, delta=DELTA, optimism=8.0
+    )
 
 
 def _special(concepts: ConceptClass, size: int) -> Sanitizer:

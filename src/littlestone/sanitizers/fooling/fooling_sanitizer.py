@@ -68,40 +68,15 @@ class FoolingSanitizer:
         labelled: bool = False,
         failure_probability: float = 0.05,
         budget: MixedBudget | None = None,
+        optimism: float = 1.0,
     ) -> "FoolingSanitizer":
         """The recipe with the smallest error bound for ``size`` examples.
 
         Its privacy is that of the ``budget`` (by default a division of epsilon and delta),
-        whatever the size of the dataset it is used on.
-        """
-        queries = queries_of(concepts, labelled)
-        plan = FoolingPlan.best(
-            concepts=queries.concepts,
-            cells=queries.cells,
-            size=size,
-            budget=budget or split_budget(epsilon, delta),
-            failure_probability=failure_probability,
-        )
-        return cls._following(plan, concepts, labelled)
-
-    @classmethod
-    @require.plain_arguments
-    def calibrated(
-        cls,
-        *,
-        concepts: ConceptClass,
-        size: int,
-        optimism: float = 8.0,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        labelled: bool = False,
-        failure_probability: float = 0.05,
-        budget: MixedBudget | None = None,
-    ) -> "FoolingSanitizer":
-        """``optimism`` times fewer rounds, and so less noise, than the worst dataset needs.
-
-        Most datasets need far fewer. The promise of ``error_bound`` is then void (1), but a
-        release that has ``won`` carries its own, smaller ``error_bound``.
+        whatever the size of the dataset it is used on. With ``optimism`` above 1 it has that many
+        times fewer rounds than the worst dataset needs, and less noise in each: most datasets need
+        far fewer. The promise of ``error_bound`` is then void (1), but a release that has ``won``
+        carries its own, smaller ``error_bound``.
         """
         queries = queries_of(concepts, labelled)
         plan = FoolingPlan.best(
@@ -112,12 +87,6 @@ class FoolingSanitizer:
             failure_probability=failure_probability,
             optimism=optimism,
         )
-        return cls._following(plan, concepts, labelled)
-
-    @classmethod
-    def _following(
-        cls, plan: FoolingPlan, concepts: ConceptClass, labelled: bool
-    ) -> "FoolingSanitizer":
         return cls(
             concepts=concepts,
             labelled=labelled,
@@ -172,13 +141,7 @@ class FoolingSanitizer:
     ) -> SyntheticDistribution:
         queries = self.queries
         tally = queries.tally(dataset)
-        receipt = Receipt(
-            mechanism=type(self).__name__,
-            costs=self.costs(),
-            delta=self.delta,
-            size=len(dataset),
-            private=rng.private,
-        )
+        receipt = Receipt.of(self, size=len(dataset), rng=rng)
         judge = self.discriminator.start(queries, tally, rng=rng)
         guess = self.generator.start(queries)
         won, rounds = False, 0

@@ -171,13 +171,7 @@ class RealizableSanitizer:
     ) -> "RealizableRelease":
         queries, size = self.queries, len(dataset)
         counts = queries.counts(queries.tally(dataset))
-        receipt = Receipt(
-            mechanism=type(self).__name__,
-            costs=self.costs(),
-            delta=self.delta,
-            size=size,
-            private=rng.private,
-        )
+        receipt = Receipt.of(self, size=size, rng=rng)
         lower, upper = self.thresholds(size)
         test = ending_test(self.test_epsilon).start(rng=rng)  # (L1)
         guess = self.generator.start(queries)

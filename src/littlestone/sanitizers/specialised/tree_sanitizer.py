@@ -139,13 +139,7 @@ class TreeSanitizer:
     ) -> "CumulativeRelease":
         tally = self._tally(dataset)
         size = len(dataset)
-        receipt = Receipt(
-            mechanism=type(self).__name__,
-            costs=self.costs(),
-            delta=self.delta,
-            size=size,
-            private=rng.private,
-        )
+        receipt = Receipt.of(self, size=size, rng=rng)
         noisy = [
             self._count.release_many(counts, rng=rng)  # (L2)
             for counts in self._tree.node_counts(tally)  # (L1)

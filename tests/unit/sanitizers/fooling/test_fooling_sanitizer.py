@@ -80,8 +80,13 @@ def test_one_watch_for_all_rounds_saves_examples() -> None:
 
 def test_too_few_rounds_promise_nothing_but_a_win_still_means_something(rng: Randomness) -> None:
     data = skewed(60_000, 32)
-    recipe = FoolingSanitizer.calibrated(
-        concepts=SCATTERED, size=60_000, epsilon=1.0, delta=1e-6, failure_probability=1e-10
+    recipe = FoolingSanitizer.planned(
+        concepts=SCATTERED,
+        size=60_000,
+        epsilon=1.0,
+        delta=1e-6,
+        failure_probability=1e-10,
+        optimism=8.0,
     )
     planned = FoolingSanitizer.planned(
         concepts=SCATTERED, size=60_000, epsilon=1.0, delta=1e-6, failure_probability=1e-10
