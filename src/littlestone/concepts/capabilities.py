@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from littlestone.concepts.losses.label_counts import Tallied
     from littlestone.concepts.losses.loss_runs import LossRuns
     from littlestone.concepts.losses.projection import Projection
+    from littlestone.concepts.schema import Category, Cells, Numeric
 
 
 @runtime_checkable
@@ -182,4 +183,18 @@ class WithMargin(Protocol):
 
     def fits(self, concept: Hypothesis, x: Point, /) -> bool:
         """Whether ``x``, labelled by ``concept``, may stand in a realizable stream."""
+        ...
+
+
+@runtime_checkable
+class Records(Protocol):
+    """A domain, not a class: points are records with declared fields, as cells of each."""
+
+    @property
+    def fields(self) -> "tuple[Numeric | Category, ...]": ...
+
+    def check(self, x: Any, /) -> "Cells": ...
+
+    def check_many(self, xs: Any, /) -> NDArray[np.int64]:
+        """Also a table: the columns by the names of the fields."""
         ...

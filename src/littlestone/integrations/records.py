@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import Domain, Point
-from littlestone.concepts.schema import Cells, Schema
+from littlestone.concepts.schema import Cells
 
 
 class Reader(Protocol):
@@ -17,7 +18,7 @@ def reader_for(
     domain: Domain, *, features: Sequence[str] | None, stand_ins: Mapping[str, Any] | None
 ) -> Reader:
     """By the schema if there is one, else from the named features."""
-    if isinstance(domain, Schema):
+    if isinstance(domain, Records):
         if features is not None:
             raise ValueError(f"the schema already names the features, got features={features!r}")
         return SchemaReader(domain) if stand_ins is None else FillingReader(domain, stand_ins)
@@ -32,7 +33,7 @@ def reader_for(
 class SchemaReader:
     """Every declared field must be there and fit."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Records) -> None:
         self._schema = schema
 
     def point(self, record: Any, /) -> Cells:
@@ -42,13 +43,14 @@ class SchemaReader:
 class FillingReader:
     """A field that is missing or does not fit counts as its declared stand-in.
 
+    >>> from littlestone.concepts.schema import Schema
     >>> schema = Schema.from_mapping({"delay": {"grid": [0, 15]}, "from": {"values": ["A", "B"]}})
     >>> reader = FillingReader(schema, {"delay": 0, "from": "B"})
     >>> reader.point({"delay": 20}), reader.point({"delay": "late", "from": "A"})
     ((2, 1), (1, 0))
     """
 
-    def __init__(self, schema: Schema, stand_ins: Mapping[str, Any]) -> None:
+    def __init__(self, schema: Records, stand_ins: Mapping[str, Any]) -> None:
         _require_names(stand_ins, [part.name for part in schema.fields])
         self._fields = tuple(zip(schema.fields, schema.check(stand_ins), strict=True))
 

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.concepts.schema import Category, Numeric, Schema
 from littlestone.integrations.shared import (
@@ -158,7 +159,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         label_numbers(self.classes)
         self.run_ = recipe.restore(snapshot, register)
         self.recipe_, self.classes_ = recipe, np.asarray(self.classes)
-        if isinstance(concepts.domain, Schema):
+        if isinstance(concepts.domain, Records):
             self.n_features_in_ = len(concepts.domain.fields)
         return self
 
@@ -198,11 +199,11 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {found}."
             )
-        if concepts is not None and isinstance(concepts.domain, Schema):
+        if concepts is not None and isinstance(concepts.domain, Records):
             self._check_columns(concepts.domain)
         return rows, targets
 
-    def _check_columns(self, schema: Schema) -> None:
+    def _check_columns(self, schema: Records) -> None:
         names = [part.name for part in schema.fields]
         if self.n_features_in_ != len(names):
             raise ValueError(
@@ -254,7 +255,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
 def _has_text(concepts: ConceptClass) -> bool:
     """Whether some column holds strings, so that rows cannot be an array of numbers."""
-    fields = concepts.domain.fields if isinstance(concepts.domain, Schema) else ()
+    fields = concepts.domain.fields if isinstance(concepts.domain, Records) else ()
     return any(
         isinstance(part, Category) and any(isinstance(value, str) for value in part.values)
         for part in fields
@@ -264,7 +265,7 @@ def _has_text(concepts: ConceptClass) -> bool:
 def _points(recipe: PrivateLearner, rows: NDArray[Any]) -> Any:
     """Each row as a point: cells of the schema, the only column, or the tuple of all."""
     domain = recipe.concepts.domain
-    if isinstance(domain, Schema):
+    if isinstance(domain, Records):
         return domain.check_many(
             {part.name: rows[:, number] for number, part in enumerate(domain.fields)}
         )

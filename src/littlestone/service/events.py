@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from littlestone import require
+from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.schema import Numeric, Schema
+from littlestone.concepts.schema import Numeric
 from littlestone.service.durable import Event
 
 TRUE = frozenset({"1", "1.0", "true", "yes"})
@@ -51,7 +52,7 @@ def read(
 def point_reader(concepts: ConceptClass, columns: Columns) -> Callable[[Mapping[str, Any]], Any]:
     """How a row becomes a point of the class: a record, or the one feature column."""
     domain = concepts.domain
-    if isinstance(domain, Schema):
+    if isinstance(domain, Records):
         numeric = {part.name for part in domain.fields if isinstance(part, Numeric)}
         names = [part.name for part in domain.fields]
         return lambda row: {

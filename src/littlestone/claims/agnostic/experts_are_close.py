@@ -31,14 +31,13 @@ class Setting:
     """The horizons are two to these powers; the first is the quick one."""
 
     def targets(self) -> list[Hypothesis]:
-        if isinstance(self.concepts, Thresholds):
+        if self.concepts.size is not None:
             return list(self.concepts.concepts())
         return [FiniteSupport.on(key) for key in (1, 2, 5)]
 
     def stream(self, rounds: int, generator: np.random.Generator) -> list[Point]:
-        bounded = isinstance(self.concepts, Thresholds)
-        size = self.concepts.domain.size or 0
-        chosen = generator.integers(size, size=rounds) if bounded else generator.zipf(1.5, rounds)
+        size = self.concepts.domain.size
+        chosen = generator.integers(size, size=rounds) if size else generator.zipf(1.5, rounds)
         return list(chosen.tolist())
 
 
