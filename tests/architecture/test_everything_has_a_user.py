@@ -14,8 +14,7 @@ from littlestone import __all__ as public
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
-# The plain version of a fast one, which lies beside it.
-WAITING = {"littlestone.learners.lazy_forest.array_layer"}
+WAITING = {"littlestone.learners.lazy_forest.reference"}
 COMMANDS = "littlestone.cli."
 
 

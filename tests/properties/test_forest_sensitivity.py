@@ -8,9 +8,9 @@ from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reference.forest_array import ForestArray, Sequence
 
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.learners.lazy_forest.array_layer import ForestArray, Sequence
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import seeded
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from scipy import stats
+from tests.reference.forest_array import ForestArray
 
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.learners.lazy_forest.array_layer import ForestArray
 from littlestone.learners.lazy_forest.layer import ForestTable
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reference.forest_array import ForestArray
 
 from littlestone.audit.coins import Place
 from littlestone.audit.controls import broken_forests as broken
@@ -31,7 +32,6 @@ from littlestone.learners.golowich_livni import eager_forest
 from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
 from littlestone.learners.lazy_forest import algorithm as lazy_forest_engine
-from littlestone.learners.lazy_forest.array_layer import ForestArray
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan

@@ -62,19 +62,19 @@ class ForestWith(LazyForest):
 
 
 class _ReusesThresholdNoise(LazyForestEngine):
-    def _begin_turn(self) -> None:
-        super()._begin_turn()
-        if self._watch is not None:
-            threshold = self._watch._recipe.threshold
-            self._noise: int = getattr(self, "_noise", self._watch._gap - threshold)
-            self._watch._gap = threshold + self._noise
+    def _initiate(self) -> None:
+        super()._initiate()
+        if self._above_threshold is not None:
+            threshold = self._above_threshold._recipe.threshold
+            self._noise: int = getattr(self, "_noise", self._above_threshold._gap - threshold)
+            self._above_threshold._gap = threshold + self._noise
 
 
 class _WatchesTheWholeListAtOnce(LazyForestEngine):
     """All hypotheses of the last list are watched from its release on, each for epsilon."""
 
-    def _climb(self) -> None:
-        super()._climb()
+    def _update(self) -> None:
+        super()._update()
         start = self._recipe.switch(self._layer, 0).start
         self._waiting = {listed: start(rng=self._rng) for listed, _ in self._listed}
 
@@ -84,12 +84,12 @@ class _WatchesTheWholeListAtOnce(LazyForestEngine):
                 watch.observe(listed(x) != y)
         super().step(x, y)
 
-    def _begin_turn(self) -> None:
-        super()._begin_turn()
+    def _initiate(self) -> None:
+        super()._initiate()
         if self._layer == self._depth:
-            self._watch = self._waiting.pop(self._listed[0][0])
-            if self._watch.halted:
-                self._end_turn()
+            self._above_threshold = self._waiting.pop(self._listed[0][0])
+            if self._above_threshold.halted:
+                self._halt_instance()
 
     def _waiting_ones(self) -> list[Any]:
         return list(getattr(self, "_waiting", {}).items())
@@ -118,7 +118,7 @@ class _AddRemoveAtTheLastLayer(LazyForest):
 
 class _NoNoiseWhenCorrect(LazyForestEngine):
     def step(self, x: Any, y: Label) -> None:
-        if self._watch is not None and self.hypothesis(x) == y:
+        if self._above_threshold is not None and self.hypothesis(x) == y:
             self._played += 1
             return
         super().step(x, y)
@@ -134,21 +134,21 @@ class _ExactCount:
 
 
 class _TimedByTrueCount(LazyForestEngine):
-    def _begin_turn(self) -> None:
-        super()._begin_turn()
-        if self._watch is not None:
-            self._watch = _ExactCount(self._watch._recipe.threshold)  # type: ignore[assignment]
+    def _initiate(self) -> None:
+        super()._initiate()
+        if self._above_threshold is not None:
+            self._above_threshold = _ExactCount(self._above_threshold._recipe.threshold)  # type: ignore[assignment]
 
 
 class _JudgesAgain(LazyForestEngine):
-    """The example that ended a turn is held against the next hypothesis as well."""
+    """The example that ended an instance is held against the next hypothesis as well."""
 
     def step(self, x: Any, y: Label) -> None:
         before = self._charge
         super().step(x, y)
-        next_turn = self._charge is not before and self._watch is not None
-        if next_turn and self._watch.observe(self.hypothesis(x) != y):  # type: ignore[union-attr]
-            self._end_turn()
+        next_one = self._charge is not before and self._above_threshold is not None
+        if next_one and self._above_threshold.observe(self.hypothesis(x) != y):  # type: ignore[union-attr]
+            self._halt_instance()
 
 
 def _in_order(elements: int, *, slots: int, rng: Randomness) -> Pairs:
@@ -157,16 +157,16 @@ def _in_order(elements: int, *, slots: int, rng: Randomness) -> Pairs:
 
 
 class _MatchedInOrder(LazyForestEngine):
-    def _climb(self) -> None:
+    def _update(self) -> None:
         with replaced(forest_table, random_pairs=_in_order):
-            super()._climb()
+            super()._update()
 
 
 class _TrueSlots(LazyForestEngine):
     """A listed hypothesis gets as many slots as pairs agree on it, not as many as a noisy count."""
 
-    def _climb(self) -> None:
-        super()._climb()
+    def _update(self) -> None:
+        super()._update()
         if self._layer < self._depth:
             true = self._forest.agreeing()
             self._listed = deque((listed, max(1, true[listed])) for listed, _ in self._listed)
@@ -175,10 +175,10 @@ class _TrueSlots(LazyForestEngine):
 class _KeepsTheForest(LazyForestEngine):
     """A new copy begins with the sequences of the old one instead of empty ones."""
 
-    def _climb(self) -> None:
+    def _update(self) -> None:
         if self._layer == 0:
             self._kept = self._forest
-        super()._climb()
+        super()._update()
 
     def _begin_copy(self) -> None:
         super()._begin_copy()
@@ -188,7 +188,7 @@ class _KeepsTheForest(LazyForestEngine):
 def _edges_forest(kind: Callable[..., LazyForest] = LazyForest) -> LazyForest:
     """Both lists spend 0.1; their noise reaches its bound nearly as often as that allows.
 
-    The turn of layer 1 takes six mistakes for each slot, so that its length tells their number.
+    The instance of layer 1 takes six mistakes for each slot, so that its length tells their number.
     """
     concepts = Thresholds(6)
     listing = (

@@ -1,4 +1,8 @@
-"""The paper's main loop: publish from a list, count mistakes, climb when the list is used up."""
+"""The paper's main loop made practical; reference.py has it as printed.
+
+The words are the paper's. It has none for a *copy*, the fresh forest that follows one whose last
+list is used up, where the paper halts.
+"""
 
 from collections import deque
 from dataclasses import dataclass
@@ -33,7 +37,7 @@ class LazyForestEngine(Engine):
     _forest: ForestTable
     _listed: deque[tuple[Hypothesis, int]]
     hypothesis: Hypothesis
-    _watch: CountAboveThresholdRun | None
+    _above_threshold: CountAboveThresholdRun | None
     _early: FirstFrequentRun | None
     ledger: Ledger
     _charge: Charge
@@ -44,7 +48,7 @@ class LazyForestEngine(Engine):
         self._check = recipe.concepts.domain.check
 
     def begin(self) -> None:
-        self._watch, self._early, self._listed = None, None, deque()
+        self._above_threshold, self._early, self._listed = None, None, deque()
         self.ledger = Ledger(budget=self._recipe.per_example, private=self._rng.private)
         self._played, self._copies, self.halted = 0, 0, False
         self._begin_copy()
@@ -56,10 +60,10 @@ class LazyForestEngine(Engine):
         start, pairs = self._recipe.base.start(), self._recipe.plan.slots // 2
         self._forest = ForestTable.of_empty_sequences(start, pairs=pairs)  # (L2)
         self._listed.append((start.hypothesis, pairs))  # (L3)
-        self._begin_turn()
+        self._initiate()
 
-    def _begin_turn(self) -> None:
-        """Publish the first hypothesis of the list, under a new watch."""
+    def _initiate(self) -> None:
+        """Output the first element of the list, with a new instance of AboveThreshold."""
         listed, slots = self._listed[0]
         self.hypothesis = canonical(listed)  # (L6)
         if self._recipe.plan.early_release and self._layer == 0:
@@ -69,7 +73,7 @@ class LazyForestEngine(Engine):
             return
         switch = self._recipe.switch(self._layer, slots)
         self._charge = self._charged("CountAboveThreshold", switch.guarantee())
-        self._watch = switch.start(rng=self._rng)  # (L4, L19)
+        self._above_threshold = switch.start(rng=self._rng)  # (L4, L19)
 
     def _charged(self, mechanism: str, cost: PrivacyGuarantee) -> Charge:
         return self.ledger.charge(mechanism, cost, first=self._played + 1)
@@ -87,11 +91,11 @@ class LazyForestEngine(Engine):
         """One round (L5)."""
         self._played += 1
         wrong = self.hypothesis(x) != y
-        if self._watch is not None:
+        if self._above_threshold is not None:
             if wrong:
                 self._insert(x, y)
-            if self._watch.observe(wrong):  # (L10, L11)
-                self._end_turn()
+            if self._above_threshold.observe(wrong):  # (L10, L11)
+                self._halt_instance()
         elif self._early is not None and self._early.observe(self._insert(x, y) if wrong else None):
             self._release_early()
 
@@ -99,32 +103,35 @@ class LazyForestEngine(Engine):
         """Route a mistake of the published hypothesis; what the sequence it made longer says."""
         if self._layer == self._depth:
             return None
-        # Departs from [P, Algorithm 2]: only pairs that agree on the published hypothesis take
-        # the example; the proof of the theorem uses no others.
+        # Departs from (L8): only pairs that agree on the published hypothesis take the example;
+        # the proof of the theorem uses no others. So a dart is thrown for each mistake only, where
+        # (L7) has one for each round: the others would hit nothing.
         listed, slots = self._listed[0]
         grown = self._forest.insert(listed, x, y, slots=slots, rng=self._rng)  # (L7, L8, L9)
         return None if grown is None or self._early is None else grown.hypothesis
 
-    def _end_turn(self) -> None:
+    def _halt_instance(self) -> None:
+        """Remove the first element of the list; whatever comes next is output."""
         self.ledger.close(self._charge, last=self._played)
-        self._watch = None
+        self._above_threshold = None
         self._listed.popleft()  # (L12)
         while self._layer < self._depth and not self._listed:  # (L13)
-            self._climb()
+            self._update()
         if self._listed:
-            self._begin_turn()
+            self._initiate()
         elif self._recipe.restarts:  # departs from (L6), which halts
             self._begin_copy()
         else:
             self.halted = True
 
-    def _climb(self) -> None:
+    def _update(self) -> None:
         """Update the whole layer and list the frequent hypotheses of the next one."""
         recipe, rng = self._recipe, self._rng
         living = self._forest.update(rng=rng)  # (L14)
         self._layer += 1  # (L15)
         if self._layer == self._depth:
-            # Departs from (L16): single sequences, no pairs, since nothing is inserted any more.
+            # Departs from (L16), with the paper's numbers too: single sequences, no pairs, since
+            # nothing is inserted any more.
             votes: dict[Hypothesis, int] = {}
             for state, count in living.items():
                 votes[state.hypothesis] = votes.get(state.hypothesis, 0) + count
@@ -155,22 +162,22 @@ class LazyForestEngine(Engine):
         self._early, self._forest = None, ForestTable()
         self._layer = 1
         self._listed = deque((hypothesis, 0) for hypothesis in released)
-        self._begin_turn()
+        self._initiate()
 
     def steps(self, xs: Any, ys: Any) -> int:
         if self.halted:
             return len(ys)
         wrong = np.flatnonzero(self.hypothesis.many(xs) != ys)
-        if self._watch is None:
+        if self._above_threshold is None:
             return self._steps_until_release(xs, ys, wrong.tolist())
-        yes = self._watch.observe_block(wrong, len(ys))  # (L10, L11)
+        yes = self._above_threshold.observe_block(wrong, len(ys))  # (L10, L11)
         taken = len(ys) if yes is None else yes + 1
         self._played += taken
         if self._layer < self._depth:
             for position in wrong[: np.searchsorted(wrong, taken)].tolist():
                 self._insert(self._check(xs[position]), int(ys[position]))
         if yes is not None:
-            self._end_turn()
+            self._halt_instance()
         return taken
 
     def _steps_until_release(self, xs: Any, ys: Any, wrong: list[int]) -> int:

@@ -69,14 +69,14 @@ def _theorem(forest: "LazyForest") -> float:
 
 
 def smallest_proved(draft: "LazyForest") -> "LazyForest":
-    """``draft`` with the first turn and list thresholds that prove the smallest bound.
+    """``draft`` with the first instance and list thresholds that prove the smallest bound.
 
-    A higher list threshold makes lists shorter, and asks for more mistakes in the first turn.
+    A higher list threshold makes lists shorter, and asks for more mistakes in the first instance.
     """
     best, failure_probability = draft, draft.failure_probability
     searched = draft.depth > 1  # below, the calibrated numbers have a proof already
     for factor in _LIST_FACTORS if searched else ():
-        candidate = _smallest_first_turn(_raised(draft, factor), failure_probability / 2)
+        candidate = _smallest_first_instance(_raised(draft, factor), failure_probability / 2)
         before, after = (
             forest.mistake_bound(failure_probability=failure_probability)
             for forest in (best, candidate)
@@ -94,7 +94,7 @@ def _raised(draft: "LazyForest", factor: float) -> "LazyForest":
     return replace(draft, plan=plan)
 
 
-def _smallest_first_turn(draft: "LazyForest", failure_probability: float) -> "LazyForest":
+def _smallest_first_instance(draft: "LazyForest", failure_probability: float) -> "LazyForest":
     def sized(mistakes: int) -> "LazyForest":
         plan = replace(draft.plan, mistakes_per_layer=(*[mistakes] * draft.depth, 1))
         return replace(draft, plan=plan)
@@ -120,9 +120,9 @@ def _early_mistakes(forest: "LazyForest", failure_probability: float) -> float:
 
 
 def _mistakes_of_a_copy(forest: "LazyForest", failure_probability: float) -> float:
-    """Whether it succeeds or not: list lengths times what a turn can cost."""
+    """Whether it succeeds or not: list lengths times what an instance can cost."""
     share = failure_probability / (3 * forest.depth + 1)
-    sequences = _first_turn(forest, share)
+    sequences = _first_instance(forest, share)
     total = sequences
     for layer in range(1, forest.depth + 1):
         last = layer == forest.depth
@@ -134,8 +134,8 @@ def _mistakes_of_a_copy(forest: "LazyForest", failure_probability: float) -> flo
         length = math.floor(places / max(1.0, forest.plan.list_thresholds[layer - 1] - lucky))
         if not length:
             break
-        turn = forest.plan.margins[layer] + _late(forest, layer, share / length) + 1
-        total += length * turn
+        each = forest.plan.margins[layer] + _late(forest, layer, share / length) + 1
+        total += length * each
         if not last:
             slots = places + 2 * histogram.noise_bound * length
             most = forest.plan.mistakes_per_layer[layer] * length
@@ -161,7 +161,7 @@ def _target_is_listed(forest: "LazyForest", share: float) -> bool:
     """
     log_inverse = math.log(1 / share)
     first = float(min(forest.plan.mistakes_per_layer[0], math.ceil(forest.plan.slots / 2)))
-    layer = _Layer(first, _first_turn(forest, share))
+    layer = _Layer(first, _first_instance(forest, share))
     for number in range(1, forest.depth):
         layer = _next(forest, number, layer, log_inverse)
         if layer.consistent < 1:
@@ -216,7 +216,7 @@ def _high(mean: float, log_inverse: float) -> float:
     )
 
 
-def _first_turn(forest: "LazyForest", share: float) -> float:
+def _first_instance(forest: "LazyForest", share: float) -> float:
     """The most mistakes of layer 0, each of which makes a living sequence at most."""
     threshold = forest.plan.mistakes_per_layer[0] + forest.plan.margins[0]
     return threshold + _late(forest, 0, share) + 1
@@ -237,12 +237,12 @@ def _labelings(forest: "LazyForest") -> float:
     if size is not None:
         return float(size)
     dimension = forest.depth
-    points = (dimension + 1) * _first_turn(forest, _SMALLEST_SHARE)
+    points = (dimension + 1) * _first_instance(forest, _SMALLEST_SHARE)
     return (math.e * points / dimension) ** dimension
 
 
 def _early_answers(forest: "LazyForest") -> float:
-    """No turn ends before its mistakes, the target's never, and no slot is hit twice in layer 0."""
+    """No instance ends before its mistakes, the target's never; no slot of layer 0 is hit twice."""
     early = [
         forest.rounds * math.exp(-share * margin)
         for share, margin in zip(forest.plan.budgets.switching, forest.plan.margins, strict=True)

@@ -2,7 +2,7 @@
 
 Sequences count only through the state that the base learner is in after them, and siblings are a
 uniformly random matching, so nothing but these counts matters; neither time nor memory depends on
-the number of slots. ``array_layer.py`` is the same layer written out, for comparison.
+the number of slots. ``reference.py`` has Update as printed, sequence by sequence.
 """
 
 from collections import Counter
@@ -113,7 +113,7 @@ class ForestTable:
 
     def update(self, *, rng: Randomness) -> Counter[OnlineState]:
         """Algorithm 1: the living sequences that this layer hands to the next (L8)."""
-        # Departs from [P, Algorithm 1]: a pair split by a real example needs no guess.
+        # Departs from (L5): a pair split by a real example hands it up and needs no guess.
         living = Counter(self._split)
         for siblings, count in self._collisions.items():  # (L4, L5)
             ones = rng.bits(count).bit_count()  # (L6)

@@ -282,7 +282,7 @@ classes of any dimension
         )
 
     def switch(self, layer: int, slots: int) -> CountAboveThreshold:
-        """The mechanism that ends the turn of a hypothesis with that many slots."""
+        """The AboveThreshold of a hypothesis with that many slots."""
         mistakes = self.plan.mistakes_per_layer[layer]
         if layer < self.depth:
             mistakes = min(

@@ -292,9 +292,9 @@ def tiny_forest() -> LazyForest:
 class _Noiseless(LazyForestEngine):
     """The noise of a list is replaced by its largest value: all that occurs is listed."""
 
-    def _climb(self) -> None:
+    def _update(self) -> None:
         with replaced(TruncatedLaplace, draw=lambda noise, rng: noise.bound):
-            super()._climb()
+            super()._update()
 
 
 def test_a_tiny_forest_keeps_its_promise_and_one_without_noise_does_not() -> None:
