@@ -40,8 +40,8 @@ class IncrementalSelection:
 
     Privacy (of each draw):
         Releases:   one element
-        Neighbours: inputs whose scores differ by a vector with max - min <= ``range_width`` of
-                    the mechanism, in every round after the one in which they came to differ
+        Neighbours: streams whose scores agree before some round, and from then on differ by one
+                    and the same vector, whose entries and 0 lie within ``range_width``
         Adversary:  adaptive; scores may depend on everything released before
         Guarantee:  (epsilon, 0); its log-likelihood ratio spans at most epsilon
         Assumes:    honest-caller (the range width is true, no score falls); timing

@@ -1,7 +1,9 @@
 """What several releases cost together; proofs in docs/GUARANTEES.md.
 
-Every function takes costs that may have been chosen adaptively, returns an upper bound, and
-rounds it up.
+Every function returns an upper bound, rounded up, for mechanisms that may be chosen adaptively. The
+costs handed over must be fixed beforehand; only for ``basic_composition`` may they also be chosen
+on the way, if their sums stay within what is handed over along every path (F2). Advanced and
+optimal composition are false for costs that react to what was released.
 """
 
 from collections.abc import Iterable

@@ -17,6 +17,7 @@ from littlestone.privacy.zcdp import ZeroConcentrated
 
 SEEDED: Final = "NOT PRIVATE: the randomness was seeded"
 _NO_RHO: Final = ZeroConcentrated(rho=0.0)
+_NOTHING: Final = PrivacyGuarantee(epsilon=0.0)
 
 
 class Ledger:
@@ -121,14 +122,18 @@ class Ledger:
         return closed
 
     def spent(self) -> PrivacyGuarantee:
-        """What the worst-off example has paid so far, rounded up."""
-        converted: dict[Fraction, Fraction] = {}
+        """What the worst-off example has been charged so far, rounded up; ``budget`` is the promise.
+
+        Concentrated costs are charged at their first release, for the whole of what was set aside:
+        the conversion holds for a sum that is bounded beforehand, and not for one at which
+        somebody chose to stop.
+        """
+        reserved = self._concentrated.guarantee(delta=self._concentrated_delta)
         epsilon = delta = Fraction(0)
         for load in self._loads:
-            if load.rho not in converted:
-                converted[load.rho] = self._converted(load.rho)
-            epsilon = max(epsilon, load.epsilon + converted[load.rho])
-            delta = max(delta, load.delta + (Fraction(self._concentrated_delta) if load.rho else 0))
+            set_aside = reserved if load.rho else _NOTHING
+            epsilon = max(epsilon, load.epsilon + Fraction(set_aside.epsilon))
+            delta = max(delta, load.delta + Fraction(set_aside.delta))
         return PrivacyGuarantee.rounded_up(epsilon=epsilon, delta=delta + self._delta_for_all)
 
     def explain(self) -> str:
@@ -244,10 +249,6 @@ class Ledger:
         self._charges[charge.identity] = charge
         self._loads.add(charge.load, first=charge.first, last=charge.last)
         self._delta_for_all += charge.delta_for_all
-
-    def _converted(self, rho: Fraction) -> Fraction:
-        cost = ZeroConcentrated.rounded_up(rho)
-        return Fraction(cost.epsilon_upper_bound(self._concentrated_delta))
 
     def _terms(self) -> dict[str, Any]:
         return {

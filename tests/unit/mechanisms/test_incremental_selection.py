@@ -74,6 +74,23 @@ def test_each_draw_spans_at_most_epsilon_whenever_the_weights_were_laid_out() ->
     assert largest <= exp_upper_bound(Fraction(1, 2))
 
 
+def test_a_difference_that_changes_is_no_neighbour_of_the_proof() -> None:
+    """Within the range at every time, but not the same at the refresh and at the draw."""
+    largest = Fraction(0)
+    for at_refresh, at_draw in product(product((0, 1, 2), repeat=2), repeat=2):
+        now = (9, 9)
+        others = tuple(a + b for a, b in zip(now, at_draw, strict=True))
+        reference = min(at_refresh)
+        pairs = zip(law(now, 0), law(others, reference), strict=True)
+        ratios = [p / q for p, q in pairs]
+        largest = max(largest, *ratios, *(1 / ratio for ratio in ratios))
+    shifted = [p / q for p, q in zip(law((9, 0), 0), law((9 + 20, 0 + 20), 0), strict=True)]
+    largest = max(largest, max(shifted) / min(shifted))
+    assert largest > exp_upper_bound(Fraction(1, 2))
+    stated = IncrementalSelection.__doc__
+    assert stated is not None and "one\n                    and the same vector" in stated
+
+
 def test_scores_are_read_out_only_after_so_many_rounds() -> None:
     scores = Scores([0, 0, 0])
     run = IncrementalSelection(mechanism=MECHANISM, refresh=3).start(scores, rng=seeded(1))

@@ -230,13 +230,23 @@ def test_what_is_spent_is_the_worst_round_of_the_plain_definition(entries: Entri
             (c.cost, c.prefix_conditional) for c in reading if isinstance(c.cost, PrivacyGuarantee)
         ]
         rho = sum(c.cost.rho for c in reading if isinstance(c.cost, ZeroConcentrated))
-        converted = ZeroConcentrated(rho=rho).epsilon_upper_bound(5e-7)
+        converted = ZeroConcentrated(rho=0.01).epsilon_upper_bound(5e-7) if rho else 0.0
         epsilon = max(epsilon, sum(cost.epsilon for cost, _ in plain) + converted)
         fresh = sum(cost.delta for cost, conditional in plain if conditional)
         delta = max(delta, fresh + (5e-7 if rho else 0))
     assert book.spent().epsilon == pytest.approx(epsilon, rel=1e-9)
     assert book.spent().delta == pytest.approx(delta + everyone, rel=1e-9)
     assert book.spent().within(ONE)
+
+
+def test_what_is_set_aside_is_charged_at_once_and_whole() -> None:
+    """A ρ at which somebody chose to stop cannot be converted as if it had been fixed."""
+    set_aside = ZeroConcentrated(rho=0.01)
+    book = filled([("draw", ZeroConcentrated(rho=0.0001), 1, None, True)])
+    assert book.spent() == set_aside.guarantee(delta=5e-7)
+    before = book.spent()
+    book.charge("draw", ZeroConcentrated(rho=0.0099), first=1)
+    assert book.spent() == before
 
 
 @given(charges)
