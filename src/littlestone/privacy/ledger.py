@@ -122,7 +122,7 @@ class Ledger:
         return closed
 
     def spent(self) -> PrivacyGuarantee:
-        """What the worst-off example has been charged so far, rounded up; ``budget`` is the promise.
+        """What the worst-off example was charged so far, rounded up; the promise is ``budget``.
 
         Concentrated costs are charged at their first release, for the whole of what was set aside:
         the conversion holds for a sum that is bounded beforehand, and not for one at which

@@ -245,7 +245,7 @@ def test_what_is_set_aside_is_charged_at_once_and_whole() -> None:
     book = filled([("draw", ZeroConcentrated(rho=0.0001), 1, None, True)])
     assert book.spent() == set_aside.guarantee(delta=5e-7)
     before = book.spent()
-    book.charge("draw", ZeroConcentrated(rho=0.0099), first=1)
+    book.charge("draw", ZeroConcentrated(rho=0.0098), first=1)
     assert book.spent() == before
 
 
