@@ -6,6 +6,7 @@ import itertools
 import os
 import pickle
 import pkgutil
+import signal
 import sys
 import threading
 from collections import Counter
@@ -16,8 +17,13 @@ from typing import Any
 import pytest
 
 from littlestone import mechanisms
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import RetiredError
+from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.run import Totals
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.naive_recomposition import NaiveRecomposition
 from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
@@ -26,6 +32,8 @@ from littlestone.mechanisms.frequent_release import FrequentRelease
 from littlestone.mechanisms.incremental_selection import IncrementalSelection
 from littlestone.noise_owner import NoiseOwner, live_owners
 from littlestone.randomness import Randomness, keyed, secure, seeded
+from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
+from littlestone.sanitizers.stream.interval_sanitizer import IntervalSanitizer
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,14 @@ def _frequent(rng: Randomness) -> Any:
 def _selection(rng: Randomness) -> Any:
     recipe = IncrementalSelection(mechanism=ExponentialMechanism(epsilon=1.0), refresh=2)
     return recipe.start(Totals(3), rng=rng)
+
+
+def _intervals(rng: Randomness) -> Any:
+    def family(size: int, parts: int) -> HistogramSanitizer:
+        return HistogramSanitizer(concepts=Points(), epsilon=1 / parts, delta=1e-6 / parts)
+
+    recipe = IntervalSanitizer(rounds=2**13, family=family, domain=Points().domain, shortest=2**4)
+    return recipe.start(rng=rng)
 
 
 _FRESH = itertools.count()
@@ -89,6 +105,30 @@ OWNERS = [
         lambda run: run.state(),
     ),
     Owner("IncrementalSelection", _selection, lambda run: run.draw(), lambda run: run.state()),
+    Owner(
+        "PrivateRun",
+        lambda rng: NaiveRecomposition(
+            concepts=Thresholds(3), rounds=10**5, epsilon=1.0, delta=1e-6
+        ).start(rng=rng),
+        lambda run: run.observe(1, 1),
+        lambda run: run.snapshot(),
+    ),
+    Owner(
+        "PrivateRun in blocks",
+        lambda rng: LazyForest.calibrated(
+            concepts=Thresholds(3), rounds=10**6, epsilon=1.0, delta=1e-6
+        ).start(rng=rng),
+        lambda run: run.observe_many([1, 1], [1, 1]),
+        lambda run: run.snapshot(),
+    ),
+    Owner(
+        "ExpertsRun",
+        lambda rng: ExponentialWeights(experts=3, rounds=10**6, epsilon=1.0, delta=1e-6).start(
+            rng=rng
+        ),
+        lambda run: run.observe([1, 0, 1]),
+    ),
+    Owner("IntervalSanitizerRun", _intervals, lambda run: run.observe("key")),
 ]
 SOURCES = [
     Owner("secure", lambda _: secure(), lambda rng: rng.word()),
@@ -136,31 +176,56 @@ def _refused_in_a_fork(use: Callable[[], object]) -> bool:
     return code == 7
 
 
-class _Interrupting(Randomness):
-    """Randomness during which a signal arrives."""
-
-    def word(self) -> int:
-        raise KeyboardInterrupt
-
-    def words(self, count: int) -> Any:
-        raise KeyboardInterrupt
-
-    def below(self, bound: int) -> int:
-        raise KeyboardInterrupt
-
-
 @owners
-def test_a_step_that_broke_off_is_never_tried_again(owner: Owner) -> None:
+def test_a_step_that_broke_off_is_never_tried_again(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
     held = owner.start(secure())
-    source = held._rng if owner.name != "FrequentRelease" else held._watch._rng
-    target = held if owner.name != "FrequentRelease" else held._watch
-    target._rng = _Interrupting(source._source)
-    with pytest.raises(KeyboardInterrupt):
-        owner.step(held)
-    target._rng = source
+
+    def interrupted(*_: object) -> Any:
+        raise KeyboardInterrupt  # a signal arrives while noise is drawn
+
+    with monkeypatch.context() as patch:
+        for method in ("word", "words", "below", "permutation", "spawn"):
+            patch.setattr(Randomness, method, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            for _ in range(100):  # until a step draws noise
+                owner.step(held)
     for use in filter(None, (owner.step, owner.save)):
         with pytest.raises(RetiredError, match="in the middle of a step"):
             use(held)
+
+
+def test_an_example_is_never_counted_twice_because_of_an_alarm() -> None:
+    """The alarm strikes at random moments; whoever tries again is told, not counted twice."""
+    recipe = NaiveRecomposition(concepts=Thresholds(3), rounds=10**6, epsilon=1.0, delta=1e-6)
+
+    def ring(*_: object) -> None:
+        raise TimeoutError
+
+    previous = signal.signal(signal.SIGALRM, ring)
+    broken = 0
+    try:
+        for trial in range(40):
+            run = recipe.start(rng=seeded(trial))
+            taken = 0
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.00005 * trial)
+                while True:
+                    run.observe(1, 1)
+                    taken += 1
+            except TimeoutError:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            try:
+                run.observe(1, 1)
+            except RetiredError:
+                broken += 1
+            else:  # it struck between two steps, or before anything of one was done
+                assert run.rounds_played - taken in (1, 2)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert broken > 0
 
 
 def test_bad_input_breaks_nothing_off() -> None:
@@ -180,7 +245,7 @@ def test_threads_that_meet_in_a_step_are_refused_and_nothing_else_goes_wrong(own
     done: list[int] = []
 
     def work() -> None:
-        for _ in range(1500):
+        for _ in range(1500 if "Run" not in owner.name else 300):
             try:
                 owner.step(held)
                 done.append(1)
@@ -200,8 +265,10 @@ def test_threads_that_meet_in_a_step_are_refused_and_nothing_else_goes_wrong(own
     finally:
         sys.setswitchinterval(patience)
     assert problems == []
-    if owner.name in ("CountAboveThreshold", "CountAboveThreshold, plain"):
+    if owner.name in ("CountAboveThreshold", "CountAboveThreshold, plain", "IntervalSanitizerRun"):
         assert held.rounds == len(done)  # each step counts once, a refused one not at all
+    if owner.name in ("PrivateRun", "ExpertsRun"):
+        assert held.rounds_played == len(done)
     owner.step(held)  # the refused threads have broken nothing
 
 

@@ -8,7 +8,7 @@ the rounds, and takes snapshots, so that no engine does any of this again.
 import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners import codec, snapshots
 from littlestone.learners.engine import Engine
 from littlestone.learners.recipe_forms import canonical_form
+from littlestone.noise_owner import IN_A_STEP, NoiseOwner
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
@@ -140,24 +141,33 @@ class PrivateLearner(ABC):
         rng = saved.source()
         engine = self.engine(rng)
         saved.fill(engine, (self.concepts,), rng)
+        guard = register or snapshots.ProcessRegister()
         if rng.private:
-            (register or snapshots.ProcessRegister()).claim(saved)
+            guard.claim(saved)
         run = PrivateRun(self, engine, rng, saved.identity)
+        run._register = guard
         run._played = saved.rounds_played
         run._switches = saved.switches
         return run
 
 
-class PrivateRun:
+CONTINUED: Final = (
+    "was continued elsewhere from its snapshot; going on with both would reuse the same noise on "
+    "different data. Go on with the restored run"
+)
+
+
+class PrivateRun(NoiseOwner):
     """One run of a private learner: a published hypothesis, and ``observe``.
 
     Releases nothing but ``hypothesis``, ``switches`` and ``status``, which are functions of what
     was published. It cannot be copied or pickled; ``snapshot`` gives bytes that may be continued
-    once.
+    once. A forked child cannot feed it, a thread that comes in the middle of another's step is
+    refused, and after an exception in the middle of a step (a signal, say) it takes no further
+    example: whether that one was counted shows in ``rounds_played``, which must not be guessed.
     """
 
     __slots__ = (
-        "__weakref__",
         "_check",
         "_check_many",
         "_engine",
@@ -165,8 +175,9 @@ class PrivateRun:
         "_identity",
         "_played",
         "_recipe",
-        "_retired",
+        "_register",
         "_rng",
+        "_rounds",
         "_saved",
         "_switches",
     )
@@ -178,21 +189,16 @@ class PrivateRun:
         self._engine = engine
         self._rng = rng
         self._identity = identity
+        self._rounds = recipe.rounds
+        self._register: snapshots.Register = snapshots.ProcessRegister()
         self._played = 0
         self._switches = 0
-        self._retired = False
-        self._saved = False
+        self._saved: int | None = None  # the number of a snapshot that nobody continued yet
         self._hypothesis = engine.hypothesis
         self._check = recipe.concepts.domain.check
         self._check_many = recipe.concepts.domain.check_many
         engine.ledger.promise = recipe.promise
         snapshots.track(identity, self)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        raise TypeError(
-            "a run cannot be copied or pickled: two copies would reuse the same noise. "
-            "Save it with snapshot(), which may be continued once"
-        )
 
     @property
     def recipe(self) -> PrivateLearner:
@@ -223,6 +229,8 @@ class PrivateRun:
 
     @property
     def status(self) -> str:
+        if self._barred:
+            return f"out of use: this run {self._barred}"
         if self._played == self._recipe.rounds:
             return f"horizon used up after {self._recipe.rounds} rounds; still publishing"
         return self._engine.status
@@ -233,10 +241,16 @@ class PrivateRun:
 
     def observe_canonical(self, point: Any, label: Label) -> None:
         """``observe`` for a caller who has checked the point by the domain and the label."""
-        self._require_rounds()
+        if self._barred:
+            self._refuse()
+        self._barred = IN_A_STEP  # straight after the test, as in NoiseOwner._begin
+        if self._played == self._rounds or self._saved is not None:
+            self._before_going_on()
         self._played += 1
         self._engine.step(point, label)
         self._publish()
+        if self._barred is IN_A_STEP:
+            self._barred = None
 
     def observe_many(self, xs: Any, ys: Any) -> int:
         """Take a block of rounds until the published hypothesis changes; returns how many.
@@ -271,29 +285,39 @@ class PrivateRun:
         """``observe_many`` for a caller who has validated the block, or the one it is a part of."""
         if not len(labels):
             return 0
-        self._require_rounds()
-        if self._recipe.rounds is not None:
-            left = self._recipe.rounds - self._played
+        self._begin()
+        if self._played == self._rounds or self._saved is not None:
+            self._before_going_on()
+        if self._rounds is not None:
+            left = self._rounds - self._played
             points, labels = points[:left], labels[:left]
         taken = self._engine.steps(points, labels)
         self._played += taken
         self._publish()
+        self._end()
         return taken
 
-    def snapshot(self) -> bytes:
+    def snapshot(self, register: snapshots.Register | None = None) -> bytes:
         """Bytes from which ``recipe.restore`` continues identically. They hold secrets.
 
         It may be continued by ``restore`` or by going on with this run, not by both, since they
         would share the same noise: as long as the process lives, the second is refused. A later
-        snapshot makes earlier ones useless, too.
+        snapshot makes earlier ones useless, too. If another process may restore it with a
+        ``FileRegister``, give that here: going on with this run is then recorded there.
         """
-        self._require_alive()
-        self._saved = True
+        self._begin()
+        packed = self._packed(snapshots.next_number(self._identity))
+        self._register = register or self._register
+        self._end()
+        return packed
+
+    def _packed(self, number: int) -> bytes:
+        self._saved = number
         return snapshots.pack(
             snapshots.Saved(
                 recipe=canonical_form(self._recipe),
                 identity=self._identity,
-                number=snapshots.next_number(self._identity),
+                number=number,
                 randomness=snapshots.source_state(self._rng),
                 rounds_played=self._played,
                 switches=self._switches,
@@ -301,24 +325,33 @@ class PrivateRun:
             )
         )
 
-    def retire(self) -> None:
-        """Refuse all further examples: another run continues this one."""
-        self._retired = True
+    def retire(self, reason: str = CONTINUED) -> None:
+        """Refuse all further examples: by default because another run continues this one."""
+        self._retire(reason)
 
-    def _require_alive(self) -> None:
-        if self._retired:
-            raise SnapshotError(
-                "this run was continued elsewhere from its snapshot; going on with both would "
-                "reuse the same noise on different data. Go on with the restored run"
-            )
+    def _refuse(self) -> None:
+        if self._barred is CONTINUED:
+            raise SnapshotError(f"this run {CONTINUED}")
+        super()._refuse()
 
-    def _require_rounds(self) -> None:
-        self._require_alive()
-        if self._recipe.rounds is not None and self._played >= self._recipe.rounds:
-            raise HorizonExceededError(rounds=self._recipe.rounds)
-        if self._saved:
-            snapshots.next_number(self._identity)  # going on uses the snapshot up
-            self._saved = False
+    def _before_going_on(self) -> None:
+        """Within a step that has changed nothing yet."""
+        if self._rounds is not None and self._played >= self._rounds:
+            self._end()
+            raise HorizonExceededError(rounds=self._rounds)
+        if self._saved is not None and self._rng.private:
+            self._use_up_snapshot(self._saved)
+        self._saved = None
+
+    def _use_up_snapshot(self, number: int) -> None:
+        try:
+            self._register.went_on(self._identity, number)
+        except SnapshotError:
+            self.retire()
+            raise
+        except OSError:  # the file of a register: nothing was learned, and it may work later
+            self._end()
+            raise
 
     def _publish(self) -> None:
         newest = self._engine.hypothesis

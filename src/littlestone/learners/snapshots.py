@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import os
 import secrets
+import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -77,6 +78,7 @@ class Retirable(Protocol):
 
 _runs: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()
 _newest: dict[str, int] = {}
+_turn: Final = threading.Lock()  # to look at what is newest and to change it are one step
 
 
 class Register(Protocol):
@@ -86,13 +88,24 @@ class Register(Protocol):
         """Mark ``saved`` as continued, or refuse it and change nothing."""
         ...
 
+    def went_on(self, identity: str, number: int) -> None:
+        """The run itself goes on after its snapshot ``number``, which is thereby used up.
+
+        It is refused if that was continued by somebody else meanwhile.
+        """
+        ...
+
 
 class ProcessRegister:
     """Remembers as long as the process lives: the default."""
 
+    def went_on(self, identity: str, number: int) -> None:
+        with _turn:
+            _refuse_unless_newest(number, _newest.get(identity, 0))
+            _newest[identity] = number + 1
+
     def claim(self, saved: Saved) -> None:
-        _refuse_unless_newest(saved, _newest.get(saved.identity, 0))
-        _newest[saved.identity] = saved.number + 1
+        self.went_on(saved.identity, saved.number)
         live = _runs.get(saved.identity)
         if live is not None:
             live.retire()
@@ -109,11 +122,20 @@ class FileRegister:
         self._path = Path(path)
 
     def claim(self, saved: Saved) -> None:
+        with self._used_up(saved.identity, saved.number):
+            ProcessRegister().claim(saved)
+
+    def went_on(self, identity: str, number: int) -> None:
+        with self._used_up(identity, number):
+            ProcessRegister().went_on(identity, number)
+
+    @contextmanager
+    def _used_up(self, identity: str, number: int) -> Iterator[None]:
         with self._path.open("a+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # until it is closed
-            _refuse_unless_newest(saved, _newest_in(file, saved.identity))
-            ProcessRegister().claim(saved)
-            file.write(f"{saved.identity} {saved.number + 1}\n")
+            _refuse_unless_newest(number, _newest_in(file, identity))
+            yield
+            file.write(f"{identity} {number + 1}\n")
             file.flush()
             os.fsync(file.fileno())
 
@@ -124,10 +146,10 @@ def _newest_in(file: TextIO, identity: str) -> int:
     return max((int(number) for name, number in lines if name == identity), default=0)
 
 
-def _refuse_unless_newest(saved: Saved, known: int) -> None:
-    if saved.number < known:
+def _refuse_unless_newest(number: int, known: int) -> None:
+    if number < known:
         raise SnapshotError(
-            f"snapshot {saved.number} of this run was already continued, perhaps by its own run, "
+            f"snapshot {number} of this run was already continued, perhaps by its own run, "
             f"or replaced by a newer one (number {known}): going back would reuse its noise on "
             f"other data. Go on with the newest, or start a new run and pay for it"
         )
@@ -143,8 +165,9 @@ def track(identity: str, run: Retirable) -> None:
 
 
 def next_number(identity: str) -> int:
-    _newest[identity] = _newest.get(identity, 0) + 1
-    return _newest[identity]
+    with _turn:
+        _newest[identity] = _newest.get(identity, 0) + 1
+        return _newest[identity]
 
 
 def source_state(rng: Randomness) -> dict[str, Any]:

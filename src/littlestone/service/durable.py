@@ -65,6 +65,9 @@ class _StoreGuards:
     def claim(self, saved: Saved) -> None:
         del saved
 
+    def went_on(self, identity: str, number: int) -> None:
+        del identity, number
+
 
 class DurableRun:
     """A private learner whose every step is on disk before anybody hears of it.
@@ -123,7 +126,7 @@ class DurableRun:
         return durable
 
     def close(self) -> None:
-        self._run.retire()
+        self._run.retire("belongs to a store that was closed; open it again")
         self._store.close()
 
     @property

@@ -3,8 +3,10 @@
 import copy
 import fcntl
 import pickle
+import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +193,85 @@ def test_a_register_remembers_across_processes(
     monkeypatch.setattr(snapshots, "_newest", {})  # another process remembers nothing
     with pytest.raises(SnapshotError, match="already continued"):
         recipe.restore(saved, register)
+
+
+def _another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which remembers nothing and knows no live run."""
+    monkeypatch.setattr(snapshots, "_newest", {})
+    monkeypatch.setattr(snapshots, "_runs", {})
+
+
+def test_going_on_is_recorded_in_the_register_of_the_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe, register = CoinFlipper(), snapshots.FileRegister(tmp_path / "continued")
+    run = recipe.start()
+    saved = run.snapshot(register)
+    run.observe(1, 1)
+    _another_process(monkeypatch)
+    with pytest.raises(SnapshotError, match="already continued"):
+        recipe.restore(saved, register)
+
+
+def test_a_run_that_was_continued_in_another_process_cannot_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe, register = CoinFlipper(), snapshots.FileRegister(tmp_path / "continued")
+    run = recipe.start()
+    saved = run.snapshot(register)
+    _another_process(monkeypatch)
+    restored = recipe.restore(saved, register)
+    for _ in range(2):
+        with pytest.raises(SnapshotError, match="continued"):
+            run.observe(1, 1)
+    assert run.rounds_played == 0
+    restored.observe(1, 1)
+    again = restored.snapshot()  # the register is remembered
+    restored.observe(1, 1)
+    _another_process(monkeypatch)
+    with pytest.raises(SnapshotError, match="already continued"):
+        recipe.restore(again, register)
+
+
+def test_a_register_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
+    recipe = CoinFlipper()
+    folder = tmp_path / "folder"
+    run = recipe.start()
+    run.snapshot(snapshots.FileRegister(folder / "continued"))
+    with pytest.raises(FileNotFoundError):
+        run.observe(1, 1)
+    assert run.rounds_played == 0
+    folder.mkdir()
+    run.observe(1, 1)
+    assert run.rounds_played == 1
+
+
+def test_threads_that_claim_one_snapshot_cannot_both_have_it() -> None:
+    saved = snapshots.unpack(CoinFlipper().start().snapshot())
+    snapshot_of = [replace(saved, identity=str(number)) for number in range(40_000)]
+    won: list[str] = []
+    ready = threading.Barrier(4)
+
+    def claim() -> None:
+        ready.wait()
+        for one in snapshot_of:
+            try:
+                snapshots.ProcessRegister().claim(one)
+                won.append(one.identity)
+            except SnapshotError:
+                pass
+
+    threads = [threading.Thread(target=claim) for _ in range(4)]
+    patience = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(patience)
+    assert sorted(won) == sorted(one.identity for one in snapshot_of)
 
 
 def test_damaged_snapshots_are_refused() -> None:
