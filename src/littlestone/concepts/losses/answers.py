@@ -5,6 +5,7 @@ gains where it says 1. Losses of all concepts are such sums (``loss_table``).
 """
 
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from math import prod
 from typing import Any, Final
@@ -92,7 +93,8 @@ class Boxes:
     def sums(self, rows: Counts, gains: Counts, /) -> Counts:
         size, axes, cells = len(self.low), len(self.widths), prod(self.widths)
         if len(rows) * size * axes <= cells * axes + size * 2**axes:
-            each = (gain * self._around(row) for row, gain in zip(rows, gains, strict=True))
+            pairs = zip(rows, gains, strict=True)
+            each = (gain * _inside(self.low, row, self.high) for row, gain in pairs)
             return sum(each, np.zeros(size, dtype=np.int64))
         places = np.ravel_multi_index(tuple(rows.T), self.widths)
         table = np.zeros([width + 1 for width in self.widths], dtype=np.int64)
@@ -104,13 +106,10 @@ class Boxes:
         return self._corners(table)
 
     def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
-        return _all((rows >= self.low[position]) & (rows < self.high[position]))
+        return _inside(self.low[position], rows, self.high[position])
 
     def forget(self) -> None:
         """Rows are the points themselves."""
-
-    def _around(self, row: Counts) -> NDArray[np.bool_]:
-        return _all((self.low <= row) & (row < self.high))
 
     def _corners(self, table: Counts) -> Counts:
         total = np.zeros(len(self.low), dtype=np.int64)
@@ -121,7 +120,8 @@ class Boxes:
         return total
 
 
-def _all(coordinates: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    if coordinates.shape[1] == 1:  # a line, by far the most frequent
-        return coordinates[:, 0]
-    return np.asarray(coordinates.all(axis=1))
+def _inside(low: Counts, cells: Counts, high: Counts) -> NDArray[np.bool_]:
+    """Whether low <= cells < high in every coordinate: the last axis, which is short."""
+    axes = range(low.shape[-1])
+    parts = ((low[..., i] <= cells[..., i]) & (cells[..., i] < high[..., i]) for i in axes)
+    return reduce(np.logical_and, parts)
