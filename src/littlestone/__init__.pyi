@@ -11,10 +11,16 @@ from littlestone.adversaries.replay import Replay as Replay
 from littlestone.adversaries.shattered_tree import ShatteredTree as ShatteredTree
 from littlestone.adversaries.spread_mistakes import SpreadMistakes as SpreadMistakes
 from littlestone.audit.auditing import AuditReport as AuditReport
+from littlestone.audit.exact.masses import Mass as Mass
 from littlestone.audit.exact.privacy_curve import PrivacyCurve as PrivacyCurve
 from littlestone.audit.exact.privacy_curve import privacy_curve as privacy_curve
+from littlestone.audit.exact.tape import TooLightError as TooLightError
+from littlestone.audit.grey_box import SensitivityError as SensitivityError
+from littlestone.audit.grey_box import Visit as Visit
 from littlestone.audit.grey_box import check_sensitivity as check_sensitivity
 from littlestone.audit.two_worlds import Subject as Subject
+from littlestone.audit.two_worlds import TwoWorldAdversary as TwoWorldAdversary
+from littlestone.concepts.ball import RationalBall as RationalBall
 from littlestone.concepts.classes.aggregation import aggregate as aggregate
 from littlestone.concepts.classes.aggregation import complement as complement
 from littlestone.concepts.classes.aggregation import labelled as labelled
@@ -42,6 +48,8 @@ from littlestone.concepts.dimensions.dual import dual_vc_dimension as dual_vc_di
 from littlestone.concepts.dimensions.littlestone import (
     littlestone_dimension as littlestone_dimension,
 )
+from littlestone.concepts.dimensions.mistake_trees import Leaf as Leaf
+from littlestone.concepts.dimensions.mistake_trees import Vertex as Vertex
 from littlestone.concepts.dimensions.mistake_trees import shattered_tree as shattered_tree
 from littlestone.concepts.dimensions.randomized import (
     randomized_littlestone_dimension as randomized_littlestone_dimension,
@@ -51,24 +59,47 @@ from littlestone.concepts.hypotheses.rules import Rule as Rule
 from littlestone.concepts.hypotheses.table import TableHypothesis as TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote as MajorityVote
 from littlestone.concepts.json_form import hypothesis_from_json as hypothesis_from_json
+from littlestone.concepts.protocols import ConceptClass as ConceptClass
+from littlestone.concepts.protocols import Domain as Domain
+from littlestone.concepts.protocols import Hypothesis as Hypothesis
+from littlestone.concepts.schema import Category as Category
+from littlestone.concepts.schema import Numeric as Numeric
 from littlestone.concepts.schema import Schema as Schema
+from littlestone.errors import BudgetExceededError as BudgetExceededError
+from littlestone.errors import HaltedError as HaltedError
+from littlestone.errors import HorizonExceededError as HorizonExceededError
+from littlestone.errors import LittlestoneError as LittlestoneError
+from littlestone.errors import NotRealizableError as NotRealizableError
+from littlestone.errors import RetiredError as RetiredError
+from littlestone.errors import SnapshotError as SnapshotError
 from littlestone.errors import TooFewExamplesError as TooFewExamplesError
+from littlestone.experts.batches import Batches as Batches
+from littlestone.experts.dartboard_plan import DartboardPlan as DartboardPlan
 from littlestone.experts.exponential_weights import ExponentialWeights as ExponentialWeights
 from littlestone.experts.hedge import Hedge as Hedge
 from littlestone.experts.lazy_switching import LazySwitching as LazySwitching
+from littlestone.experts.protocols import ExpertsRecipe as ExpertsRecipe
 from littlestone.experts.realizable_experts import RealizableExperts as RealizableExperts
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard as ShrinkingDartboard
 from littlestone.game.consistency import ConsistencyTracker as ConsistencyTracker
 from littlestone.game.play import play as play
+from littlestone.game.protocols import Adversary as Adversary
+from littlestone.game.protocols import Learner as Learner
+from littlestone.game.transcript import Round as Round
 from littlestone.game.transcript import Transcript as Transcript
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite as AgnosticFinite
 from littlestone.learners.golowich_livni.eager_forest import EagerForest as EagerForest
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies as FreshCopies
 from littlestone.learners.lazy_forest.plan import ForestBudgets as ForestBudgets
+from littlestone.learners.lazy_forest.plan import ForestPlan as ForestPlan
 from littlestone.learners.lazy_forest.recipe import ForestTooLargeError as ForestTooLargeError
 from littlestone.learners.lazy_forest.recipe import LazyForest as LazyForest
 from littlestone.learners.naive_recomposition import NaiveRecomposition as NaiveRecomposition
+from littlestone.learners.private_majority.plan import EpochPlan as EpochPlan
+from littlestone.learners.private_majority.plan import FreshPlan as FreshPlan
+from littlestone.learners.private_majority.plan import SampledPlan as SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority as PrivateMajority
+from littlestone.learners.run import PrivateLearner as PrivateLearner
 from littlestone.learners.run import PrivateRun as PrivateRun
 from littlestone.learners.sanitized_batches.recipe import SanitizedBatches as SanitizedBatches
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts as SanitizedExperts
@@ -81,6 +112,7 @@ from littlestone.mechanisms.count_above_threshold import (
 )
 from littlestone.mechanisms.exponential import ExponentialMechanism as ExponentialMechanism
 from littlestone.mechanisms.first_frequent import FirstFrequent as FirstFrequent
+from littlestone.mechanisms.frequent_release import FrequentRelease as FrequentRelease
 from littlestone.mechanisms.histogram import PrivateHistogram as PrivateHistogram
 from littlestone.mechanisms.laplace_count import LaplaceCount as LaplaceCount
 from littlestone.mechanisms.noise.bernoulli import BernoulliExp as BernoulliExp
@@ -90,7 +122,9 @@ from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace as T
 from littlestone.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
 from littlestone.online.halving import Halving as Halving
 from littlestone.online.perceptron import Perceptron as Perceptron
+from littlestone.online.proper import ProperOnlineLearner as ProperOnlineLearner
 from littlestone.online.proper_agnostic import ProperAgnostic as ProperAgnostic
+from littlestone.online.protocols import OnlineLearner as OnlineLearner
 from littlestone.online.sparse_majority.recipe import SparseMajority as SparseMajority
 from littlestone.online.standard_optimal import StandardOptimal as StandardOptimal
 from littlestone.online.winnow import Winnow as Winnow
@@ -106,22 +140,28 @@ from littlestone.privacy.zcdp import ZeroConcentrated as ZeroConcentrated
 from littlestone.privacy.zcdp import largest_zero_concentrated as largest_zero_concentrated
 from littlestone.proper.agnostic_empirical import AgnosticEmpirical as AgnosticEmpirical
 from littlestone.proper.irreducible import IrreducibleLearner as IrreducibleLearner
+from littlestone.proper.proper_selection import ProperLearner as ProperLearner
 from littlestone.proper.proper_selection import ProperSelection as ProperSelection
 from littlestone.proper.subsampling import Subsampled as Subsampled
 from littlestone.randomness import Randomness as Randomness
 from littlestone.randomness import keyed as keyed
 from littlestone.randomness import secure as secure
 from littlestone.randomness import seeded as seeded
+from littlestone.recommendation import Candidate as Candidate
 from littlestone.recommendation import Recommendation as Recommendation
 from littlestone.recommendation import recommend as recommend
 from littlestone.sanitizers.choose import sanitizer_for as sanitizer_for
+from littlestone.sanitizers.fooling.discriminator import Discriminator as Discriminator
 from littlestone.sanitizers.fooling.fooling_sanitizer import (
     FoolingSanitizer as FoolingSanitizer,
 )
+from littlestone.sanitizers.fooling.generator import Generator as Generator
 from littlestone.sanitizers.labels import LabelConversion as LabelConversion
+from littlestone.sanitizers.protocols import Sanitizer as Sanitizer
 from littlestone.sanitizers.realizable.realizable_sanitizer import (
     RealizableSanitizer as RealizableSanitizer,
 )
+from littlestone.sanitizers.realizable.winnow_generator import FlagGenerator as FlagGenerator
 from littlestone.sanitizers.specialised.histogram_sanitizer import (
     HistogramSanitizer as HistogramSanitizer,
 )
@@ -129,9 +169,13 @@ from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer as T
 from littlestone.sanitizers.stream.interval_sanitizer import (
     IntervalSanitizer as IntervalSanitizer,
 )
+from littlestone.service.durable import DifferentContentError as DifferentContentError
 from littlestone.service.durable import DurableRun as DurableRun
 from littlestone.service.durable import Event as Event
 from littlestone.service.durable import Receipt as Receipt
+from littlestone.service.learning import BadRowError as BadRowError
+from littlestone.service.store import RollbackError as RollbackError
+from littlestone.service.store import StoreError as StoreError
 from littlestone.theory.floors import points_floor as points_floor
 
 __all__: list[str]

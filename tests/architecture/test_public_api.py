@@ -1,8 +1,13 @@
 """The public API is a list: explicit, importable, and nothing besides."""
 
 import ast
+import dataclasses
+import inspect
+import typing
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -38,6 +43,47 @@ def test_a_name_means_the_same_when_asked_for_again() -> None:
         first = getattr(littlestone, name)
         assert getattr(littlestone, name) is first, name
         assert not isinstance(first, ModuleType), name
+
+
+def classes_in(hint: Any) -> Iterator[type]:
+    """The classes that a type hint is made of."""
+    if inspect.isclass(typing.get_origin(hint) or hint):
+        yield typing.get_origin(hint) or hint
+    for part in typing.get_args(hint):
+        yield from classes_in(part)
+
+
+def needed_for(member: Any) -> set[type]:
+    """Our classes that fields of a value, or arguments of a function, are made of."""
+    if dataclasses.is_dataclass(member):
+        names = {field.name for field in dataclasses.fields(member) if field.init}
+    elif inspect.isfunction(member):
+        names = set(inspect.signature(member).parameters)
+    else:
+        return set()
+    hints = typing.get_type_hints(member)
+    found = {kind for name in names & hints.keys() for kind in classes_in(hints[name])}
+    return {
+        kind
+        for kind in found
+        if kind.__module__.startswith("littlestone") and not kind.__name__.startswith("_")
+    }
+
+
+def test_what_public_fields_and_arguments_are_made_of_is_public() -> None:
+    members = [getattr(littlestone, name) for name in littlestone.__all__]
+    needed = set().union(*map(needed_for, members))
+    assert needed - {member for member in members if inspect.isclass(member)} == set()
+
+
+def test_every_refusal_is_public() -> None:
+    defined = {
+        node.name
+        for path in FILE.parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Error")
+    }
+    assert {name for name in defined if not name.startswith("_")} <= set(littlestone.__all__)
 
 
 def test_a_name_that_is_not_on_the_list_does_not_exist() -> None:
