@@ -1,6 +1,5 @@
 """Finite concept classes on finitely many points, with version spaces as bit sets."""
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from reprlib import repr as shorten
@@ -124,11 +123,6 @@ class FiniteClass:
 
     def __repr__(self) -> str:
         return f"FiniteClass({self.size} concepts, {self.domain.size} points)"
-
-    @property
-    def fingerprint(self) -> str:
-        """Tells classes apart that look alike: saved runs belong to one matrix."""
-        return hashlib.sha256(np.ascontiguousarray(self.matrix).tobytes()).hexdigest()
 
 
 class FiniteVersionSpace:

@@ -1,7 +1,5 @@
 """A pool of named rules over records: comparisons, equalities and their conjunctions."""
 
-import hashlib
-import json
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Self
@@ -166,11 +164,6 @@ class Stumps:
     def __repr__(self) -> str:
         names = ", ".join(part.name for part in self.schema.fields)
         return f"Stumps({self.size} rules over {names}, depth={self.depth})"
-
-    @property
-    def fingerprint(self) -> str:
-        """Tells pools apart that look alike: saved runs belong to one schema."""
-        return hashlib.sha256(json.dumps(self.schema.to_json()).encode()).hexdigest()
 
     @property
     def can_be_tabulated(self) -> bool:
