@@ -1,77 +1,174 @@
-"""The detection matrix: every control against its adversary, and how many runs it took."""
+"""The detection matrix: every subject against its adversary, every control until it is caught."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from typing import Final
 
-from littlestone.audit.auditing import AuditReport, audit
+from littlestone.audit.auditing import FIRST_STAGE, AuditReport, audit
+from littlestone.audit.exact.privacy_curve import privacy_curve
 from littlestone.audit.registry import AUDITS, CONTROLS
-from littlestone.audit.subjects import mechanism_subjects
-from littlestone.randomness import Randomness
+from littlestone.audit.two_worlds import Subject, TwoWorldAdversary, play_once
+from littlestone.game.workers import Workers
+from littlestone.randomness import Randomness, secure
 
-MOST_RUNS = 1_000_000
-CORRECT_RUNS = 200_000
-SLOW_RUNS = 20_000
-"""For learners and sanitizers, whose games take a hundred times as long."""
+EPSILON: Final = 1.0
+DELTA: Final = 1e-6
+CORRECT_GAMES: Final = 200_000
+CONTROL_GAMES: Final = 1_000_000
+CORRECT_SECONDS: Final = 10.0
+CONTROL_SECONDS: Final = 120.0
+_TRIAL: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strength:
+    """What was shown of one correct subject."""
+
+    name: str
+    games: AuditReport
+    exact: float | None
+    """Below the exact epsilon of the same game, if its coins were enumerated."""
+    seconds: float
+
+    @property
+    def share(self) -> float:
+        """The part of the claim that was shown."""
+        shown = max(self.games.epsilon_lower_bound, self.exact or 0.0)
+        return shown / self.games.claimed.epsilon
+
+    @property
+    def reached(self) -> bool:
+        return self.share >= AUDITS[self.name].goal
+
+
+def affordable(
+    subject: Subject, adversary: TwoWorldAdversary, *, seconds: float, most: int, rng: Randomness
+) -> int:
+    """As many games as take about so long, no fewer than an audit needs and at most ``most``."""
+    started = time.perf_counter()
+    for number in range(_TRIAL):
+        play_once(subject, adversary, number % 2, rng, rng)
+    each = (time.perf_counter() - started) / _TRIAL
+    return min(most, max(4 * FIRST_STAGE, int(seconds / each)))
+
+
+def strength(name: str, *, seconds: float = CORRECT_SECONDS) -> Strength:
+    """One correct subject at epsilon = 1, delta = 1e-6, in games and if possible exactly."""
+    entry, rng, started = AUDITS[name], secure(), time.perf_counter()
+    subject = entry.subject(EPSILON, DELTA)
+    runs = affordable(subject, entry.adversary, seconds=seconds, most=CORRECT_GAMES, rng=rng)
+    report = audit(subject, entry.adversary, runs=runs, rng=rng)
+    exact = None
+    if entry.exact_rounds is not None:
+        curve = privacy_curve(
+            subject,
+            entry.adversary,
+            rounds=entry.exact_rounds,
+            negligible=Fraction(1, 1 << entry.negligible_bits),
+        )
+        exact = curve.epsilon_lower_bound(subject.claimed.delta)
+    return Strength(name=name, games=report, exact=exact, seconds=time.perf_counter() - started)
+
+
+def caught(name: str, *, seconds: float = CONTROL_SECONDS) -> AuditReport:
+    """One control, played until it is caught or the time is over."""
+    control, rng = CONTROLS[name], secure()
+    subject, adversary = control.subject, control.adversary
+    runs = affordable(subject, adversary, seconds=seconds, most=CONTROL_GAMES, rng=rng)
+    return audit(subject, adversary, runs=runs, rng=rng)
+
+
+def write(
+    path: Path, *, jobs: int = 2, progress: Callable[[str], None] | None = None
+) -> tuple[list[Strength], list[AuditReport]]:
+    """Run everything and write both tables as Markdown."""
+    started = time.perf_counter()
+    workers = Workers(jobs=jobs)
+    tell = progress or (lambda _: None)
+    correct = workers.each(
+        partial(strength), list(AUDITS), progress=lambda done: tell(f"{done} subjects")
+    )
+    broken = workers.each(
+        partial(caught), list(CONTROLS), progress=lambda done: tell(f"{done} controls")
+    )
+    minutes = (time.perf_counter() - started) / 60
+    path.write_text(_page(correct, broken, jobs=jobs, minutes=minutes), encoding="utf-8")
+    return correct, broken
+
+
+def _page(
+    correct: Sequence[Strength], broken: Sequence[AuditReport], *, jobs: int, minutes: float
+) -> str:
+    reached = sum(row.reached for row in correct)
+    found = sum(report.violation for report in broken)
+    return HEADER.format(
+        correct="\n".join(map(_correct_line, correct)),
+        broken="\n".join(map(_broken_line, broken)),
+        games=f"{CORRECT_GAMES:,}",
+        most=f"{CONTROL_GAMES:,}",
+        correct_seconds=f"{CORRECT_SECONDS:g}",
+        control_seconds=f"{CONTROL_SECONDS:g}",
+        reached=f"{reached} of {len(correct)}",
+        found=f"{found} of {len(broken)}",
+        remarks="\n".join(
+            f"- `{name}`: {entry.remark}" for name, entry in AUDITS.items() if entry.remark
+        ),
+        jobs=jobs,
+        minutes=f"{minutes:.0f}",
+    )
+
+
+def _correct_line(row: Strength) -> str:
+    claimed, exact = row.games.claimed, "–" if row.exact is None else f"{row.exact:.3f}"
+    goal = f"{AUDITS[row.name].goal:g}{'' if row.reached else ', missed'}"
+    return (
+        f"| {row.name} | {claimed.epsilon:g} | {claimed.delta:g} | {row.games.runs:,} | "
+        f"{row.games.epsilon_lower_bound:.3f} | {exact} | {row.share:.2f} | {goal} | "
+        f"{row.seconds:.1f} |"
+    )
+
+
+def _broken_line(report: AuditReport) -> str:
+    runs = f"{report.runs:,}" if report.violation else f"not caught in {report.runs:,}"
+    return (
+        f"| {report.subject} | {CONTROLS[report.subject].bug} | {report.adversary} | "
+        f"{report.claimed.epsilon:g} | {report.claimed.delta:g} | "
+        f"{report.epsilon_lower_bound:.2f} | {runs} |"
+    )
+
 
 HEADER = """# What the auditor finds
 
-Regenerated by `make audit` with fresh randomness. An epsilon lower bound exceeds the true epsilon
-with probability at most 1e-4. A correct one shows how strong its adversary is; a broken one
-must exceed its claim.
+Written by `make audit`, whole, with fresh randomness ({jobs} processes, {minutes} minutes). An
+audit can refute a promise; it never says “private”.
 
 ## Correct subjects
 
-| subject | claimed epsilon | delta | lower bound | runs | seconds |
-|---|---|---|---|---|---|
-{mechanisms}
+Every private part of the library, on an instance so small that its games are short, at the budget
+in the table. *Games* is how many were played, at most {games} or about {correct_seconds} seconds;
+*shown in games* is an ε that they refute at this δ, wrong with probability at most 1e-4. *Exact*
+is a lower end of the exact ε of the same game at this δ, from enumerating all coins
+(`littlestone.privacy_curve`); it is never wrong. *Share* is the larger of the two over the claim.
+A correct subject must stay at or below 1, and its adversary should come near it: {reached} reach
+their goal.
 
-## Broken mechanisms (up to {most} runs, stopped at the first proof)
+| subject | claimed ε | δ | games | shown in games | exact | share | goal | seconds |
+|---|---|---|---|---|---|---|---|---|
+{correct}
 
-| control | bug | adversary | claimed epsilon | lower bound | runs needed |
-|---|---|---|---|---|---|
-{controls}
+{remarks}
+
+## Controls
+
+Each is wrong in one place, claims what its author believed, and must be refuted: {found} are. A
+game is played up to {most} times or for about {control_seconds} seconds, and the audit stops at
+the first proof; *games* is how many that took. The bound is wrong with probability at most 1e-4.
+
+| control | bug | adversary | claimed ε | δ | ε is at least | games |
+|---|---|---|---|---|---|---|
+{broken}
 """
-
-
-def correct_mechanisms(
-    rng: Randomness, *, progress: Callable[[str], None] | None = None
-) -> dict[str, AuditReport]:
-    """Audit every correct subject at epsilon = 1, delta = 1e-6."""
-    found = {}
-    for name, entry in AUDITS.items():
-        if progress is not None:
-            progress(name)
-        runs = CORRECT_RUNS if entry in mechanism_subjects.AUDITS else SLOW_RUNS
-        found[name] = audit(entry.subject(1.0, 1e-6), entry.adversary, runs=runs, rng=rng)
-    return found
-
-
-def controls(
-    rng: Randomness,
-    *,
-    runs: int = MOST_RUNS,
-    progress: Callable[[str], None] | None = None,
-) -> dict[str, AuditReport]:
-    """Audit every broken mechanism until it is caught."""
-    found = {}
-    for name, control in CONTROLS.items():
-        if progress is not None:
-            progress(name)
-        found[name] = audit(control.subject, control.adversary, runs=runs, rng=rng)
-    return found
-
-
-def write(path: Path, *, correct: dict[str, AuditReport], caught: dict[str, AuditReport]) -> None:
-    """Write both tables as Markdown."""
-    mechanisms = "\n".join(
-        f"| {name} | {report.claimed.epsilon:g} | {report.claimed.delta:g} | "
-        f"{report.epsilon_lower_bound:.3f} | {report.runs} | {report.seconds:.1f} |"
-        for name, report in correct.items()
-    )
-    rows = "\n".join(
-        f"| {name} | {CONTROLS[name].bug} | {report.adversary} | {report.claimed.epsilon:g} | "
-        f"{report.epsilon_lower_bound:.2f} | {report.runs if report.violation else 'not caught'} |"
-        for name, report in caught.items()
-    )
-    text = HEADER.format(correct=CORRECT_RUNS, most=MOST_RUNS, mechanisms=mechanisms, controls=rows)
-    path.write_text(text, encoding="utf-8")

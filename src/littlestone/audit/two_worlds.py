@@ -138,6 +138,14 @@ class Audit:
     subject: Callable[[float, float], Subject]
     adversary: TwoWorldAdversary
     summary: str
+    goal: float = 0.8
+    """The share of the claim that the adversary should show, in games or exactly."""
+    exact_rounds: int | None = None
+    """How many inputs the game has at most, where all of its coins can be enumerated."""
+    negligible_bits: int = 40
+    """Cases of a smaller probability than 2**-bits are left out of the enumeration."""
+    remark: str = ""
+    """Why the goal is missed, where the claim is loose and not the adversary weak."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

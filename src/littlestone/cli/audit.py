@@ -40,7 +40,7 @@ def run(
     """Audit one mechanism or one control, or write the whole detection matrix."""
     rng = secure() if seed is None else seeded(seed)
     if write_matrix is not None:
-        _matrix(write_matrix, rng)
+        _matrix(write_matrix)
     elif broken is not None:
         control = lookup(CONTROLS, broken, kind="broken mechanism")
         note = f"the bug: {control.bug}"
@@ -92,18 +92,15 @@ def _record(report: AuditReport) -> dict[str, object]:
     }
 
 
-def _matrix(path: Path, rng: Randomness) -> None:
+def _matrix(path: Path) -> None:
     console = Console()
-
-    def tell(name: str) -> None:
-        console.print(f"[dim]{name}[/]")
-
-    correct = matrix.correct_mechanisms(rng, progress=tell)
-    caught = matrix.controls(rng, progress=tell)
-    matrix.write(path, correct=correct, caught=caught)
-    missed = [name for name, report in caught.items() if not report.violation]
-    console.print(f"{path}: {len(caught) - len(missed)} of {len(caught)} controls caught")
-    if missed or any(report.violation for report in correct.values()):
+    correct, broken = matrix.write(path, progress=lambda done: console.print(f"[dim]{done}[/]"))
+    missed = [report for report in broken if not report.violation]
+    weak = [row.name for row in correct if not row.reached]
+    console.print(f"{path}: {len(broken) - len(missed)} of {len(broken)} controls caught")
+    if weak:
+        console.print(f"below their goal: {', '.join(weak)}")
+    if missed or any(row.games.violation for row in correct):
         raise typer.Exit(VIOLATION)
 
 

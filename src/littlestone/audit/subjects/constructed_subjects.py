@@ -90,5 +90,6 @@ AUDITS = (
         subject=lambda epsilon, delta: construction(small(epsilon, delta)),
         adversary=TwoBorderlineKeys(),
         summary="SanitizedExperts on points: one example moved between two borderline keys",
+        goal=0.6,
     ),
 )

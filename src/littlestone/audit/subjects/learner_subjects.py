@@ -12,13 +12,22 @@ from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 
 
 def _audit(
-    name: str, recipe: Callable[[float, float], Any], adversary: TwoWorldAdversary, summary: str
+    name: str,
+    recipe: Callable[[float, float], Any],
+    adversary: TwoWorldAdversary,
+    summary: str,
+    *,
+    exact_rounds: int | None = None,
+    remark: str = "",
 ) -> Audit:
     return Audit(
         name=name,
         subject=lambda epsilon, delta: Subject.learner(recipe(epsilon, delta)),
         adversary=adversary,
         summary=summary,
+        goal=0.6,
+        exact_rounds=exact_rounds,
+        remark=remark,
     )
 
 
@@ -61,6 +70,7 @@ AUDITS = (
         lambda epsilon, _: small.fresh_majority(epsilon),
         attacks.FirstMistake(),
         "PrivateMajority with fresh evidence: a mistake or none, and which witness is drawn",
+        exact_rounds=1,
     ),
     _audit(
         "private-majority-sampled",

@@ -57,6 +57,7 @@ AUDITS = (
         subject=lambda epsilon, _: monitor(CountAboveThreshold(epsilon=epsilon, threshold=1)),
         adversary=FirstRound(),
         summary="one-sided AboveThreshold: one bit changed in the first round",
+        exact_rounds=1,
     ),
     Audit(
         name="private-histogram",
@@ -67,17 +68,20 @@ AUDITS = (
             notice=lambda released: released.get("key", 0),
         ),
         summary="PrivateHistogram: one element added",
+        exact_rounds=1,
     ),
     Audit(
         name="exponential",
         subject=lambda epsilon, _: selection(ExponentialMechanism(epsilon=epsilon)),
         adversary=ONE_UP_OTHERS_DOWN,
         summary="exponential mechanism: one score up, all others down",
+        exact_rounds=1,
     ),
     Audit(
         name="laplace-count",
         subject=lambda epsilon, _: laplace_count(epsilon),
         adversary=OneQuestion(zero=0, one=1),
         summary="discrete Laplace noise on a count: the count moves by one",
+        exact_rounds=1,
     ),
 )

@@ -133,6 +133,7 @@ AUDITS = (
         subject=lambda epsilon, _: proper(ProperSelection(concepts=SINGLED_OUT, epsilon=epsilon)),
         adversary=OneQuestion(zero=[(0, 1)], one=[(0, 0)], notice=says(0)),
         summary="ProperSelection: one example, with one label or the other",
+        exact_rounds=1,
     ),
     Audit(
         name="permute-and-flip-selection",
@@ -147,29 +148,34 @@ AUDITS = (
         subject=_sparse_sample,
         adversary=OneQuestion(zero=_lists(49), one=_lists(48)),
         summary="SparseSample: one list of a hundred replaced",
+        exact_rounds=1,
     ),
     Audit(
         name="irreducible-learner",
         subject=_irreducible,
         adversary=OneQuestion(zero=coins(61, BLOCKS), one=coins(60, BLOCKS), notice=says(0)),
         summary="IrreducibleLearner: one label flipped, which one teacher sees",
+        goal=0.5,
     ),
     Audit(
         name="subsampled-selection",
         subject=_subsampled,
         adversary=OneQuestion(zero=coins(1, 10), one=coins(0, 10), notice=says(0)),
         summary="Subsampled: ten draws from ten examples, one label flipped",
+        goal=0.5,
     ),
     Audit(
         name="algorithm-4",
         subject=_agnostic,
         adversary=OneQuestion(zero=[(0, 1)] + [(1, 0)] * 7, one=[(1, 0)] * 8, notice=says(0)),
         summary="AgnosticEmpirical: one of eight examples replaced, of which one is sampled",
+        goal=0.5,
     ),
     Audit(
         name="algorithm-3",
         subject=_batches,
         adversary=FirstOfTheBatch(zero=(0, 1), one=(0, 0), others=((1, 1),), point=0),
         summary="SanitizedBatches: the first example of a batch of two",
+        goal=0.5,
     ),
 )

@@ -1,5 +1,6 @@
 """The library's sanitizers in the two-world game."""
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -68,16 +69,17 @@ def near(share: float) -> int:
 
 
 def _fooling(epsilon: float, delta: float) -> Subject:
+    """The second guess is as far above the data as the first one was below them."""
     budget = MixedBudget.split(epsilon=epsilon, delta=delta, watching=WATCHING)
     discriminator = FiniteDiscriminator(
-        rounds=1,
+        rounds=2,
         threshold=0.05,
-        choose_epsilon=budget.selection_epsilon(1),
+        choose_epsilon=budget.selection_epsilon(2),
         test_epsilon=budget.epsilon,
     )
     recipe = FoolingSanitizer(
         concepts=ALTERNATIVE,
-        generator=HedgeGenerator(step=0.5),
+        generator=HedgeGenerator(step=math.log(1.5)),
         discriminator=discriminator,
         delta=delta,
     )
@@ -139,6 +141,9 @@ AUDITS = (
             notice=_two_counts,
         ),
         summary="HistogramSanitizer: one key replaced by another",
+        goal=0.5,
+        exact_rounds=1,
+        negligible_bits=20,
     ),
     Audit(
         name="tree-sanitizer",
@@ -151,17 +156,24 @@ AUDITS = (
             notice=lambda release: round(22 * release.weights[0]),
         ),
         summary="TreeSanitizer: one point moved to the next cell",
+        goal=0.5,
+        exact_rounds=1,
+        negligible_bits=20,
     ),
     Audit(
         name="fooling-sanitizer",
         subject=_fooling,
         adversary=OneQuestion(
-            # A surplus of 1,000 or 999 where 1,000 is the threshold; the choice is nearly certain.
+            # Both guesses are 1,000 off, where 1,000 is the threshold, or one 999 and one 1,001:
+            # what makes a yes to the first more likely makes one to the second less likely.
             zero=np.repeat([0, 1], [9_000, 11_000]),
             one=np.repeat([0, 1], [9_001, 10_999]),
-            notice=lambda release: release.weights[1] > release.weights[0],
+            notice=lambda release: round(100 * release.weights[1]),
         ),
         summary="FoolingSanitizer: one example that makes an objection more likely",
+        goal=0.5,
+        exact_rounds=1,
+        negligible_bits=20,
     ),
     Audit(
         name="realizable-sanitizer",
@@ -170,6 +182,9 @@ AUDITS = (
             zero=[0] * 8 + [1] * 12, one=[0] * 9 + [1] * 11, notice=lambda release: release.won
         ),
         summary="RealizableSanitizer: one example that makes an objection more likely",
+        goal=0.5,
+        exact_rounds=1,
+        negligible_bits=20,
     ),
     Audit(
         name="label-conversion",
@@ -180,11 +195,13 @@ AUDITS = (
             notice=lambda release: release.share >= 0.5,
         ),
         summary="LabelConversion: one label flipped",
+        goal=0.5,
     ),
     Audit(
         name="interval-sanitizer",
         subject=_intervals,
         adversary=FirstOfTwo(),
         summary="IntervalSanitizer: the first of two examples replaced",
+        goal=0.5,
     ),
 )
