@@ -110,10 +110,40 @@ class Tape(Randomness):
     def below_many(self, bound: int, count: int) -> NDArray[np.int64]:
         return np.array([int(self.below(bound)) for _ in range(count)], dtype=np.int64)
 
-    def permutation(self, count: int) -> NDArray[np.int64]:
-        left = list(range(count))
-        order = [left.pop(self.below(len(left))) for _ in range(count)]
-        return np.array(order, dtype=np.int64)
+    def permutation(self, count: int) -> Any:
+        return Order(self, count)
+
+
+class Order:
+    """A random order of 0 .. count-1; who wants the first few only has no more decided."""
+
+    __slots__ = ("_count", "_known", "_left", "_tape")
+
+    def __init__(self, tape: Tape, count: int) -> None:
+        self._tape, self._count = tape, count
+        self._known: list[int] = []
+        self._left = list(range(count))
+
+    def _first(self, count: int) -> NDArray[np.int64]:
+        while len(self._known) < count:
+            place = int(self._tape.below(len(self._left)))
+            self._known.append(self._left.pop(place))
+        return np.array(self._known[:count], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, part: Any) -> Any:
+        if isinstance(part, slice) and part.start is None and part.step is None:
+            return self._first(len(range(self._count)[part]))
+        return self._first(self._count)[part]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.int64]:
+        del copy
+        return self._first(self._count).astype(dtype or np.int64)
+
+    def tolist(self) -> list[int]:
+        return [int(place) for place in self._first(self._count)]
 
 
 class Unknown(Protocol):

@@ -7,6 +7,8 @@ from typing import Any
 from littlestone.audit.adversaries import learner_attacks as attacks
 from littlestone.audit.subjects import small_learners as small
 from littlestone.audit.two_worlds import Audit, Subject, TwoWorldAdversary
+from littlestone.concepts.classes.points import Points
+from littlestone.learners.naive_recomposition import NaiveRecomposition
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 
@@ -18,6 +20,7 @@ def _audit(
     summary: str,
     *,
     exact_rounds: int | None = None,
+    negligible_bits: int = 24,
     remark: str = "",
 ) -> Audit:
     return Audit(
@@ -27,6 +30,7 @@ def _audit(
         summary=summary,
         goal=0.6,
         exact_rounds=exact_rounds,
+        negligible_bits=negligible_bits,
         remark=remark,
     )
 
@@ -37,7 +41,7 @@ def _halting_forest(epsilon: float, delta: float) -> Restarting:
 
 def _endless_majority(epsilon: float, delta: float) -> UnknownHorizon:
     del delta  # pure
-    return UnknownHorizon(learner=small.fresh_majority(epsilon), first_rounds=2)
+    return UnknownHorizon(learner=small.fresh_majority(epsilon), first_rounds=1)
 
 
 AUDITS = (
@@ -46,6 +50,14 @@ AUDITS = (
         small.listing_forest,
         attacks.ListMembership(),
         "LazyForest: one element exchanged on the last list, two keys at its threshold",
+    ),
+    _audit(
+        "lazy-forest-last-layer",
+        small.one_concept_forest,
+        attacks.FirstMistake(),
+        "LazyForest of one concept: its only layer is the last one, which pays the whole budget",
+        exact_rounds=1,
+        negligible_bits=40,
     ),
     _audit(
         "lazy-forest-early",
@@ -77,6 +89,18 @@ AUDITS = (
         small.sampled_majority,
         attacks.FirstMistake(),
         "PrivateMajority with sampled votes: a mistake or none, and which concept is drawn",
+        exact_rounds=1,
+    ),
+    _audit(
+        "naive-recomposition",
+        lambda epsilon, delta: NaiveRecomposition(
+            concepts=Points(12), rounds=2, epsilon=epsilon, delta=delta
+        ),
+        attacks.FirstMistake(),
+        "NaiveRecomposition: the only priced draw, after an example with one label or the other",
+        exact_rounds=1,
+        negligible_bits=40,
+        remark="the budget is zCDP, and its conversion to this delta costs more than half of it",
     ),
     _audit(
         "eager-forest",
@@ -89,6 +113,7 @@ AUDITS = (
         small.fresh_copies,
         attacks.FirstRelease(),
         "FreshCopies: one example more or less; nothing is published below epsilon = 30 or so",
+        remark="at this epsilon nothing is ever published, in neither world",
     ),
     _audit(
         "restarting",
@@ -99,7 +124,9 @@ AUDITS = (
     _audit(
         "unknown-horizon",
         _endless_majority,
-        attacks.FirstMistake(after=2),
+        attacks.FirstMistake(after=1),
         "UnknownHorizon of a PrivateMajority: the first mistake of the second epoch",
+        exact_rounds=2,
+        negligible_bits=20,
     ),
 )

@@ -1,9 +1,11 @@
 """The library's mechanisms in the two-world game."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from littlestone.audit.adversaries.questions import FirstRound, OneQuestion
 from littlestone.audit.two_worlds import Audit, Conversation, Subject
+from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.histogram import PrivateHistogram
@@ -12,6 +14,8 @@ from littlestone.randomness import Randomness
 
 # One favoured element against this many others: the ratio shows 92 % of epsilon, often enough.
 OTHERS = 12
+# So many noes that the threshold's noise is known to be large.
+NOES = 40
 # Far enough above the list threshold for truncation not to matter.
 COPIES = 60
 
@@ -28,6 +32,20 @@ def monitor(recipe: CountAboveThreshold) -> Subject:
         return None, lambda bit: not run.halted and run.observe(bit)
 
     return Subject(name=repr(recipe), claimed=recipe.guarantee(), open=start)
+
+
+def queries(recipe: AboveThreshold) -> Subject:
+    """Takes a list of true answers, says which of them are above, up to the first."""
+
+    def ask(values: Sequence[int], *, rng: Randomness) -> tuple[bool, ...]:
+        run, said = recipe.start(rng=rng), []
+        for value in values:
+            said.append(run.ask(value))
+            if run.halted:
+                break
+        return tuple(said)
+
+    return Subject.one_shot(recipe, ask)
 
 
 def selection(recipe: ExponentialMechanism) -> Subject:
@@ -57,6 +75,13 @@ AUDITS = (
         subject=lambda epsilon, _: monitor(CountAboveThreshold(epsilon=epsilon, threshold=1)),
         adversary=FirstRound(),
         summary="one-sided AboveThreshold: one bit changed in the first round",
+        exact_rounds=1,
+    ),
+    Audit(
+        name="above-threshold-queries",
+        subject=lambda epsilon, _: queries(AboveThreshold(epsilon=epsilon, threshold=0)),
+        adversary=OneQuestion(zero=[-1] * NOES + [0], one=[0] * NOES + [-1], notice=len),
+        summary="AboveThreshold: many queries go up by one, and the one that ends it goes down",
         exact_rounds=1,
     ),
     Audit(

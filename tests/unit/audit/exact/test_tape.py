@@ -4,6 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from littlestone.audit.exact.laws import enumerable
@@ -44,6 +45,14 @@ def test_all_orders_are_equally_likely() -> None:
     known = law(lambda tape: tuple(tape.permutation(3).tolist()))
     assert len(known.views) == 6
     assert all(close(known, view, Fraction(1, 6)) for view in known.views)
+
+
+def test_of_an_order_only_the_wanted_part_is_decided() -> None:
+    known = law(lambda tape: int(tape.permutation(20)[:1][0]))
+    assert known.runs == 20
+    assert all(close(known, first, Fraction(1, 20)) for first in range(20))
+    seats = law(lambda tape: tuple(np.arange(3)[np.asarray(tape.permutation(3))].tolist()))
+    assert len(seats.views) == 6
 
 
 def test_a_large_number_is_cut_where_it_is_compared() -> None:
