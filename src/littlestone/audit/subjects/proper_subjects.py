@@ -167,7 +167,8 @@ AUDITS = (
         goal=0.5,
         exact_rounds=1,
         remark=(
-            "the claim is the general one for subsampling; for two concepts the inner draw shows half of its own epsilon, and no dataset of three shows more than the exact number"
+            "the claim is the general one for subsampling; of two concepts the inner draw shows half "
+            "of its own epsilon"
         ),
     ),
     Audit(
@@ -178,7 +179,8 @@ AUDITS = (
         goal=0.5,
         exact_rounds=1,
         remark=(
-            "the claim is loose, not the adversary weak: it pays for any inner learner and any projection, while the draw by the inner scores moves by hundredths"
+            "the claim is loose, not the adversary weak: it pays for any inner learner and any "
+            "projection, and here the draw by the inner scores moves by hundredths"
         ),
     ),
     Audit(
