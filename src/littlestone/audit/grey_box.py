@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 
 from littlestone.audit.coins import Place, RoundCoins, rekeyed
 from littlestone.audit.substitution import replaced
+from littlestone.audit.two_worlds import look
 from littlestone.errors import LittlestoneError
 from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
@@ -46,6 +48,23 @@ class Difference:
     recipe: object
     before: Any
     after: Any
+
+    def price(self) -> Fraction:
+        """What it costs the changed example, in epsilon; the parts of one mechanism add up.
+
+        A bit of a count costs all of its epsilon, an exchanged key too, and half an exchange
+        half of it; a draw costs its rate times the width of the change of scores.
+        """
+        recipe = self.recipe
+        if isinstance(recipe, ExponentialMechanism):
+            change = np.asarray(self.after) - np.asarray(self.before)
+            return recipe.eta * int(change.max() - change.min())
+        if isinstance(recipe, PrivateHistogram):
+            cells = 2 if recipe.neighbours == "replace" else 1
+            return Fraction(recipe.epsilon) * len(_changes(self.before, self.after)) / cells
+        if isinstance(recipe, CountAboveThreshold | FirstFrequent | AboveThreshold):
+            return Fraction(recipe.epsilon)
+        raise SensitivityError(f"it is not known what {recipe!r} costs")
 
 
 @dataclass(slots=True)
@@ -109,12 +128,14 @@ def _compare_keys(differences: Sequence[Difference]) -> None:
             raise SensitivityError("more than one key of FirstFrequent changed")
 
 
+def _changes(before: Counter[Hashable], after: Counter[Hashable]) -> list[int]:
+    return sorted(after[key] - before[key] for key in before | after if after[key] != before[key])
+
+
 def _compare_counts(
     recipe: PrivateHistogram, before: Counter[Hashable], after: Counter[Hashable]
 ) -> None:
-    changes = sorted(
-        after[key] - before[key] for key in before | after if after[key] != before[key]
-    )
+    changes = _changes(before, after)
     allowed = [[], [1], [-1]]
     if recipe.neighbours == "replace":
         allowed.append([-1, 1])
@@ -276,16 +297,37 @@ def check_sensitivity(
     instead: tuple[Any, int],
     seed: int,
     places: Sequence[Place] = (),
+    adds_up: bool = True,
 ) -> list[Visit]:
     """Run ``recipe`` on ``stream`` and on its neighbour with one example changed.
 
-    Raises ``SensitivityError`` where a mechanism's input differs by more than declared or control
-    flow differs; returns the visits of the first run. Coins are the same in the same round of both
-    worlds, and those of the methods in ``places`` whatever was drawn before them in the round.
+    Raises ``SensitivityError`` where a mechanism's input differs by more than declared, where
+    control flow differs, and where the example pays more, over all visits that differ, than the
+    recipe promises (unless ``adds_up`` is False: promises that are no sums, of zCDP for example);
+    returns the visits of the first run. Coins are the same in the same round of both worlds, and
+    those of the methods in ``places`` whatever was drawn before them in the round.
     """
     record = Record()
     _replay(recipe, stream, changed_round, instead, seed, places, record)
+    promised = getattr(recipe, "per_example", None)
+    paid = total_price(record.differences)
+    if adds_up and promised is not None and paid > Fraction(promised.epsilon):
+        raise SensitivityError(
+            f"one example pays {float(paid):g} where {promised.epsilon:g} is promised"
+        )
     return record.visits
+
+
+def total_price(found: Sequence[Difference]) -> Fraction:
+    """What one example pays over all visits that differ; an exchange of keys is paid once."""
+    keys = [difference for difference in found if isinstance(difference.recipe, FirstFrequent)]
+    others = [
+        difference for difference in found if not isinstance(difference.recipe, FirstFrequent)
+    ]
+    left = [difference for difference in keys if difference.before is not None]
+    came = [difference for difference in keys if difference.after is not None]
+    once = max(left, came, key=len)
+    return sum((difference.price() for difference in (*once, *others)), Fraction(0))
 
 
 def differences(
@@ -318,7 +360,7 @@ def _replay(
         first = _published(recipe, stream, seed, places)
         record.expected = iter(record.visits)
         second = _published(recipe, neighbour, seed, places)
-    if first != second:
+    if list(map(look, first)) != list(map(look, second)):
         raise SensitivityError("something was published that no mechanism released")
     if next(record.expected, None) is not None:
         raise SensitivityError("control flow depends on the data: a mechanism was not asked")

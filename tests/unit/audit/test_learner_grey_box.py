@@ -24,6 +24,7 @@ from littlestone.audit.grey_box import (
     SensitivityError,
     check_sensitivity,
     differences,
+    total_price,
 )
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -32,6 +33,7 @@ from littlestone.learners.golowich_livni import eager_forest
 from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
 from littlestone.learners.lazy_forest import algorithm as lazy_forest_engine
+from littlestone.learners.lazy_forest.layer import ForestTable
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
@@ -260,6 +262,72 @@ def test_a_broken_forest_is_noticed(recipe: LazyForest) -> None:
             check_sensitivity(
                 recipe, LONG, changed_round=changed, instead=instead, seed=seed, places=PLACES
             )
+
+
+def test_what_one_example_pays_adds_up_to_the_whole_promise_and_no_further() -> None:
+    """An early example pays for a switch and for lists, one of the last layer 16 for a switch."""
+    forest = small_forest()
+    prices = {
+        changed: total_price(
+            differences(
+                forest,
+                LONG,
+                changed_round=changed,
+                instead=(LONG[changed][0], 1 - LONG[changed][1]),
+                seed=3,
+                places=PLACES,
+            )
+        )
+        for changed in range(len(LONG))
+    }
+    assert max(prices.values()) == 16 == forest.guarantee().epsilon
+    assert {Fraction(4), Fraction(10)} <= set(prices.values())
+
+
+def test_a_forest_kept_across_restarts_is_noticed_by_the_sum_only() -> None:
+    """Each release is priced rightly, but old examples are in the lists of every later copy."""
+    recipe = small_forest(broken._changed(broken._KeepsTheForest))
+    stream = LONG * 3
+    paid = Fraction(0)
+    for seed in range(20):
+        found = differences(
+            recipe, stream, changed_round=seed, instead=(2, 0), seed=seed, places=PLACES
+        )
+        paid = max(paid, total_price(found))
+    assert paid > recipe.guarantee().epsilon
+    with pytest.raises(SensitivityError, match="one example pays"):
+        for seed in range(20):
+            check_sensitivity(
+                recipe, stream, changed_round=seed, instead=(2, 0), seed=seed, places=PLACES
+            )
+
+
+@pytest.mark.parametrize("early", [True, False])
+@streams(60)
+def test_the_packed_forest_that_is_run_keeps_to_its_prices(
+    early: bool, stream: Stream, changed: int, instead: tuple[int, int], seed: int
+) -> None:
+    """The table itself, as ``calibrated`` plans it; its slots are so many that no two meet."""
+    recipe = LazyForest.calibrated(concepts=Points(), rounds=1000, epsilon=8.0, delta=0.3)
+    if not early:
+        numbers = replace(
+            recipe.plan,
+            early_release=False,
+            mistakes_per_layer=(12, 2),
+            margins=(1, 1),
+            list_thresholds=(recipe.histogram(1).noise_bound + 1,),
+            budgets=ForestBudgets.from_listing(8.0, (PrivacyGuarantee(epsilon=6.0, delta=0.3),)),
+        )
+        recipe = replace(recipe, plan=numbers)
+    assert recipe.plan.packed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lazy_forest_engine, "ForestTable", ForestTable)
+        check_sensitivity(
+            recipe, stream, changed_round=changed, instead=instead, seed=seed, places=TABLE
+        )
+
+
+TABLE: tuple[Place, ...] = ((ForestTable, "insert"), (ForestTable, "update"))
 
 
 def test_a_second_key_is_noticed() -> None:

@@ -167,8 +167,8 @@ AUDITS = (
         goal=0.5,
         exact_rounds=1,
         remark=(
-            "the claim is the general one for subsampling; of two concepts the inner draw shows half "
-            "of its own epsilon"
+            "the claim is the general one for subsampling; of two concepts the inner draw shows "
+            "half of its own epsilon"
         ),
     ),
     Audit(
