@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,7 +134,17 @@ class Rule:
         return None
 
 
-def corners(rules: Sequence[Rule]) -> Iterator[Cells]:
+class Asks(Protocol):
+    """A function of records that depends on nothing but the answers to some conditions."""
+
+    @property
+    def schema(self) -> Schema: ...
+
+    @property
+    def conditions(self) -> tuple[Condition, ...] | None: ...
+
+
+def corners(rules: Sequence[Asks]) -> Iterator[Cells]:
     """Points, in order, one of which lies wherever some combination of the rules does.
 
     A field matters only through the cells at which a rule begins or has just ended.

@@ -1,0 +1,236 @@
+"""A decision tree over records: questions about single fields, a label at every leaf."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.hypotheses.rules import Condition, corners, first_difference
+from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.concepts.schema import Cells, Schema
+
+Node = Label | tuple[Condition, "Node", "Node"]
+"""A label, or a condition with the node where it holds and the node where it does not."""
+
+_DEEPEST = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecisionTree:
+    """The label of the leaf that a record comes to.
+
+    Branches that no record can reach and questions whose answer changes nothing are left out.
+    Two trees over one schema are equal exactly when they are the same function.
+
+    >>> schema = Schema.from_mapping(
+    ...     {"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA"]}}
+    ... )
+    >>> late = DecisionTree(schema, ((0, 2, 2), ((1, 0, 0), 1, 0), 0))
+    >>> late({"delay": 20, "carrier": "UA"}), late({"delay": 20, "carrier": "AA"})
+    (1, 0)
+    >>> print(late.text())
+    if delay >= 15:
+        if carrier == 'UA':
+            1
+        else:
+            0
+    else:
+        0
+    >>> late == DecisionTree(schema, ((1, 0, 0), ((0, 2, 2), 1, 0), 0))
+    True
+    >>> DecisionTree.from_json(late.to_json()) == late
+    True
+    """
+
+    schema: Schema
+    root: Node
+    _normal: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _check(self.schema, self.root, _DEEPEST)
+        everything = tuple((0, part.cells - 1) for part in self.schema.fields)
+        object.__setattr__(self, "root", _pruned(self.root, everything))
+        object.__setattr__(self, "_normal", _normal_form(self.root, everything))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DecisionTree):
+            return NotImplemented
+        return self._normal == other._normal and self.schema == other.schema
+
+    def __hash__(self) -> int:
+        return hash((self.schema, self._normal))
+
+    @property
+    def domain(self) -> Schema:
+        return self.schema
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """Every question of the tree."""
+        return tuple(_questions(self.root))
+
+    def __call__(self, x: Any, /) -> Label:
+        cells, node = self.schema.check(x), self.root
+        while isinstance(node, tuple):
+            (number, low, high), holds, fails = node
+            node = holds if low <= cells[number] <= high else fails
+        return node
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        cells = self.schema.check_many(xs)
+        labels = np.empty(len(cells), dtype=np.uint8)
+        _write(self.root, cells, np.arange(len(cells)), labels)
+        return labels
+
+    def disagreement(self, other: Hypothesis, /) -> Cells | None:
+        """The first of the points between which both are constant; else of all points."""
+        if self == other:
+            return None
+        members = getattr(other, "members", (other,))
+        known = all(hasattr(member, "conditions") for member in members)
+        return first_difference(self, other, corners([self, *members]) if known else self.schema)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "decision_tree", "schema": self.schema.to_json(), "root": _json(self.root)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        return cls(Schema.from_json(data.get("schema")), _from_json(data.get("root"), _DEEPEST))
+
+    def describe(self) -> str:
+        return _words(self.root, self.schema)
+
+    def text(self) -> str:
+        """The tree as nested questions, a line for each."""
+        return "\n".join(_lines(self.root, self.schema, ""))
+
+
+def _check(schema: Schema, node: Node, depth: int) -> None:
+    if not isinstance(node, tuple):
+        require.label(node)
+        return
+    if depth == 0 or len(node) != 3:
+        raise ValueError(f"root must be labels and questions at most {_DEEPEST} deep")
+    (number, low, high), holds, fails = node
+    require.integer(field=number, low=low, high=high, at_least=0)
+    if number >= len(schema.fields) or not low <= high < schema.fields[number].cells:
+        raise ValueError(f"no field of the schema has the cells of the condition {node[0]}")
+    _check(schema, holds, depth - 1)
+    _check(schema, fails, depth - 1)
+
+
+Ranges = tuple[tuple[int, int], ...]
+"""For each field, the first and the last cell that a record can be in."""
+
+
+def _pruned(node: Node, within: Ranges) -> Node:
+    """The same function of the records within these ranges, without idle questions."""
+    if not isinstance(node, tuple):
+        return int(node)
+    (number, low, high), holds, fails = node
+    first, last = within[number]
+    if low <= first and last <= high:
+        return _pruned(holds, within)
+    if last < low or high < first:
+        return _pruned(fails, within)
+    inside = _narrowed(within, number, max(low, first), min(high, last))
+    yes = _pruned(holds, inside)
+    # A range without its middle is no range: what is known of the rest is that it is the rest.
+    outside = within
+    if low <= first:
+        outside = _narrowed(within, number, high + 1, last)
+    elif last <= high:
+        outside = _narrowed(within, number, first, low - 1)
+    no = _pruned(fails, outside)
+    return yes if yes == no else ((number, low, high), yes, no)
+
+
+def _narrowed(within: Ranges, number: int, first: int, last: int) -> Ranges:
+    return (*within[:number], (first, last), *within[number + 1 :])
+
+
+def _normal_form(node: Node, within: Ranges) -> Any:
+    """Field by field, in the order of the schema: the runs of cells on which nothing changes.
+
+    As with ordered decision diagrams, two functions have the same form only if they are equal.
+    """
+    node = _pruned(node, within)
+    if not isinstance(node, tuple):
+        return node
+    number = min(condition[0] for condition in _questions(node))
+    first, last = within[number]
+    starts = {first}
+    for asked, low, high in _questions(node):
+        if asked == number:
+            starts |= {cell for cell in (low, high + 1) if first < cell <= last}
+    edges = [*sorted(starts), last + 1]
+    runs: list[tuple[int, Any]] = []
+    for start, end in pairwise(edges):
+        form = _normal_form(node, _narrowed(within, number, start, end - 1))
+        if not runs or runs[-1][1] != form:
+            runs.append((start, form))
+    return runs[0][1] if len(runs) == 1 else (number, tuple(runs))
+
+
+def _questions(node: Node) -> Iterator[Condition]:
+    if isinstance(node, tuple):
+        yield node[0]
+        yield from _questions(node[1])
+        yield from _questions(node[2])
+
+
+def _write(
+    node: Node, cells: NDArray[np.int64], rows: NDArray[np.int64], labels: NDArray[np.uint8]
+) -> None:
+    if not isinstance(node, tuple):
+        labels[rows] = node
+        return
+    (number, low, high), holds, fails = node
+    column = cells[rows, number]
+    inside = (low <= column) & (column <= high)
+    _write(holds, cells, rows[inside], labels)
+    _write(fails, cells, rows[~inside], labels)
+
+
+def _json(node: Node) -> Any:
+    if not isinstance(node, tuple):
+        return node
+    condition, holds, fails = node
+    return {"if": list(condition), "then": _json(holds), "else": _json(fails)}
+
+
+def _from_json(data: Any, depth: int) -> Node:
+    if not isinstance(data, dict):
+        return require.label(data)
+    condition = data.get("if")
+    if depth == 0 or not isinstance(condition, list) or len(condition) != 3:
+        raise ValueError(f"root must be labels and questions, got {data!r}")
+    number, low, high = condition
+    return (
+        (number, low, high),
+        _from_json(data.get("then"), depth - 1),
+        _from_json(data.get("else"), depth - 1),
+    )
+
+
+def _words(node: Node, schema: Schema) -> str:
+    if not isinstance(node, tuple):
+        return str(node)
+    (number, low, high), holds, fails = node
+    question = schema.fields[number].describe(low, high)
+    return f"[{question} ? {_words(holds, schema)} : {_words(fails, schema)}]"
+
+
+def _lines(node: Node, schema: Schema, indent: str) -> Iterator[str]:
+    if not isinstance(node, tuple):
+        yield f"{indent}{node}"
+        return
+    (number, low, high), holds, fails = node
+    yield f"{indent}if {schema.fields[number].describe(low, high)}:"
+    yield from _lines(holds, schema, indent + "    ")
+    yield f"{indent}else:"
+    yield from _lines(fails, schema, indent + "    ")

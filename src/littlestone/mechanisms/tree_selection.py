@@ -1,0 +1,171 @@
+"""Choose a decision tree with few errors, privately: the exponential mechanism over all trees."""
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
+from littlestone.concepts.hypotheses.rules import Condition
+from littlestone.concepts.schema import Category, Schema
+from littlestone.mechanisms.noise.exact import Bounds, Uniform, exp_bounds
+from littlestone.mechanisms.tree_weights import Sample, TreeWeights
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.rounding import float_at_most
+from littlestone.randomness import Randomness
+
+DEEPEST: Final = 3
+# A node's options are darts on this many places for the heaviest; all others round up.
+_GRID_BITS: Final = 128
+# So much of the weights that floating point computes may be wrong (tree_selection.md, Section 3).
+_TRUST: Final = Fraction(1, 1 << 38)
+
+
+def conditions_of(schema: Schema) -> tuple[Condition, ...]:
+    """Every question about one field, up to its negation."""
+    return tuple(
+        (number, cell, cell if isinstance(part, Category) else part.cells - 1)
+        for number, part in enumerate(schema.fields)
+        for cell in range(int(not isinstance(part, Category) or part.cells <= 2), part.cells)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeSelection:
+    """Draw a tree with probability proportional to prior(tree) * exp(-epsilon/2 * its errors).
+
+    The prior lets a node be a leaf or ask a question with probability 1/2 each (a leaf at the
+    last depth), every question and every label being equally likely. So of trees with the same
+    errors simpler ones are likelier.
+
+    Privacy (of each draw):
+        Releases:   one tree
+        Neighbours: datasets of one size that differ in one example
+        Adversary:  adaptive; the dataset may depend on everything released before
+        Guarantee:  (epsilon, 0)
+        Assumes:    float-trust (docs/GUARANTEES.md); timing (docs/GUARANTEES.md): it grows with
+                    the number of different records
+        Proof:      tree_selection.md
+
+    >>> from littlestone.randomness import seeded
+    >>> schema = Schema.from_mapping({"delay": {"grid": [0, 15]}})
+    >>> selection = TreeSelection(schema=schema, depth=1, epsilon=1.0)
+    >>> cells = np.array([[0]] * 50 + [[2]] * 50)
+    >>> labels = np.array([0] * 50 + [1] * 50, dtype=np.uint8)
+    >>> print(selection.draw(cells, labels, rng=seeded(1)).describe())
+    [delay >= 15 ? 1 : 0]
+    """
+
+    schema: Schema
+    depth: int
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        require.positive(epsilon=self.epsilon)
+        object.__setattr__(self, "epsilon", float_at_most(self.epsilon))
+        require.integer(depth=self.depth, at_least=0)
+        if self.depth > DEEPEST:
+            raise ValueError(f"depth must be at most {DEEPEST}, got depth={self.depth}")
+
+    @property
+    def eta(self) -> Fraction:
+        """The rate in the exponent, exactly."""
+        return Fraction(self.epsilon) / 2
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """The cost of one draw."""
+        return PrivacyGuarantee(epsilon=self.epsilon)
+
+    def draw(
+        self, cells: NDArray[np.int64], labels: NDArray[np.uint8], *, rng: Randomness
+    ) -> DecisionTree:
+        """One tree, for records given by their cells and as many labels."""
+        conditions = conditions_of(self.schema)
+        weights = TreeWeights(conditions, float(self.eta))
+        sample = Sample.of(cells, labels)
+        bound = self._log_bound(weights, sample)
+        while True:
+            proposal = _Proposal(weights, rng)
+            root, errors = proposal.node(sample, self.depth)  # (L1, L2)
+            # prior / proposed * exp(-eta * errors) / bound is at most 1, for every tree.
+            ratio = proposal.prior / proposal.proposed
+            exponent = self.eta * errors + bound
+            if Uniform(rng).below(_Scaled(ratio, exponent)):  # (L3)
+                return DecisionTree(self.schema, root)
+
+    def _log_bound(self, weights: TreeWeights, sample: Sample) -> Fraction:
+        """ln M: no tree weighs more than M times its probability of being proposed."""
+        total = weights.log_total(sample, self.depth)
+        largest = float(self.eta) * sample.size + 16 + math.log1p(len(weights.conditions))
+        return Fraction(total) + _TRUST * (math.ceil(largest) + len(weights.conditions) + 1)
+
+
+class _Proposal:
+    """A tree drawn from the top down, and exactly how likely that was."""
+
+    def __init__(self, weights: TreeWeights, rng: Randomness) -> None:
+        self._weights, self._rng = weights, rng
+        self.prior = Fraction(1)
+        self.proposed = Fraction(1)
+
+    def node(self, sample: Sample, depth: int) -> tuple[Node, int]:
+        """A node and its errors: label 0, label 1, or a question."""
+        logs = self._weights.log_options(sample, depth)
+        option = self._choose(logs)
+        if option < 2:
+            self.prior *= Fraction(1, 4 if depth and len(logs) > 2 else 2)
+            return option, sample.ones if option == 0 else sample.zeros
+        number = option - 2
+        self.prior *= Fraction(1, 2 * (len(logs) - 2))
+        inside, outside = self._weights.parts(sample, number)
+        holds, errors = self.node(inside, depth - 1)
+        fails, more = self.node(outside, depth - 1)
+        return (self._weights.conditions[number], holds, fails), errors + more
+
+    def _choose(self, logs: NDArray[np.float64]) -> int:
+        darts = self._darts(logs)
+        ends = list(accumulate(darts))
+        option = bisect_right(ends, self._rng.below(ends[-1]))
+        self.proposed *= Fraction(darts[option], ends[-1])
+        return option
+
+    @staticmethod
+    def _darts(logs: NDArray[np.float64]) -> list[int]:
+        """Rounded up: what floating point holds for impossible stays possible."""
+        shares = np.exp(logs - logs.max()).tolist()
+        return [int(math.ldexp(share, _GRID_BITS)) + 1 for share in shares]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scaled:
+    """The real number ratio * exp(-exponent), known to lie in [0, 1]."""
+
+    ratio: Fraction
+    exponent: Fraction
+
+    def __call__(self, bits: int) -> Bounds:
+        # A whole power of two brings the exponential into [0, 1], whichever sign its exponent has.
+        shift = max(0, math.ceil(-self.exponent * Fraction(10, 6)))
+        ratio = self.ratio * (1 << shift)
+        precision = bits + max(0, ratio.numerator.bit_length() - ratio.denominator.bit_length()) + 2
+        low, high = _shifted_exp(self.exponent, shift, precision)
+        scale = ratio / (1 << (precision - bits))
+        return math.floor(low * scale), math.ceil(high * scale)
+
+
+def _shifted_exp(exponent: Fraction, shift: int, bits: int) -> Bounds:
+    """Bounds on 2**bits * exp(-exponent) / 2**shift."""
+    if exponent >= 0:
+        low, high = exp_bounds(exponent, bits + shift)
+        return low >> shift, (high >> shift) + 1
+    # 1 / exp(-|exponent|), with as many bits more as the reciprocal can lose.
+    guard = bits + 2 * shift + 2
+    low, high = exp_bounds(-exponent, guard)
+    one = 1 << (guard + bits)
+    return (one // high) >> shift, (one // low + 1 >> shift) + 1

@@ -1,0 +1,170 @@
+"""The total weight of all decision trees on some examples, in floating point.
+
+Weights factorise: the trees below a question are a tree for the records where it holds and one
+for the others. Two questions deep, the counts of all pairs of questions are one matrix product.
+What is computed here only proposes; ``tree_selection.py`` draws from the exact law.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.concepts.hypotheses.rules import Condition
+
+Floats = NDArray[np.float64]
+
+_LN2: Final = math.log(2)
+# Whole numbers up to here are exact in single precision, and so are their sums.
+_EXACT_SINGLE: Final = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Different records, with how often each came with label 0 and with label 1."""
+
+    cells: NDArray[np.int64]
+    counts: Floats
+    """Two rows: zeros and ones."""
+
+    @classmethod
+    def of(cls, cells: NDArray[np.int64], labels: NDArray[np.uint8]) -> "Sample":
+        rows, places = np.unique(cells, axis=0, return_inverse=True)
+        places = places.reshape(-1)
+        counts = [np.bincount(places[labels == y], minlength=len(rows)) for y in (0, 1)]
+        return cls(rows, np.array(counts, dtype=np.float64))
+
+    @property
+    def zeros(self) -> int:
+        return int(self.counts[0].sum())
+
+    @property
+    def ones(self) -> int:
+        return int(self.counts[1].sum())
+
+    @property
+    def size(self) -> int:
+        return self.zeros + self.ones
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many zeros and ones there are: at one node, or at each of many."""
+
+    zeros: Any
+    ones: Any
+
+    def __sub__(self, other: "Counts") -> "Counts":
+        return Counts(self.zeros - other.zeros, self.ones - other.ones)
+
+    def __getitem__(self, number: int) -> "Counts":
+        return Counts(self.zeros[number], self.ones[number])
+
+
+class TreeWeights:
+    """Logarithms of weights: of a leaf, of each question, of everything below a node."""
+
+    def __init__(self, conditions: Sequence[Condition], eta: float) -> None:
+        self.conditions = conditions
+        self._eta = eta
+
+    def parts(self, sample: Sample, number: int) -> tuple[Sample, Sample]:
+        """The records for which a condition holds, and the others."""
+        field, low, high = self.conditions[number]
+        column = sample.cells[:, field]
+        inside = (low <= column) & (column <= high)
+        return (
+            Sample(sample.cells[inside], sample.counts[:, inside]),
+            Sample(sample.cells[~inside], sample.counts[:, ~inside]),
+        )
+
+    def log_total(self, sample: Sample, depth: int) -> float:
+        """The weight of all trees of at most this depth."""
+        return _log_sum(self.log_options(sample, depth))
+
+    def log_options(self, sample: Sample, depth: int) -> Floats:
+        """The weights of label 0, of label 1, and of each question with all that may follow."""
+        labels = -self._eta * np.array([sample.ones, sample.zeros], dtype=np.float64)
+        if depth == 0 or not self.conditions:
+            return labels - _LN2
+        questions = self._questions(sample, depth) - math.log(2 * len(self.conditions))
+        return np.concatenate([labels - 2 * _LN2, questions])
+
+    def _questions(self, sample: Sample, depth: int) -> Floats:
+        holds, (zeros, ones) = self._holds(sample), sample.counts
+        single = Counts(holds.T @ zeros, holds.T @ ones)
+        whole = Counts(zeros.sum(), ones.sum())
+        if depth == 1:
+            return self._leaf(single) + self._leaf(whole - single)
+        if depth == 2:
+            signed = holds.T * (zeros - ones).astype(holds.dtype)
+            excess = np.asarray(signed @ holds, dtype=np.float64)
+            return self._with_one_more(excess, single, whole)
+        by_zeros, by_ones = (holds.T * row.astype(holds.dtype) for row in (zeros, ones))
+        pairs = Counts(*(np.asarray(side @ holds, np.float64) for side in (by_zeros, by_ones)))
+        weighted = by_zeros - by_ones
+        everywhere = pairs.zeros - pairs.ones
+        questions = np.empty(len(self.conditions))
+        for number in range(len(self.conditions)):
+            rows = np.flatnonzero(holds[:, number])
+            inside = np.asarray(weighted[:, rows] @ holds[rows], dtype=np.float64)
+            here, there = pairs[number], single - pairs[number]
+            questions[number] = self._subtree(inside, here, single[number]) + self._subtree(
+                everywhere - inside, there, whole - single[number]
+            )
+        return questions
+
+    def _holds(self, sample: Sample) -> NDArray[Any]:
+        """For each record and each condition, whether it holds."""
+        exact = np.float32 if sample.size < _EXACT_SINGLE else np.float64
+        holds = np.empty((len(sample.cells), len(self.conditions)), dtype=exact)
+        for number, (field, low, high) in enumerate(self.conditions):
+            column = sample.cells[:, field]
+            holds[:, number] = (low <= column) & (column <= high)
+        return holds
+
+    def _leaf(self, counts: Counts) -> Floats:
+        """The average over both labels of exp(-eta * errors)."""
+        zeros, ones = -self._eta * counts.zeros, -self._eta * counts.ones
+        return np.asarray(np.logaddexp(zeros, ones) - _LN2)
+
+    def _below(self, excess: Floats, counts: Counts) -> Floats:
+        """A leaf, or one last question; ``excess`` is how many more zeros hold it, for each.
+
+        With e = excess, two leaves weigh (q^z + q^o + q^(o + e) + q^(z - e)) / 4, q = exp(-eta).
+        """
+        leaf = self._leaf(counts)
+        steps = self._eta * excess
+        asked = np.logaddexp(
+            _log_sums(-steps) - self._eta * counts.ones, _log_sums(steps) - self._eta * counts.zeros
+        )
+        questions = len(self.conditions)
+        both = np.logaddexp(leaf + math.log(2 * questions), asked) - math.log(4 * questions)
+        return np.asarray(np.logaddexp(leaf, both) - _LN2)
+
+    def _with_one_more(self, excess: Floats, single: Counts, whole: Counts) -> Floats:
+        """Questions with one more on either side; ``excess[a, b]`` is of those where both hold."""
+        inside = self._below(excess, single)
+        outside = self._below((single.zeros - single.ones) - excess, whole - single)
+        return inside + outside
+
+    def _subtree(self, excess: Floats, single: Counts, whole: Counts) -> float:
+        """A leaf, or a question and one more on either side."""
+        asked = _log_sum(self._with_one_more(excess, single, whole))
+        leaf = float(self._leaf(whole))
+        return float(np.logaddexp(leaf, asked - math.log(len(self.conditions))) - _LN2)
+
+
+def _log_sum(logs: Floats) -> float:
+    largest = float(logs.max())
+    return largest + math.log(float(np.exp(logs - largest).sum()))
+
+
+def _log_sums(logs: Floats) -> Floats:
+    """The same along the last axis."""
+    largest = logs.max(axis=-1)
+    sums = np.exp(logs - largest[..., None]).sum(axis=-1)
+    return np.asarray(largest + np.log(sums))

@@ -1,0 +1,209 @@
+"""Trees are drawn from the exact law: the proposal is never too light, for any tree at all."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
+from littlestone.concepts.schema import Schema
+from littlestone.mechanisms import tree_selection
+from littlestone.mechanisms.noise.exact import exp_bounds
+from littlestone.mechanisms.tree_selection import TreeSelection, conditions_of
+from littlestone.mechanisms.tree_weights import Counts, Sample, TreeWeights
+from littlestone.randomness import Randomness, seeded
+
+SCHEMA = Schema.from_mapping({"a": {"grid": [0, 1]}, "b": {"values": ["x", "y", "z"]}})
+CONDITIONS = conditions_of(SCHEMA)
+ETA = 0.5
+
+samples = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=40
+)
+
+
+def trees(depth: int) -> Iterator[tuple[Node, Fraction]]:
+    """Every tree with its prior, by the definition."""
+    for label in (0, 1):
+        yield label, Fraction(1, 4 if depth else 2)
+    if depth:
+        below = list(trees(depth - 1))
+        for condition in CONDITIONS:
+            for holds, first in below:
+                for fails, second in below:
+                    yield (condition, holds, fails), first * second / (2 * len(CONDITIONS))
+
+
+def label_of(node: Node, cells: tuple[int, ...]) -> int:
+    while isinstance(node, tuple):
+        (number, low, high), holds, fails = node
+        node = holds if low <= cells[number] <= high else fails
+    return node
+
+
+def errors(node: Node, rows: list[tuple[int, int, int]]) -> int:
+    return sum(label_of(node, row[:2]) != row[2] for row in rows)
+
+
+def arrays(rows: list[tuple[int, int, int]]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    return table[:, :2], table[:, 2].astype(np.uint8)
+
+
+def total_by_definition(weights: TreeWeights, sample: Sample, depth: int) -> float:
+    """W_d by its recursion, question by question."""
+    leaf = float(weights._leaf(Counts(sample.zeros, sample.ones)))
+    if not depth:
+        return leaf
+    asked = -math.inf
+    for number in range(len(weights.conditions)):
+        inside, outside = weights.parts(sample, number)
+        both = total_by_definition(weights, inside, depth - 1) + total_by_definition(
+            weights, outside, depth - 1
+        )
+        asked = np.logaddexp(asked, both)
+    return float(np.logaddexp(leaf, asked - math.log(len(weights.conditions))) - math.log(2))
+
+
+class Forced(tree_selection._Proposal):
+    """Proposes one given tree, and says how likely that was."""
+
+    def __init__(self, weights: TreeWeights, wanted: Node) -> None:
+        super().__init__(weights, seeded(0))
+        self._wanted = [wanted]
+
+    def _choose(self, logs: NDArray[np.float64]) -> int:
+        wanted = self._wanted.pop()
+        option = wanted if not isinstance(wanted, tuple) else 2 + CONDITIONS.index(wanted[0])
+        if isinstance(wanted, tuple):
+            self._wanted += [wanted[2], wanted[1]]
+        darts = self._darts(logs)
+        self.proposed *= Fraction(darts[option], sum(darts))
+        return option
+
+
+@given(rows=samples, depth=st.integers(0, 2))
+@settings(max_examples=20)
+def test_the_total_is_that_of_all_trees(rows: list[tuple[int, int, int]], depth: int) -> None:
+    weights = TreeWeights(CONDITIONS, ETA)
+    total = sum(float(prior) * math.exp(-ETA * errors(node, rows)) for node, prior in trees(depth))
+    assert weights.log_total(Sample.of(*arrays(rows)), depth) == pytest.approx(
+        math.log(total), abs=1e-11
+    )
+
+
+@given(rows=samples)
+@settings(max_examples=8)
+def test_three_questions_deep_the_recursion_agrees(rows: list[tuple[int, int, int]]) -> None:
+    weights, sample = TreeWeights(CONDITIONS, ETA), Sample.of(*arrays(rows))
+    assert weights.log_total(sample, 3) == pytest.approx(
+        total_by_definition(weights, sample, 3), abs=1e-11
+    )
+
+
+def heaviest_acceptance(rows: list[tuple[int, int, int]], epsilon: float) -> float:
+    """The largest logarithm of an acceptance probability over all 2,422 trees of depth 2."""
+    selection = TreeSelection(schema=SCHEMA, depth=2, epsilon=epsilon)
+    weights = TreeWeights(CONDITIONS, float(selection.eta))
+    sample = Sample.of(*arrays(rows))
+    bound = selection._log_bound(weights, sample)
+    largest, mass = -math.inf, Fraction(0)
+    for node, prior in trees(2):
+        proposal = Forced(weights, node)
+        drawn, wrong = proposal.node(sample, 2)
+        assert (drawn, wrong, proposal.prior) == (node, errors(node, rows), prior)
+        mass += proposal.proposed
+        log = math.log(prior / proposal.proposed) - float(selection.eta * wrong + bound)
+        largest = max(largest, log)
+    assert mass == 1
+    return largest
+
+
+SKEWED = [(0, 0, 0)] * 400 + [(2, 1, 1)] * 400 + [(1, 2, 0)] * 3
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+def test_no_tree_is_proposed_too_seldom(epsilon: float) -> None:
+    # At epsilon = 8 some trees weigh e^-3200: less than any float. They are proposed all the same.
+    assert -1e-6 < heaviest_acceptance(SKEWED, epsilon) <= 0
+
+
+def test_rounding_down_would_lose_the_light_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    def rounded_down(logs: NDArray[np.float64]) -> list[int]:
+        return [int(math.ldexp(share, 128)) for share in np.exp(logs - logs.max()).tolist()]
+
+    monkeypatch.setattr(tree_selection._Proposal, "_darts", staticmethod(rounded_down))
+    with pytest.raises(ZeroDivisionError):
+        heaviest_acceptance(SKEWED, 8.0)
+
+
+def largest_log_ratio(rows: list[tuple[int, int, int]], eta: float) -> float:
+    """The largest over all trees and all replacements of the first example."""
+    everything = [(node, float(prior)) for node, prior in trees(2)]
+    before = law(everything, rows, eta)
+    worst = 0.0
+    for cells in ((0, 0), (1, 2), (2, 1)):
+        for label in (0, 1):
+            after = law(everything, [(*cells, label), *rows[1:]], eta)
+            worst = max(worst, float(np.abs(np.log(before) - np.log(after)).max()))
+    return worst
+
+
+def law(
+    everything: list[tuple[Node, float]], rows: list[tuple[int, int, int]], eta: float
+) -> NDArray[np.float64]:
+    weights = np.array([p * math.exp(-eta * errors(node, rows)) for node, p in everything])
+    return weights / weights.sum()
+
+
+def test_one_example_moves_no_probability_by_more_than_epsilon() -> None:
+    rows = [(0, 0, 0)] * 6 + [(2, 1, 1)] * 6
+    assert 0.7 < largest_log_ratio(rows, eta=0.5) <= 1 + 1e-9
+    assert largest_log_ratio(rows, eta=1.0) > 1.2  # the rate of a range of one would break it
+
+
+@pytest.mark.parametrize(
+    ("ratio", "exponent"),
+    [(Fraction(2), Fraction(3, 2)), (Fraction(1, 50), Fraction(-7, 2)), (Fraction(1), Fraction(0))],
+)
+def test_scaled_exponentials_are_enclosed(ratio: Fraction, exponent: Fraction) -> None:
+    low, high = tree_selection._Scaled(ratio, exponent)(200)
+    assert high - low <= 8
+    # One more independent route: multiply by exp(-9) and compare with a direct enclosure.
+    direct = exp_bounds(exponent + 9, 400)
+    shrunk = exp_bounds(Fraction(9), 400)
+    assert low * shrunk[0] * ratio.denominator <= ratio.numerator * direct[1] << 200
+    assert high * shrunk[1] * ratio.denominator >= ratio.numerator * direct[0] << 200
+
+
+@pytest.mark.statistical
+def test_frequencies_are_those_of_the_law(rng: Randomness) -> None:
+    # By Hoeffding each frequency is off by more than this with probability 1e-9 / functions.
+    rows = [(0, 0, 0)] * 3 + [(2, 1, 1)] * 3 + [(1, 2, 0)]
+    expected: Counter[DecisionTree] = Counter()
+    total = 0.0
+    for node, prior in trees(1):
+        weight = float(prior) * math.exp(-ETA * errors(node, rows))
+        expected[DecisionTree(SCHEMA, node)] += weight  # type: ignore[assignment]
+        total += weight
+    selection, draws = TreeSelection(schema=SCHEMA, depth=1, epsilon=1.0), 20_000
+    cells, labels = arrays(rows)
+    drawn = Counter(selection.draw(cells, labels, rng=rng) for _ in range(draws))
+    allowed = math.sqrt(math.log(2 * len(expected) / 1e-9) / (2 * draws))
+    for tree, weight in expected.items():
+        assert abs(drawn[tree] / draws - weight / total) <= allowed
+    flipped = Counter(selection.draw(cells, 1 - labels, rng=rng) for _ in range(draws))
+    assert any(abs(flipped[t] / draws - w / total) > allowed for t, w in expected.items())
+
+
+def test_bad_parameters_are_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="depth must be at most 3, got depth=4"):
+        TreeSelection(schema=SCHEMA, depth=4, epsilon=1.0)
+    with pytest.raises(ValueError, match="epsilon"):
+        TreeSelection(schema=SCHEMA, depth=1, epsilon=0.0)
