@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from littlestone.concepts.losses.label_counts import Tallied
     from littlestone.concepts.losses.loss_runs import LossRuns
     from littlestone.concepts.losses.projection import Projection
-    from littlestone.concepts.schema import Category, Cells, Numeric
+    from littlestone.concepts.schema import Category, Cells, Condition, Numeric, Schema
 
 
 @runtime_checkable
@@ -197,4 +197,29 @@ class Records(Protocol):
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
         """Also a table: the columns by the names of the fields."""
+        ...
+
+
+@runtime_checkable
+class WithConstants(Protocol):
+    """Both constant functions are concepts."""
+
+    def constant(self, label: Label, /) -> Hypothesis: ...
+
+
+@runtime_checkable
+class Branching(Protocol):
+    """The concepts are all trees of so many questions in a row, each one of ``conditions``."""
+
+    @property
+    def schema(self) -> "Schema": ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def conditions(self) -> "tuple[Condition, ...]": ...
+
+    def answers(self, cells: NDArray[np.int64], dtype: Any = ..., /) -> NDArray[Any]:
+        """For each record, given by its cells, and each condition: whether it holds."""
         ...

@@ -29,8 +29,8 @@ def hypothesis_from_json(data: Any) -> Hypothesis:
     >>> hypothesis_from_json({"kind": "oracle"})
     Traceback (most recent call last):
     ...
-    ValueError: unknown kind of hypothesis 'oracle'; there are: conjunction, \
-decision_tree, halfspace, majority_vote, record_table, rule, steps, support, table, threshold, weighted_features
+    ValueError: unknown kind of hypothesis 'oracle'; there are: conjunction, decision_tree, \
+halfspace, majority_vote, record_table, rule, steps, support, table, threshold, weighted_features
     """
     return _read(data, _DEEPEST)
 

@@ -23,6 +23,9 @@ from littlestone import require
 Cells = tuple[int, ...]
 """A record as far as rules can tell: for each field, the number of its cell."""
 
+Condition = tuple[int, int, int]
+"""The number of a field, and the first and the last of the cells that it must lie in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Numeric:
@@ -73,6 +76,10 @@ class Numeric:
         for i in range(1, self.cells):
             yield i, self.cells - 1
             yield 0, i - 1
+
+    def questions(self) -> Iterator[tuple[int, int]]:
+        """The conditions up to negation: at least each value of the grid."""
+        return ((cell, self.cells - 1) for cell in range(1, self.cells))
 
     def coarsened(self, most: int) -> "Numeric":
         return Numeric(self.name, self.grid[: max(most - 1, 1)])
@@ -129,6 +136,10 @@ class Category:
     def conditions(self) -> Iterator[tuple[int, int]]:
         """Equal to each value: as the first and the last cell."""
         return ((i, i) for i in range(self.cells))
+
+    def questions(self) -> Iterator[tuple[int, int]]:
+        """The conditions up to negation: of two values, one is enough."""
+        return ((cell, cell) for cell in range(int(self.cells <= 2), self.cells))
 
     def coarsened(self, most: int) -> "Category":
         return Category(self.name, self.values[:most])

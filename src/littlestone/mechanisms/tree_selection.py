@@ -11,29 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.capabilities import Branching
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
-from littlestone.concepts.hypotheses.rules import Condition
-from littlestone.concepts.schema import Category, Schema
 from littlestone.mechanisms.noise.exact import Bounds, Uniform, exp_bounds
 from littlestone.mechanisms.tree_weights import Sample, TreeWeights
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
 
-DEEPEST: Final = 3
 # A node's options are darts on this many places for the heaviest; all others round up.
 _GRID_BITS: Final = 128
 # So much of the weights that floating point computes may be wrong (tree_selection.md, Section 3).
 _TRUST: Final = Fraction(1, 1 << 38)
-
-
-def conditions_of(schema: Schema) -> tuple[Condition, ...]:
-    """Every question about one field, up to its negation."""
-    return tuple(
-        (number, cell, cell if isinstance(part, Category) else part.cells - 1)
-        for number, part in enumerate(schema.fields)
-        for cell in range(int(not isinstance(part, Category) or part.cells <= 2), part.cells)
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,25 +42,21 @@ class TreeSelection:
                     the number of different records
         Proof:      tree_selection.md
 
+    >>> from littlestone.concepts.classes.decision_trees import DecisionTrees
+    >>> from littlestone.concepts.schema import Schema
     >>> from littlestone.randomness import seeded
-    >>> schema = Schema.from_mapping({"delay": {"grid": [0, 15]}})
-    >>> selection = TreeSelection(schema=schema, depth=1, epsilon=1.0)
-    >>> cells = np.array([[0]] * 50 + [[2]] * 50)
-    >>> labels = np.array([0] * 50 + [1] * 50, dtype=np.uint8)
-    >>> print(selection.draw(cells, labels, rng=seeded(1)).describe())
-    [delay >= 15 ? 1 : 0]
+    >>> trees = DecisionTrees(Schema.from_mapping({"delay": {"grid": [0, 15]}}), 1)
+    >>> sample = Sample.of({(0,): (50, 0), (2,): (0, 50)})
+    >>> TreeSelection(trees=trees, epsilon=1.0).draw(sample, rng=seeded(1)).describe()
+    '[delay >= 15 ? 1 : 0]'
     """
 
-    schema: Schema
-    depth: int
+    trees: Branching
     epsilon: float
 
     def __post_init__(self) -> None:
         require.positive(epsilon=self.epsilon)
         object.__setattr__(self, "epsilon", float_at_most(self.epsilon))
-        require.integer(depth=self.depth, at_least=0)
-        if self.depth > DEEPEST:
-            raise ValueError(f"depth must be at most {DEEPEST}, got depth={self.depth}")
 
     @property
     def eta(self) -> Fraction:
@@ -82,28 +67,24 @@ class TreeSelection:
         """The cost of one draw."""
         return PrivacyGuarantee(epsilon=self.epsilon)
 
-    def draw(
-        self, cells: NDArray[np.int64], labels: NDArray[np.uint8], *, rng: Randomness
-    ) -> DecisionTree:
-        """One tree, for records given by their cells and as many labels."""
-        conditions = conditions_of(self.schema)
-        weights = TreeWeights(conditions, float(self.eta))
-        sample = Sample.of(cells, labels)
+    def draw(self, sample: Sample, *, rng: Randomness) -> DecisionTree:
+        """One tree."""
+        weights = TreeWeights(self.trees, float(self.eta))
         bound = self._log_bound(weights, sample)
         while True:
             proposal = _Proposal(weights, rng)
-            root, errors = proposal.node(sample, self.depth)  # (L1, L2)
+            root, errors = proposal.node(sample, self.trees.depth)  # (L1, L2)
             # prior / proposed * exp(-eta * errors) / bound is at most 1, for every tree.
             ratio = proposal.prior / proposal.proposed
             exponent = self.eta * errors + bound
             if Uniform(rng).below(_Scaled(ratio, exponent)):  # (L3)
-                return DecisionTree(self.schema, root)
+                return DecisionTree(self.trees.schema, root)
 
     def _log_bound(self, weights: TreeWeights, sample: Sample) -> Fraction:
         """ln M: no tree weighs more than M times its probability of being proposed."""
-        total = weights.log_total(sample, self.depth)
-        largest = float(self.eta) * sample.size + 16 + math.log1p(len(weights.conditions))
-        return Fraction(total) + _TRUST * (math.ceil(largest) + len(weights.conditions) + 1)
+        total = weights.log_total(sample, self.trees.depth)
+        largest = float(self.eta) * sample.size + 16 + math.log1p(len(self.trees.conditions))
+        return Fraction(total) + _TRUST * (math.ceil(largest) + len(self.trees.conditions) + 1)
 
 
 class _Proposal:
@@ -126,7 +107,7 @@ class _Proposal:
         inside, outside = self._weights.parts(sample, number)
         holds, errors = self.node(inside, depth - 1)
         fails, more = self.node(outside, depth - 1)
-        return (self._weights.conditions[number], holds, fails), errors + more
+        return (self._weights.trees.conditions[number], holds, fails), errors + more
 
     def _choose(self, logs: NDArray[np.float64]) -> int:
         darts = self._darts(logs)

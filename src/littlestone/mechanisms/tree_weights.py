@@ -6,14 +6,14 @@ What is computed here only proposes; ``tree_selection.py`` draws from the exact 
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.hypotheses.rules import Condition
+from littlestone.concepts.capabilities import Branching
+from littlestone.concepts.protocols import Tally
 
 Floats = NDArray[np.float64]
 
@@ -31,11 +31,10 @@ class Sample:
     """Two rows: zeros and ones."""
 
     @classmethod
-    def of(cls, cells: NDArray[np.int64], labels: NDArray[np.uint8]) -> "Sample":
-        rows, places = np.unique(cells, axis=0, return_inverse=True)
-        places = places.reshape(-1)
-        counts = [np.bincount(places[labels == y], minlength=len(rows)) for y in (0, 1)]
-        return cls(rows, np.array(counts, dtype=np.float64))
+    def of(cls, tally: Tally) -> "Sample":
+        """From how often each record, given by its cells, came with label 0 and with label 1."""
+        counts = np.array(list(tally.values()), dtype=np.float64).reshape(-1, 2)
+        return cls(np.array(list(tally), dtype=np.int64), counts.T)
 
     @property
     def zeros(self) -> int:
@@ -67,14 +66,14 @@ class Counts:
 class TreeWeights:
     """Logarithms of weights: of a leaf, of each question, of everything below a node."""
 
-    def __init__(self, conditions: Sequence[Condition], eta: float) -> None:
-        self.conditions = conditions
-        self._eta = eta
+    def __init__(self, trees: Branching, eta: float) -> None:
+        self.trees, self._eta = trees, eta
+        self._asked = len(trees.conditions)
 
     def parts(self, sample: Sample, number: int) -> tuple[Sample, Sample]:
         """The records for which a condition holds, and the others."""
-        field, low, high = self.conditions[number]
-        column = sample.cells[:, field]
+        part, low, high = self.trees.conditions[number]
+        column = sample.cells[:, part]
         inside = (low <= column) & (column <= high)
         return (
             Sample(sample.cells[inside], sample.counts[:, inside]),
@@ -88,13 +87,14 @@ class TreeWeights:
     def log_options(self, sample: Sample, depth: int) -> Floats:
         """The weights of label 0, of label 1, and of each question with all that may follow."""
         labels = -self._eta * np.array([sample.ones, sample.zeros], dtype=np.float64)
-        if depth == 0 or not self.conditions:
+        if depth == 0 or not self._asked:
             return labels - _LN2
-        questions = self._questions(sample, depth) - math.log(2 * len(self.conditions))
+        questions = self._questions(sample, depth) - math.log(2 * self._asked)
         return np.concatenate([labels - 2 * _LN2, questions])
 
     def _questions(self, sample: Sample, depth: int) -> Floats:
-        holds, (zeros, ones) = self._holds(sample), sample.counts
+        exact = np.float32 if sample.size < _EXACT_SINGLE else np.float64
+        holds, (zeros, ones) = self.trees.answers(sample.cells, exact), sample.counts
         single = Counts(holds.T @ zeros, holds.T @ ones)
         whole = Counts(zeros.sum(), ones.sum())
         if depth == 1:
@@ -107,8 +107,8 @@ class TreeWeights:
         pairs = Counts(*(np.asarray(side @ holds, np.float64) for side in (by_zeros, by_ones)))
         weighted = by_zeros - by_ones
         everywhere = pairs.zeros - pairs.ones
-        questions = np.empty(len(self.conditions))
-        for number in range(len(self.conditions)):
+        questions = np.empty(self._asked)
+        for number in range(self._asked):
             rows = np.flatnonzero(holds[:, number])
             inside = np.asarray(weighted[:, rows] @ holds[rows], dtype=np.float64)
             here, there = pairs[number], single - pairs[number]
@@ -116,15 +116,6 @@ class TreeWeights:
                 everywhere - inside, there, whole - single[number]
             )
         return questions
-
-    def _holds(self, sample: Sample) -> NDArray[Any]:
-        """For each record and each condition, whether it holds."""
-        exact = np.float32 if sample.size < _EXACT_SINGLE else np.float64
-        holds = np.empty((len(sample.cells), len(self.conditions)), dtype=exact)
-        for number, (field, low, high) in enumerate(self.conditions):
-            column = sample.cells[:, field]
-            holds[:, number] = (low <= column) & (column <= high)
-        return holds
 
     def _leaf(self, counts: Counts) -> Floats:
         """The average over both labels of exp(-eta * errors)."""
@@ -141,7 +132,7 @@ class TreeWeights:
         asked = np.logaddexp(
             _log_sums(-steps) - self._eta * counts.ones, _log_sums(steps) - self._eta * counts.zeros
         )
-        questions = len(self.conditions)
+        questions = self._asked
         both = np.logaddexp(leaf + math.log(2 * questions), asked) - math.log(4 * questions)
         return np.asarray(np.logaddexp(leaf, both) - _LN2)
 
@@ -155,7 +146,7 @@ class TreeWeights:
         """A leaf, or a question and one more on either side."""
         asked = _log_sum(self._with_one_more(excess, single, whole))
         leaf = float(self._leaf(whole))
-        return float(np.logaddexp(leaf, asked - math.log(len(self.conditions))) - _LN2)
+        return float(np.logaddexp(leaf, asked - math.log(self._asked)) - _LN2)
 
 
 def _log_sum(logs: Floats) -> float:

@@ -11,16 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
 from littlestone.concepts.schema import Schema
 from littlestone.mechanisms import tree_selection
 from littlestone.mechanisms.noise.exact import exp_bounds
-from littlestone.mechanisms.tree_selection import TreeSelection, conditions_of
+from littlestone.mechanisms.tree_selection import TreeSelection
 from littlestone.mechanisms.tree_weights import Counts, Sample, TreeWeights
 from littlestone.randomness import Randomness, seeded
 
 SCHEMA = Schema.from_mapping({"a": {"grid": [0, 1]}, "b": {"values": ["x", "y", "z"]}})
-CONDITIONS = conditions_of(SCHEMA)
+TREES = {depth: DecisionTrees(SCHEMA, depth) for depth in range(4)}
+CONDITIONS = TREES[1].conditions
 ETA = 0.5
 
 samples = st.lists(
@@ -51,9 +53,11 @@ def errors(node: Node, rows: list[tuple[int, int, int]]) -> int:
     return sum(label_of(node, row[:2]) != row[2] for row in rows)
 
 
-def arrays(rows: list[tuple[int, int, int]]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    return table[:, :2], table[:, 2].astype(np.uint8)
+def sample_of(rows: list[tuple[int, int, int]]) -> Sample:
+    tally = {row[:2]: [0, 0] for row in rows}
+    for first, second, label in rows:
+        tally[first, second][label] += 1
+    return Sample.of({cells: (zeros, ones) for cells, (zeros, ones) in tally.items()})
 
 
 def total_by_definition(weights: TreeWeights, sample: Sample, depth: int) -> float:
@@ -62,13 +66,13 @@ def total_by_definition(weights: TreeWeights, sample: Sample, depth: int) -> flo
     if not depth:
         return leaf
     asked = -math.inf
-    for number in range(len(weights.conditions)):
+    for number in range(len(CONDITIONS)):
         inside, outside = weights.parts(sample, number)
         both = total_by_definition(weights, inside, depth - 1) + total_by_definition(
             weights, outside, depth - 1
         )
         asked = np.logaddexp(asked, both)
-    return float(np.logaddexp(leaf, asked - math.log(len(weights.conditions))) - math.log(2))
+    return float(np.logaddexp(leaf, asked - math.log(len(CONDITIONS))) - math.log(2))
 
 
 class Forced(tree_selection._Proposal):
@@ -91,17 +95,15 @@ class Forced(tree_selection._Proposal):
 @given(rows=samples, depth=st.integers(0, 2))
 @settings(max_examples=20)
 def test_the_total_is_that_of_all_trees(rows: list[tuple[int, int, int]], depth: int) -> None:
-    weights = TreeWeights(CONDITIONS, ETA)
+    weights = TreeWeights(TREES[3], ETA)
     total = sum(float(prior) * math.exp(-ETA * errors(node, rows)) for node, prior in trees(depth))
-    assert weights.log_total(Sample.of(*arrays(rows)), depth) == pytest.approx(
-        math.log(total), abs=1e-11
-    )
+    assert weights.log_total(sample_of(rows), depth) == pytest.approx(math.log(total), abs=1e-11)
 
 
 @given(rows=samples)
 @settings(max_examples=8)
 def test_three_questions_deep_the_recursion_agrees(rows: list[tuple[int, int, int]]) -> None:
-    weights, sample = TreeWeights(CONDITIONS, ETA), Sample.of(*arrays(rows))
+    weights, sample = TreeWeights(TREES[3], ETA), sample_of(rows)
     assert weights.log_total(sample, 3) == pytest.approx(
         total_by_definition(weights, sample, 3), abs=1e-11
     )
@@ -109,9 +111,9 @@ def test_three_questions_deep_the_recursion_agrees(rows: list[tuple[int, int, in
 
 def heaviest_acceptance(rows: list[tuple[int, int, int]], epsilon: float) -> float:
     """The largest logarithm of an acceptance probability over all 2,422 trees of depth 2."""
-    selection = TreeSelection(schema=SCHEMA, depth=2, epsilon=epsilon)
-    weights = TreeWeights(CONDITIONS, float(selection.eta))
-    sample = Sample.of(*arrays(rows))
+    selection = TreeSelection(trees=TREES[2], epsilon=epsilon)
+    weights = TreeWeights(TREES[2], float(selection.eta))
+    sample = sample_of(rows)
     bound = selection._log_bound(weights, sample)
     largest, mass = -math.inf, Fraction(0)
     for node, prior in trees(2):
@@ -192,18 +194,18 @@ def test_frequencies_are_those_of_the_law(rng: Randomness) -> None:
         weight = float(prior) * math.exp(-ETA * errors(node, rows))
         expected[DecisionTree(SCHEMA, node)] += weight  # type: ignore[assignment]
         total += weight
-    selection, draws = TreeSelection(schema=SCHEMA, depth=1, epsilon=1.0), 20_000
-    cells, labels = arrays(rows)
-    drawn = Counter(selection.draw(cells, labels, rng=rng) for _ in range(draws))
+    selection, draws, sample = TreeSelection(trees=TREES[1], epsilon=1.0), 20_000, sample_of(rows)
+    drawn = Counter(selection.draw(sample, rng=rng) for _ in range(draws))
     allowed = math.sqrt(math.log(2 * len(expected) / 1e-9) / (2 * draws))
     for tree, weight in expected.items():
         assert abs(drawn[tree] / draws - weight / total) <= allowed
-    flipped = Counter(selection.draw(cells, 1 - labels, rng=rng) for _ in range(draws))
+    other = sample_of([(first, second, 1 - label) for first, second, label in rows])
+    flipped = Counter(selection.draw(other, rng=rng) for _ in range(draws))
     assert any(abs(flipped[t] / draws - w / total) > allowed for t, w in expected.items())
 
 
 def test_bad_parameters_are_refused_by_name() -> None:
     with pytest.raises(ValueError, match="depth must be at most 3, got depth=4"):
-        TreeSelection(schema=SCHEMA, depth=4, epsilon=1.0)
+        DecisionTrees(SCHEMA, 4)
     with pytest.raises(ValueError, match="epsilon"):
-        TreeSelection(schema=SCHEMA, depth=1, epsilon=0.0)
+        TreeSelection(trees=TREES[1], epsilon=0.0)

@@ -60,6 +60,9 @@ class Stumps:
     def spec(self) -> str:
         return f"stumps:<schema>,{self.depth}"
 
+    def constant(self, label: Label) -> Rule:
+        return Rule(self.schema, () if label else None)
+
     @property
     def littlestone_dimension_upper_bound(self) -> int:
         """Halving errs no more often than this."""

@@ -140,6 +140,9 @@ class Thresholds:
     def concept(self, position: int, /) -> ThresholdHypothesis:
         return ThresholdHypothesis(self.n, position)
 
+    def constant(self, label: Label) -> ThresholdHypothesis:
+        return ThresholdHypothesis(self.n, 0 if label else self.n)
+
     def majority_of(self, chosen: Sequence[int], /) -> ThresholdHypothesis:
         """The median threshold is the majority vote."""
         return self.concept(sorted(chosen)[len(chosen) // 2])

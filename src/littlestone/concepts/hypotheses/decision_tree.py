@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.hypotheses.rules import Condition, corners, first_difference
+from littlestone.concepts.hypotheses.rules import corners, first_difference
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.concepts.schema import Cells, Schema
+from littlestone.concepts.schema import Cells, Condition, Schema
 
 Node = Label | tuple[Condition, "Node", "Node"]
 """A label, or a condition with the node where it holds and the node where it does not."""

@@ -10,10 +10,7 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.concepts.schema import Cells, Schema
-
-Condition = tuple[int, int, int]
-"""The number of a field, and the first and the last of the cells that it must lie in."""
+from littlestone.concepts.schema import Cells, Condition, Schema
 
 _BLOCK = 1 << 14
 _LARGEST_SCAN = 1 << 22

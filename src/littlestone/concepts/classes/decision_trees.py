@@ -1,0 +1,144 @@
+"""Decision trees of small depth over records with a declared schema."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
+from littlestone.concepts.protocols import Label, Tally, VersionSpace
+from littlestone.concepts.schema import Condition, Schema
+
+DEEPEST: Final = 3
+_MOST_LISTED: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTrees:
+    """All trees that ask at most ``depth`` questions, each about one field, on the way to a leaf.
+
+    They are far too many to list or to keep a version space of; ``DisjointBatches`` draws from
+    them all the same. ``size`` counts trees, some of which are the same function.
+
+    >>> schema = Schema.from_mapping(
+    ...     {"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA"]}}
+    ... )
+    >>> trees = DecisionTrees(schema, 2)
+    >>> trees.conditions, trees.size, trees.littlestone_dimension_upper_bound
+    (((0, 1, 2), (0, 2, 2), (1, 1, 1)), 590, 9)
+    >>> trees.fewest_mistakes({(2, 0): (0, 5), (2, 1): (4, 0), (0, 0): (3, 1)})
+    1
+    """
+
+    schema: Schema
+    depth: int
+    conditions: tuple[Condition, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require.integer(depth=self.depth, at_least=0)
+        if self.depth > DEEPEST:
+            raise ValueError(f"depth must be at most {DEEPEST}, got depth={self.depth}")
+        questions = tuple(
+            (number, *cells)
+            for number, part in enumerate(self.schema.fields)
+            for cells in part.questions()
+        )
+        object.__setattr__(self, "conditions", questions)
+
+    @property
+    def domain(self) -> Schema:
+        return self.schema
+
+    @property
+    def spec(self) -> str:
+        return f"trees:<schema>,{self.depth}"
+
+    @property
+    def size(self) -> int:
+        trees = 2
+        for _ in range(self.depth):
+            trees = 2 + len(self.conditions) * trees * trees
+        return trees
+
+    @property
+    def littlestone_dimension_upper_bound(self) -> int:
+        """Halving errs no more often than this."""
+        return self.size.bit_length() - 1
+
+    @property
+    def littlestone_dimension(self) -> int:
+        raise self._unknown("Littlestone dimension")
+
+    @property
+    def vc_dimension(self) -> int:
+        raise self._unknown("VC dimension")
+
+    @property
+    def dual_littlestone_dimension(self) -> int:
+        raise self._unknown("dual Littlestone dimension")
+
+    @property
+    def dual_vc_dimension(self) -> int:
+        raise self._unknown("dual VC dimension")
+
+    def _unknown(self, what: str) -> ValueError:
+        return ValueError(
+            f"the {what} of {self.size} decision trees is not known in closed form; it is at most "
+            f"littlestone_dimension_upper_bound = {self.littlestone_dimension_upper_bound}"
+        )
+
+    def version_space(self) -> VersionSpace:
+        raise ValueError(
+            f"{self.size} decision trees are too many for a version space; DisjointBatches learns "
+            f"them, and Stumps are rules over the same schema that can be listed"
+        )
+
+    def constant(self, label: Label) -> DecisionTree:
+        """The tree that is one leaf."""
+        return DecisionTree(self.schema, label)
+
+    def concepts(self) -> Iterator[DecisionTree]:
+        """Every function once, the simplest first; ValueError where there are too many trees."""
+        if self.size > _MOST_LISTED:
+            raise ValueError(f"{self.size} decision trees are too many to list")
+        trees = (DecisionTree(self.schema, node) for node in self._nodes(self.depth))
+        return iter(dict.fromkeys(trees))
+
+    def _nodes(self, depth: int) -> Iterator[Node]:
+        yield 0
+        yield 1
+        below = list(self._nodes(depth - 1)) if depth else []
+        for condition in self.conditions if depth else ():
+            for holds in below:
+                yield from ((condition, holds, fails) for fails in below)
+
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        """The mistakes of the best tree in hindsight, by trying all first questions."""
+        cells = np.array([self.schema.check(x) for x in tally], dtype=np.int64)
+        counts = np.array(list(tally.values()), dtype=np.int64).reshape(-1, 2).T
+        holds = self.answers(cells.reshape(len(counts[0]), len(self.schema.fields)))
+        return self._fewest(holds, counts, self.depth)
+
+    def answers(self, cells: NDArray[np.int64], dtype: Any = np.int64, /) -> NDArray[Any]:
+        """For each record, given by its cells, and each question: whether it holds."""
+        holds = np.empty((len(cells), len(self.conditions)), dtype=dtype)
+        for number, (part, low, high) in enumerate(self.conditions):
+            holds[:, number] = (low <= cells[:, part]) & (cells[:, part] <= high)
+        return holds
+
+    def _fewest(self, holds: NDArray[Any], counts: NDArray[np.int64], depth: int) -> int:
+        whole = counts.sum(axis=1)
+        fewest = int(whole.min())
+        if not depth or not fewest or not self.conditions:
+            return fewest
+        if depth == 1:
+            inside = counts @ holds
+            return min(fewest, int((inside.min(0) + (whole[:, None] - inside).min(0)).min()))
+        for number in range(len(self.conditions)):
+            here = holds[:, number] == 1
+            both = (self._fewest(holds[s], counts[:, s], depth - 1) for s in (here, ~here))
+            fewest = min(fewest, sum(both))
+        return fewest

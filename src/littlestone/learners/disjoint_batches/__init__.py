@@ -1,0 +1,1 @@
+"""Rules drawn from disjoint batches: every example is read by one draw."""

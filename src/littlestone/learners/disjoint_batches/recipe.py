@@ -1,0 +1,120 @@
+"""Publish a rule drawn from the last batch alone: what people with a table of events want."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from littlestone import require
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
+from littlestone.learners.disjoint_batches.drawing import Drawing, drawing_from
+from littlestone.learners.run import PrivateLearner
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import Randomness
+
+# In units of 1/epsilon; chosen on simulated streams (docs/practice.md).
+_FIRST_BATCH: Final = 32
+_WINDOW: Final = 32
+_WATCHED_FROM: Final = 1 << 13
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisjointBatches(PrivateLearner):
+    """After each batch, publish a concept drawn by its errors on that batch alone.
+
+    Every example is read by one draw, so each draw has the whole epsilon, however many there are,
+    and no horizon is needed. Batches double (``growth``), so that half of the past counts; with
+    ``longest`` they stop growing. From round ``watched_from`` on only every fourth example goes to
+    the batches. The others go to short windows, after each of which the rule, "always 0" or
+    "always 1" is published, whichever does well on that window alone: this follows streams in
+    which good and bad times come and go.
+
+    Privacy:
+        Releases:   the hypothesis of every round
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive
+        Guarantee:  (epsilon, 0), conditionally on every prefix; per user (``max_contributions``
+                    examples) by group privacy
+        Assumes:    float-trust (docs/GUARANTEES.md) for decision trees; timing
+                    (docs/GUARANTEES.md): a round in which a concept is drawn takes longer
+        Proof:      algorithm.md
+
+    Regret: ``excess_bound`` for examples that are drawn independently of each other. Against
+    adversaries that attack the rule on display nothing is promised, since it stays for a while.
+
+    >>> from littlestone.concepts.classes.decision_trees import DecisionTrees
+    >>> from littlestone.concepts.schema import Schema
+    >>> trees = DecisionTrees(Schema.from_mapping({"delay": {"grid": [0, 15]}}), 2)
+    >>> learner = DisjointBatches(concepts=trees, epsilon=1.0)
+    >>> learner.guarantee(), learner.first, learner.window
+    (PrivacyGuarantee(epsilon=1.0, delta=0.0), 32, 32)
+    """
+
+    concepts: ConceptClass
+    epsilon: float
+    rounds: int | None = None
+    first: int | None = None
+    """The examples of the first batch; 32/epsilon unless given."""
+    growth: float = 2.0
+    longest: int | None = None
+    """The most examples of a batch; None for no limit."""
+    window: int | None = None
+    """The examples of a window; 32/epsilon unless given, 0 for no windows."""
+    watched_from: int | None = None
+    """The round from which there are windows; 8192/epsilon unless given."""
+    max_contributions: int = 1
+
+    oblivious_only: ClassVar[bool] = True
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require.positive(epsilon=self.epsilon)
+        for name, least, share in (
+            ("first", 1, _FIRST_BATCH),
+            ("window", 0, _WINDOW),
+            ("watched_from", 1, _WATCHED_FROM),
+        ):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, math.ceil(share / self.epsilon))
+            require.integer(**{name: getattr(self, name)}, at_least=least)
+        require.integer(max_contributions=self.max_contributions, at_least=1)
+        if self.rounds is not None:
+            require.integer(rounds=self.rounds, at_least=1)
+        if self.longest is not None:
+            require.integer(longest=self.longest, at_least=1)
+        if not 1 <= self.growth <= 16:
+            raise ValueError(f"growth must lie in [1, 16], got growth={self.growth!r}")
+        self.drawing()  # refuses a class that nothing can be drawn from
+
+    def drawing(self) -> Drawing:
+        """How a concept is drawn from a batch."""
+        return drawing_from(self.concepts, epsilon=self.epsilon)
+
+    @property
+    def per_example(self) -> PrivacyGuarantee:
+        return PrivacyGuarantee(epsilon=self.epsilon)
+
+    def batch_size(self, number: int) -> int:
+        """The examples of batch 0, 1, …"""
+        assert self.first is not None
+        size = math.ceil(self.first * self.growth**number)
+        return size if self.longest is None else min(size, self.longest)
+
+    def excess_bound(self, *, size: int, failure_probability: float) -> float:
+        """How much likelier to err than the best concept a rule drawn from ``size`` examples is.
+
+        For independent examples of one law, and new examples of that law. Exceeded with
+        ``failure_probability`` at most; 1 promises nothing.
+        """
+        require.integer(size=size, at_least=1)
+        require.open_probability(failure_probability=failure_probability)
+        concepts = self.concepts.size
+        assert concepts is not None
+        choices = self.drawing().log_choices
+        surprise = math.log(2 / failure_probability)
+        drawn = (choices + surprise) * 2 / (self.epsilon * size)
+        sampled = 2 * math.sqrt((math.log(2 * concepts) + surprise) / (2 * size))
+        return min(1.0, (drawn + sampled) * (1 + 1e-9))
+
+    def engine(self, rng: Randomness, /) -> DisjointBatchesEngine:
+        return DisjointBatchesEngine(self, rng)
