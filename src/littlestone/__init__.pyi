@@ -28,6 +28,7 @@ from littlestone.concepts.classes.aggregation import majority as majority
 from littlestone.concepts.classes.aggregation import union as union
 from littlestone.concepts.classes.aggregation import xor as xor
 from littlestone.concepts.classes.conjunctions import Conjunctions as Conjunctions
+from littlestone.concepts.classes.decision_trees import DecisionTrees as DecisionTrees
 from littlestone.concepts.classes.disjunctions import (
     MonotoneDisjunctions as MonotoneDisjunctions,
 )
@@ -55,6 +56,7 @@ from littlestone.concepts.dimensions.randomized import (
     randomized_littlestone_dimension as randomized_littlestone_dimension,
 )
 from littlestone.concepts.dimensions.vc import vc_dimension as vc_dimension
+from littlestone.concepts.hypotheses.decision_tree import DecisionTree as DecisionTree
 from littlestone.concepts.hypotheses.rules import Rule as Rule
 from littlestone.concepts.hypotheses.table import TableHypothesis as TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote as MajorityVote
@@ -94,6 +96,7 @@ from littlestone.learners.lazy_forest.plan import ForestBudgets as ForestBudgets
 from littlestone.learners.lazy_forest.plan import ForestPlan as ForestPlan
 from littlestone.learners.lazy_forest.recipe import ForestTooLargeError as ForestTooLargeError
 from littlestone.learners.lazy_forest.recipe import LazyForest as LazyForest
+from littlestone.learners.disjoint_batches.recipe import DisjointBatches as DisjointBatches
 from littlestone.learners.naive_recomposition import NaiveRecomposition as NaiveRecomposition
 from littlestone.learners.private_majority.plan import EpochPlan as EpochPlan
 from littlestone.learners.private_majority.plan import FreshPlan as FreshPlan

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from littlestone import require
 from littlestone.adversaries.boundary import Boundary
 from littlestone.adversaries.drifting import Drifting
 from littlestone.adversaries.frequent_killer import FrequentKiller
@@ -19,6 +20,7 @@ from littlestone.adversaries.random_stream import RandomStream
 from littlestone.adversaries.shattered_tree import ShatteredTree
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
 from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.decision_trees import DEEPEST, DecisionTrees
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
@@ -70,6 +72,10 @@ def _stumps(path: str, depth: int = 1) -> Stumps:
     return Stumps.over(Schema.from_toml(Path(path)), depth=depth)
 
 
+def _trees(path: str, depth: int = DEEPEST) -> DecisionTrees:
+    return DecisionTrees(Schema.from_toml(Path(path)), depth)
+
+
 def _learner(place: str, **fixed: Any) -> Callable[..., Any]:
     """A builder that imports its learner when it is asked for: most commands need none."""
     module, _, path = place.partition(":")
@@ -81,6 +87,17 @@ def _learner(place: str, **fixed: Any) -> Callable[..., Any]:
         return found(concepts=concepts, **fixed, **budget)
 
     return build
+
+
+def _pure(place: str) -> Callable[..., Any]:
+    """The same for a learner without delta."""
+    build = _learner(place)
+
+    def without_delta(concepts: ConceptClass, *, delta: float, **budget: Any) -> Any:
+        require.open_probability(delta=delta)
+        return build(concepts, **budget)
+
+    return without_delta
 
 
 CLASSES: Mapping[str, ClassEntry] = {
@@ -125,6 +142,13 @@ CLASSES: Mapping[str, ClassEntry] = {
         required=1,
         example="stumps:schema.toml,2",
         summary="a pool of named rules over records with a declared schema; depth 1 or 2",
+    ),
+    "trees": ClassEntry(
+        build=_trees,
+        arguments=(str, int),
+        required=1,
+        example="trees:schema.toml,3",
+        summary="decision trees over records with a declared schema; at most 3 questions deep",
     ),
     "halfspaces": ClassEntry(
         build=MarginHalfspaces,
@@ -179,6 +203,11 @@ LEARNERS: Mapping[str, LearnerEntry] = {
         build=_learner("sanitized_experts.recipe:SanitizedExperts"),
         private=True,
         summary="the paper's Algorithms 5 to 7: any Littlestone class, agnostic",
+    ),
+    "disjoint-batches": LearnerEntry(
+        build=_pure("disjoint_batches.recipe:DisjointBatches"),
+        private=True,
+        summary="the practical default for files of records: rules drawn from disjoint batches",
     ),
     "naive-recomposition": LearnerEntry(
         build=_learner("naive_recomposition:NaiveRecomposition"),
@@ -252,7 +281,7 @@ def class_from_spec(spec: str) -> ConceptClass:
     Traceback (most recent call last):
     ...
     ValueError: unknown class 'treshold'; did you mean 'thresholds'? There are: conjunctions, \
-disjunctions, finite, halfspaces, intervals, points, sparse-sets, stumps, thresholds
+disjunctions, finite, halfspaces, intervals, points, sparse-sets, stumps, thresholds, trees
     """
     name, _, rest = spec.partition(":")
     entry = lookup(CLASSES, name, kind="class")

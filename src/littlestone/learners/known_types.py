@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from littlestone.concepts.classes.conjunction_parts import AfterPositive, NoPositive
 from littlestone.concepts.classes.conjunctions import Conjunctions, ConjunctionVersionSpace
+from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.classes.disjunctions import DisjunctionVersionSpace, MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass, FiniteVersionSpace
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces, MarginVersionSpace
@@ -23,6 +24,7 @@ from littlestone.concepts.classes.thresholds import (
     ThresholdVersionSpace,
 )
 from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
+from littlestone.concepts.hypotheses.decision_tree import DecisionTree
 from littlestone.concepts.hypotheses.linear import LinearHypothesis
 from littlestone.concepts.hypotheses.record_table import RecordTable
 from littlestone.concepts.hypotheses.rules import Rule
@@ -52,12 +54,12 @@ from littlestone.randomness import Randomness
 
 VALUES: Final[tuple[type, ...]] = (
     *(Conjunctions, FiniteClass, Intervals, MarginHalfspaces, MonotoneDisjunctions, Points),
-    *(SparseSets, Stumps, Thresholds, Schema, Numeric, Category),
+    *(DecisionTrees, SparseSets, Stumps, Thresholds, Schema, Numeric, Category),
     *(ConjunctionVersionSpace, NoPositive, AfterPositive, DisjunctionVersionSpace),
     *(FiniteVersionSpace, MarginVersionSpace, IntervalVersionSpace, WithinGaps, AroundPositives),
     *(SparseVersionSpace, StumpVersionSpace, ThresholdVersionSpace),
     *(ConjunctionHypothesis, FiniteSupport, LinearHypothesis, MajorityVote, RecordTable, Rule),
-    *(StepFunction, TableHypothesis, ThresholdHypothesis, WeightedFeatures),
+    *(DecisionTree, StepFunction, TableHypothesis, ThresholdHypothesis, WeightedFeatures),
     *(Perceptron, PerceptronState, StandardOptimal, StandardOptimalState, Winnow, WinnowState),
     SparseMajorityState,
     *(AboveThreshold, CountAboveThreshold, FirstFrequent, FrequentRelease),

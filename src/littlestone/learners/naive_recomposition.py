@@ -54,16 +54,16 @@ class NaiveRecomposition(PrivateLearner):
         require.open_probability(delta=self.delta)
         require_listable(self.concepts)
         rho = largest_zero_concentrated(epsilon=self.epsilon, delta=self.delta).rho
-        width = math.sqrt(8 * rho / max(self.rounds - 1, 1)) * (1 - 2.0**-40)
+        width = math.sqrt(8 * rho / self.rounds) * (1 - 2.0**-40)
         # A replaced example moves each loss by -1, 0 or 1: a range of two.
         mechanism = ExponentialMechanism(epsilon=float_at_most(width), range_width=2)
         object.__setattr__(self, "_mechanism", mechanism)
 
     @property
     def per_example(self) -> PrivacyGuarantee:
-        """The first example meets all draws but one."""
+        """The first example meets all draws after it: one for each round, the last one's too."""
         one = ZeroConcentrated.from_bounded_range(self._mechanism.epsilon)
-        all_draws = ZeroConcentrated.rounded_up(Fraction(one.rho) * (self.rounds - 1))
+        all_draws = ZeroConcentrated.rounded_up(Fraction(one.rho) * self.rounds)
         return all_draws.guarantee(delta=self.delta)
 
     @property

@@ -45,7 +45,7 @@ class DrawnTree:
     @property
     def log_choices(self) -> float:
         trees = self.selection.trees
-        splits = 2**trees.depth - 1
+        splits = (1 << trees.depth) - 1
         return splits * math.log(2 * max(1, len(trees.conditions))) + (splits + 1) * math.log(2)
 
     def draw(self, batch: Batch, *, rng: Randomness) -> Hypothesis:
