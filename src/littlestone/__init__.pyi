@@ -90,13 +90,13 @@ from littlestone.game.protocols import Learner as Learner
 from littlestone.game.transcript import Round as Round
 from littlestone.game.transcript import Transcript as Transcript
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite as AgnosticFinite
+from littlestone.learners.disjoint_batches.recipe import DisjointBatches as DisjointBatches
 from littlestone.learners.golowich_livni.eager_forest import EagerForest as EagerForest
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies as FreshCopies
 from littlestone.learners.lazy_forest.plan import ForestBudgets as ForestBudgets
 from littlestone.learners.lazy_forest.plan import ForestPlan as ForestPlan
 from littlestone.learners.lazy_forest.recipe import ForestTooLargeError as ForestTooLargeError
 from littlestone.learners.lazy_forest.recipe import LazyForest as LazyForest
-from littlestone.learners.disjoint_batches.recipe import DisjointBatches as DisjointBatches
 from littlestone.learners.naive_recomposition import NaiveRecomposition as NaiveRecomposition
 from littlestone.learners.private_majority.plan import EpochPlan as EpochPlan
 from littlestone.learners.private_majority.plan import FreshPlan as FreshPlan
