@@ -1,5 +1,7 @@
 """A bound knows its function, its side and its source, and becomes a row at a setting."""
 
+import inspect
+import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -19,6 +21,25 @@ SIDES: Final = {
 _CITATION: Final = re.compile(r"\s*\[(P, [^\]]+|[A-Z]+\d\d[^\]]*)\]")
 
 
+# Where arguments come from that a setting does not have under their own names.
+_USUAL_WORDS: Final = """
+    layer=dimension left=dimension right=dimension littlestone_dimension=dimension
+    vc_dimension=dimension threshold=samples elements=samples variables=samples mean=samples
+    gap=error share=error additive=error length=rounds most=rounds experts=concepts size=subsampled
+    above_threshold_epsilon=half_epsilon threshold_epsilon=half_epsilon query_epsilon=half_epsilon
+    collisions=half_slots next_slots=half_slots factor=inverse_error offset=inverse_error
+    inner_epsilon=epsilon inner_delta=delta dimensions=three
+    arity=3 members=3 batch=1 relative=0.5 margin=0.2 charge=1.0
+"""
+
+
+def _pairs(words: str) -> dict[str, str]:
+    return dict(pair.split("=") for pair in words.split())
+
+
+USUAL: Final = _pairs(_USUAL_WORDS)
+
+
 @dataclass(frozen=True, slots=True)
 class Bound:
     """One function of ``theory/``, what it bounds, and where its arguments come from."""
@@ -26,8 +47,8 @@ class Bound:
     group: str
     quantity: str
     function: Callable[..., Any]
-    needs: str
-    """Its arguments: ``rounds`` is the setting's, ``experts=concepts`` too, ``batch=1`` is 1."""
+    instead: str = ""
+    """What is not ``USUAL``: ``points=samples``, or ``delta=delta``, which has a default."""
 
     @property
     def name(self) -> str:
@@ -56,34 +77,35 @@ class Bound:
     def _suffix(self) -> str:
         return next(end for end in SIDES if self.function.__name__.endswith(end))
 
+    @property
+    def needs(self) -> Mapping[str, str]:
+        """Where each argument comes from: a number of the setting, or one that is written out."""
+        known = inspect.signature(self.function).parameters.values()
+        asked = [argument.name for argument in known if argument.default is argument.empty]
+        usual = {name: USUAL.get(name, name) for name in asked}
+        return usual | _pairs(self.instead)
+
     def at(self, setting: Setting) -> "Row":
         """The number, or why there is none."""
-        given: dict[str, Any] = {}
         try:
-            for need in self.needs.split():
-                name, _, value = need.partition("=")
-                given[name] = _argument(value or name, setting)
+            given = {
+                name: setting[source] if source.isidentifier() else json.loads(source)
+                for name, source in self.needs.items()
+            }
             found = self.function(**given)
         except ValueError as refusal:
-            return Row(self, given, None, str(refusal))
+            return Row(self, None, str(refusal))
         except OverflowError:
-            return Row(self, given, None, "needs numbers that are too large for a float")
+            return Row(self, None, "needs numbers that are too large for a float")
         # A plan is a set of parameters with the mistakes that they prove.
-        return Row(self, given, getattr(found, "mistakes", found), None)
-
-
-def _argument(value: str, setting: Setting) -> Any:
-    if value.isidentifier():
-        return getattr(setting, value)
-    return float(value) if "." in value else int(value)
+        return Row(self, getattr(found, "mistakes", found), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A bound at a setting: the arguments and the value, or the reason for having none."""
+    """A bound at a setting: its value, or the reason for having none."""
 
     bound: Bound
-    arguments: Mapping[str, Any]
     value: int | float | Fraction | None
     refusal: str | None
 
@@ -119,6 +141,6 @@ class Row:
             "log2": exponent,
             "source": self.bound.source,
             "says": self.bound.words,
-            "needs": self.bound.needs,
+            "needs": " ".join(f"{name}={source}" for name, source in self.bound.needs.items()),
             "refusal": self.refusal,
         }
