@@ -204,9 +204,9 @@ def _cheapest(problem: _Problem) -> _Draft:
 def _draft(problem: _Problem, weights: Sequence[float]) -> _Draft:
     """From the last list back to the first: how much each layer must have for the next."""
     depth, odds = problem.depth, math.log(1 / problem.failure_probability)
-    lowest = _SMALLEST_SHARE * sum(weights)
+    lowest = _SMALLEST_SHARE * math.fsum(weights)
     raised = [max(weight, lowest) for weight in weights]
-    epsilons = [problem.epsilon * weight / sum(raised) for weight in raised]
+    epsilons = [problem.epsilon * weight / math.fsum(raised) for weight in raised]
     switching = [math.fsum(epsilons[: layer + 1]) for layer in range(depth + 1)]
     listing = epsilons[1:]
     bounds = [
