@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Protocol, get_type_hints, runtime_checkable
 
+import numpy as np
+
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.errors import SnapshotError
 from littlestone.learners.type_checks import fits
@@ -36,11 +38,13 @@ class Engine(ABC):
         def ledger(self) -> Ledger: ...
         @property
         def halted(self) -> bool:
-            """Whether nothing more will be learned; a function of what was published."""
+            """Whether nothing more will be learned (never); a function of what was published."""
         @property
         def status(self) -> str:
             """``learning``, or why it halted, in words; a function of what was published."""
         # fmt: on
+    else:
+        halted, status = False, "learning"
 
     @abstractmethod
     def begin(self) -> None:
@@ -50,9 +54,14 @@ class Engine(ABC):
     def step(self, x: Any, y: Label, /) -> None:
         """Take one round. Never raises because of the data."""
 
-    @abstractmethod
     def steps(self, xs: Any, ys: Any, /) -> int:
         """Take rounds until the published hypothesis changes or the block ends; how many."""
+        published = self.hypothesis
+        for taken, (x, y) in enumerate(zip(_points(xs), ys.tolist(), strict=True), start=1):
+            self.step(x, y)
+            if self.hypothesis is not published and self.hypothesis != published:
+                return taken
+        return len(ys)
 
     def state(self) -> tuple[Any, ...]:
         """Everything needed to continue, without the randomness source; secret."""
@@ -74,6 +83,13 @@ class Engine(ABC):
 
     def loaded(self) -> None:  # noqa: B027 (often nothing follows from the fields)
         """Derive from the fields what is not one of them."""
+
+
+def _points(block: Any) -> Any:
+    """One by one, as ``step`` takes them."""
+    if not isinstance(block, np.ndarray):
+        return block
+    return map(tuple, block.tolist()) if block.ndim > 1 else block.tolist()
 
 
 def _fields(engine: Any) -> Any:

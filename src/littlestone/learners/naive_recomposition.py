@@ -9,8 +9,8 @@ from littlestone import require
 from littlestone.concepts.losses.listing import require_listable
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
-from littlestone.learners.run import PrivateLearner
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
@@ -20,7 +20,7 @@ from littlestone.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NaiveRecomposition(PrivateLearner):
+class NaiveRecomposition(Budgeted):
     """A baseline to compare with: in every round draw a concept by its mistakes so far.
 
     Privacy:
@@ -49,9 +49,7 @@ class NaiveRecomposition(PrivateLearner):
 
     def __post_init__(self) -> None:
         require.plain(self)
-        require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
-        require.positive(epsilon=self.epsilon)
-        require.open_probability(delta=self.delta)
+        self.check_promise()
         require_listable(self.concepts)
         rho = largest_zero_concentrated(epsilon=self.epsilon, delta=self.delta).rho
         width = math.sqrt(8 * rho / self.rounds) * (1 - 2.0**-40)
@@ -65,10 +63,6 @@ class NaiveRecomposition(PrivateLearner):
         one = ZeroConcentrated.from_bounded_range(self._mechanism.epsilon)
         all_draws = ZeroConcentrated.rounded_up(Fraction(one.rho) * self.rounds)
         return all_draws.guarantee(delta=self.delta)
-
-    @property
-    def budget(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def mistake_bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; exceeded with ``failure_probability`` at most."""
@@ -89,11 +83,10 @@ class NaiveRecompositionEngine(Engine):
 
     ledger: Ledger
     _losses: LossTable
-    _chosen: list[int]
+    hypothesis: Hypothesis
 
     def __init__(self, recipe: NaiveRecomposition, rng: Randomness) -> None:
         self._recipe, self._mechanism, self._rng = recipe, recipe._mechanism, rng
-        self._check = recipe.concepts.domain.check
         self._losses = LossTable(recipe.concepts)
 
     def begin(self) -> None:
@@ -101,33 +94,10 @@ class NaiveRecompositionEngine(Engine):
         self.ledger.charge("one draw a round", self._recipe.per_example, first=1)
         self._draw()
 
-    def loaded(self) -> None:
-        self._hypothesis = self._losses.majority_of(self._chosen)
-
-    @property
-    def hypothesis(self) -> Hypothesis:
-        return self._hypothesis
-
-    @property
-    def halted(self) -> bool:
-        return False
-
-    @property
-    def status(self) -> str:
-        return "learning"
-
     def step(self, x: Any, y: Label) -> None:
         self._losses.add(x, y, 1)  # (L2)
         self._draw()
 
-    def steps(self, xs: Any, ys: Any) -> int:
-        published = self._hypothesis
-        for taken, (x, y) in enumerate(zip(xs, ys.tolist(), strict=True), start=1):
-            self.step(self._check(x), y)
-            if self._hypothesis != published:
-                return taken
-        return len(ys)
-
     def _draw(self) -> None:
-        self._chosen = self._mechanism.draw(self._losses.as_array(), rng=self._rng)  # (L1)
-        self._hypothesis = self._losses.majority_of(self._chosen)
+        chosen = self._mechanism.draw(self._losses.as_array(), rng=self._rng)  # (L1)
+        self.hypothesis = self._losses.majority_of(chosen)

@@ -10,8 +10,8 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
-from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
@@ -21,7 +21,7 @@ _FIRST_WINDOW: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgnosticFinite(PrivateLearner):
+class AgnosticFinite(Budgeted):
     """Publish one concept of a finite class, chosen by private prediction from experts.
 
     No concept needs to fit the stream: what is bounded is the regret, the mistakes beyond those of
@@ -107,10 +107,6 @@ class AgnosticFinite(PrivateLearner):
     @property
     def per_example(self) -> PrivacyGuarantee:
         return self.prediction.guarantee()
-
-    @property
-    def budget(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def expected_regret_bound(self) -> float:
         """Against the adversaries that are allowed."""

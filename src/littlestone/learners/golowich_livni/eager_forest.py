@@ -7,20 +7,19 @@ from typing import Any, ClassVar, NamedTuple
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.codec import register
 from littlestone.learners.engine import Engine
 from littlestone.learners.golowich_livni.tournament_tree import TournamentTree
-from littlestone.learners.run import PrivateLearner
 from littlestone.mechanisms.frequent_release import FrequentRelease, FrequentReleaseRun
 from littlestone.online.protocols import OnlineLearner
 from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EagerForest(PrivateLearner):
+class EagerForest(Budgeted):
     """A forest of tournament trees and the private release of a frequent hypothesis [GL21].
 
     Privacy:
@@ -56,19 +55,13 @@ class EagerForest(PrivateLearner):
 
     def __post_init__(self) -> None:
         require.plain(self)
-        require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
-        require.positive(epsilon=self.epsilon)
-        require.open_probability(delta=self.delta, failure_probability=self.failure_probability)
+        self.check_promise(failure_probability=self.failure_probability)
         plan = self._planned(StandardOptimal(self.concepts) if self.base is None else self.base)
         require.integer(trees=plan.trees, at_least=1)
         require.integer(leaves=plan.leaves, at_least=2)
         if plan.leaves & (plan.leaves - 1):
             raise ValueError(f"leaves must be a power of two, got leaves={plan.leaves!r}")
-        if not plan.release.guarantee().within(self.budget):
-            raise ValueError(
-                f"release must stay within the budget, got {plan.release.guarantee()!r} for "
-                f"epsilon={self.epsilon!r}, delta={self.delta!r}"
-            )
+        self.check_within_budget(release=plan.release.guarantee())
         object.__setattr__(self, "plan", plan)
 
     def _planned(self, base: OnlineLearner) -> "EagerPlan":
@@ -106,10 +99,6 @@ class EagerForest(PrivateLearner):
         share = self.failure_probability / release.selections
         watch = release.watch()
         return math.ceil(watch.error_bound(queries=self.rounds, failure_probability=share))
-
-    @property
-    def per_example(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def engine(self, rng: Randomness) -> "EagerForestEngine":
         return EagerForestEngine(self, rng)
@@ -191,15 +180,3 @@ class EagerForestEngine(Engine):
     def step(self, x: Any, y: Label) -> None:
         self._forest.insert(x, y)
         self._release.step(self._forest.shown)
-
-    def steps(self, xs: Any, ys: Any) -> int:
-        published = self.hypothesis
-        for taken, (x, y) in enumerate(zip(_points(xs), ys.tolist(), strict=True), start=1):
-            self.step(x, y)
-            if self.hypothesis is not published:
-                return taken
-        return len(ys)
-
-
-def _points(xs: Any) -> Any:
-    return xs.tolist() if hasattr(xs, "tolist") else xs

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 from littlestone import require
 from littlestone.concepts.hypotheses.canonical import canonical
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
+from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
 from littlestone.learners.golowich_livni.eager_forest import Forest
-from littlestone.learners.run import PrivateLearner
 from littlestone.mechanisms.frequent_release import random_order
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.online.protocols import OnlineLearner
@@ -23,7 +23,7 @@ from littlestone.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FreshCopies(PrivateLearner):
+class FreshCopies(Budgeted):
     """Before every round, grow an eager forest on all examples so far and publish its favourite.
 
     Privacy:
@@ -56,9 +56,7 @@ class FreshCopies(PrivateLearner):
 
     def __post_init__(self) -> None:
         require.plain(self)
-        require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
-        require.positive(epsilon=self.epsilon)
-        require.open_probability(delta=self.delta)
+        self.check_promise()
         base = StandardOptimal(self.concepts) if self.base is None else self.base
         leaves = 1 << max(1, base.mistake_bound) if self.leaves is None else self.leaves
         trees = self.trees
@@ -74,10 +72,6 @@ class FreshCopies(PrivateLearner):
             delta=float_at_most(Fraction(self.delta) / 2 / self.rounds),
             neighbours="replace",
         )
-
-    @property
-    def per_example(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def engine(self, rng: Randomness) -> "FreshCopiesEngine":
         return FreshCopiesEngine(self, rng)
@@ -99,9 +93,6 @@ class FreshCopiesEngine(Engine):
     hypothesis: Hypothesis
     ledger: Ledger
 
-    halted: ClassVar[bool] = False
-    status: ClassVar[str] = "learning"
-
     def __init__(self, recipe: FreshCopies, rng: Randomness) -> None:
         self._base, self._trees, self._leaves = recipe.plan
         self._budget, self._rng, self._histogram = recipe.budget, rng, recipe.histogram()
@@ -121,15 +112,6 @@ class FreshCopiesEngine(Engine):
         released = self._histogram.release(forest.shown, rng=self._rng, order=order)
         if released:
             self.hypothesis = canonical(max(released, key=released.__getitem__))
-
-    def steps(self, xs: Any, ys: Any) -> int:
-        published = self.hypothesis
-        points = xs.tolist() if hasattr(xs, "tolist") else xs
-        for taken, (x, y) in enumerate(zip(points, ys.tolist(), strict=True), start=1):
-            self.step(x, y)
-            if self.hypothesis != published:
-                return taken
-        return len(ys)
 
 
 def _epsilon_of_each(rounds: int, epsilon: float, extra_delta: float) -> float:

@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError
+from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.bound import (
     copy_failure_upper_bound,
@@ -21,13 +22,11 @@ from littlestone.learners.lazy_forest.plan import (
     calibrated_plan,
     paper_plan,
 )
-from littlestone.learners.run import PrivateLearner
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.first_frequent import FirstFrequent
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.online.protocols import OnlineLearner
 from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
 _LARGEST_THRESHOLD: Final = 1 << 60
@@ -49,7 +48,7 @@ class ForestTooLargeError(LittlestoneError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LazyForest(PrivateLearner):
+class LazyForest(Budgeted):
     """Publish frequent hypotheses of a forest, each until it has erred often [P, Algorithm 2].
 
     ``paper`` has the theorem's constants, ``calibrated`` much smaller ones, ``proved`` the smallest
@@ -93,9 +92,7 @@ class LazyForest(PrivateLearner):
 
     def __post_init__(self) -> None:
         require.plain(self)
-        require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
-        require.positive(epsilon=self.epsilon)
-        require.open_probability(delta=self.delta, failure_probability=self.failure_probability)
+        self.check_promise(failure_probability=self.failure_probability)
         check_numbers(self.plan, depth=self.depth)
         check_budgets(self.plan, depth=self.depth, promised=self.per_example)
         for layer in range(1, self.depth + 1):
@@ -257,10 +254,6 @@ classes of any dimension
     def depth(self) -> int:
         """d: how many layers there are above layer 0."""
         return self.base.mistake_bound
-
-    @property
-    def per_example(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def mistake_bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; the number of rounds where nothing better is proved."""

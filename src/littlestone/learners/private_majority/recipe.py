@@ -8,6 +8,7 @@ from littlestone.concepts.capabilities import Witnesses
 from littlestone.concepts.losses.listing import distinguished_points, require_listable
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.witnesses import MOST_KEYS, witnesses_for
+from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
 from littlestone.learners.private_majority.bound import (
     fresh_mistakes_upper_bound,
@@ -17,7 +18,6 @@ from littlestone.learners.private_majority.fresh import FreshEngine
 from littlestone.learners.private_majority.plan import FreshPlan, Plan, SampledPlan
 from littlestone.learners.private_majority.planner import plan_fresh, plan_sampled
 from littlestone.learners.private_majority.sampled import SampledEngine
-from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
@@ -25,7 +25,7 @@ Evidence = Literal["fresh", "cumulative"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrivateMajority(PrivateLearner):
+class PrivateMajority(Budgeted):
     """Publish a majority; when it has erred often enough, learn from its mistakes and go on.
 
     Privacy:
@@ -70,9 +70,7 @@ class PrivateMajority(PrivateLearner):
 
     def __post_init__(self) -> None:
         require.plain(self)
-        require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
-        require.positive(epsilon=self.epsilon)
-        require.probability(delta=self.delta)
+        self.check_promise(pure=True)
         witnesses = None if self.evidence == "cumulative" else witnesses_for(self.concepts)
         object.__setattr__(self, "_witnesses", witnesses)
         self._refuse_mixtures()
@@ -82,11 +80,7 @@ class PrivateMajority(PrivateLearner):
             require_listable(self.concepts)
         cost = planned.guarantee(delta=self.delta)
         object.__setattr__(self, "_cost", cost)
-        if not cost.within(self.budget):
-            raise ValueError(
-                f"plan must stay within the budget, got {cost!r} for "
-                f"epsilon={self.epsilon!r}, delta={self.delta!r}"
-            )
+        self.check_within_budget(plan=cost)
 
     @property
     def planned(self) -> Plan:
@@ -96,10 +90,6 @@ class PrivateMajority(PrivateLearner):
     @property
     def per_example(self) -> PrivacyGuarantee:
         return self._cost
-
-    @property
-    def budget(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def mistake_bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; exceeded with ``failure_probability`` at most."""

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
+from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
-from littlestone.learners.run import PrivateLearner
 from littlestone.learners.sanitized_batches.plan import BatchPlan, planned_sanitizers
 from littlestone.online.hedge_learner import HedgeLearner
 from littlestone.online.proper import ProperOnlineLearner, ProperState
@@ -18,7 +18,7 @@ from littlestone.sanitizers.protocols import Sanitizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SanitizedBatches(PrivateLearner):
+class SanitizedBatches(Budgeted):
     """Sanitize each batch; let copies of a proper online learner follow the synthetic examples.
 
     [P, Algorithm 3]. Each copy sees one synthetic example of each batch; in each round a random
@@ -60,29 +60,19 @@ class SanitizedBatches(PrivateLearner):
 
     def __post_init__(self) -> None:
         require.plain(self)
-        require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
-        require.positive(epsilon=self.epsilon)
-        require.probability(delta=self.delta)
+        self.check_promise(pure=True)
         base = self.base
         if base is None:
             base = HedgeLearner(concepts=self.concepts, rounds=self.rounds)
         _refuse_other(self.concepts, base)
         plan = self._make_plan(base)
         _refuse_sanitizer(plan.sanitizer, self.concepts)
-        if not plan.sanitizer.guarantee().within(self.budget):
-            raise ValueError(
-                f"sanitizer must stay within the budget, got {plan.sanitizer.guarantee()!r} for "
-                f"epsilon={self.epsilon!r}, delta={self.delta!r}"
-            )
+        self.check_within_budget(sanitizer=plan.sanitizer.guarantee())
         object.__setattr__(self, "plan", plan)
 
     @property
     def per_example(self) -> PrivacyGuarantee:
         return self.plan.sanitizer.guarantee()
-
-    @property
-    def budget(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def regret_bound(self, *, failure_probability: float) -> float:
         """Regret against the best concept in hindsight; the number of rounds promises nothing."""
@@ -122,9 +112,6 @@ class SanitizedBatchesEngine(Engine):
     hypothesis: Hypothesis
     ledger: Ledger
 
-    halted: ClassVar[bool] = False
-    status: ClassVar[str] = "learning"
-
     def __init__(self, plan: BatchPlan, rng: Randomness) -> None:
         self._plan, self._rng = plan, rng
         self._start = plan.base.for_rounds(plan.batches).begin()
@@ -145,15 +132,6 @@ class SanitizedBatchesEngine(Engine):
         drawn = self._draw()
         if drawn != self.hypothesis:  # the same function drawn again is no news
             self.hypothesis = drawn
-
-    def steps(self, xs: Any, ys: Any) -> int:
-        published = self.hypothesis
-        points = xs.tolist() if hasattr(xs, "tolist") else xs
-        for taken, (x, y) in enumerate(zip(points, ys.tolist(), strict=True), start=1):
-            self.step(x, y)
-            if self.hypothesis is not published:
-                return taken
-        return len(ys)
 
     def _draw(self) -> Hypothesis:
         """(L2–L4): a random copy, and from its distribution a fresh concept.

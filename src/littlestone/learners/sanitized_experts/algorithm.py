@@ -72,10 +72,6 @@ class SanitizedExpertsEngine(Engine):
         return self._paths.hypothesis(self._strategy.expert)
 
     @property
-    def halted(self) -> bool:
-        return False
-
-    @property
     def status(self) -> str:
         if self._paths.full:
             return "learning, but no new experts: the released points make too many"
@@ -90,15 +86,6 @@ class SanitizedExpertsEngine(Engine):
         if self._round % self._grid == 0:
             self._switch_time()
         self._strategy.settle()  # (L5)
-
-    def steps(self, xs: Any, ys: Any) -> int:
-        published = self.hypothesis
-        points = xs.tolist() if hasattr(xs, "tolist") else xs
-        for taken, (x, y) in enumerate(zip(points, ys.tolist(), strict=True), start=1):
-            self.step(x, y)
-            if self.hypothesis is not published:
-                return taken
-        return len(ys)
 
     def _switch_time(self) -> None:
         """Experts switch if they are to; the one that is played draws what it is."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.learners.run import PrivateLearner
+from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.sanitized_experts.algorithm import SanitizedExpertsEngine
 from littlestone.learners.sanitized_experts.families import family_named
 from littlestone.learners.sanitized_experts.plan import ALGORITHMS, ExpertsPlan, plan_experts
@@ -22,7 +22,7 @@ _SHARES: Final = (0.0625, 0.125, 0.25, 0.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SanitizedExperts(PrivateLearner):
+class SanitizedExperts(Budgeted):
     """[P, Algorithms 5 to 7]: sanitize, construct experts, predict from them privately.
 
     An expert is the learner ``base`` (``SparseMajority`` unless given), told at most M times, M
@@ -82,11 +82,9 @@ class SanitizedExperts(PrivateLearner):
 
     def __post_init__(self) -> None:
         require.plain(self)
+        self.check_promise(planned_failure=self.planned_failure)
         require.integer(rounds=self.rounds, at_least=2)
         require.integer(most_groups=self.most_groups, at_least=1)
-        require.integer(max_contributions=self.max_contributions, at_least=1)
-        require.positive(epsilon=self.epsilon)
-        require.open_probability(delta=self.delta, planned_failure=self.planned_failure)
         if self.sanitizer_share is not None:
             require.open_probability(sanitizer_share=self.sanitizer_share)
         if self.switch_grid is not None:
@@ -141,10 +139,6 @@ class SanitizedExperts(PrivateLearner):
     @property
     def per_example(self) -> PrivacyGuarantee:
         return self.plan.guarantee()
-
-    @property
-    def budget(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def regret_bound(self, *, failure_probability: float) -> float:
         """Regret, with this probability exceeded; half of it for the sanitizer, half for draws."""

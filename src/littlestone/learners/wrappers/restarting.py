@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.engine import Engine
 from littlestone.learners.run import PrivateLearner
+from littlestone.learners.wrappers.wrapper import Wrapper
 from littlestone.privacy.charge import Charge
-from littlestone.privacy.composition import parallel_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restarting(PrivateLearner):
+class Restarting(Wrapper):
     """Run ``learner``; whenever it halts, run a fresh copy on the rest of the stream.
 
     Privacy:
@@ -38,46 +38,20 @@ class Restarting(PrivateLearner):
 
     def __post_init__(self) -> None:
         require.plain(self)
-        if self.restarts is not None:
-            require.integer(restarts=self.restarts, at_least=0)
-        elif not self.learner.prefix_conditional:
-            raise ValueError(
-                "restarts must be given for a learner that is not private conditionally on every "
-                "prefix: each restart costs delta once more, got restarts=None"
-            )
-
-    @property
-    def concepts(self) -> ConceptClass:
-        return self.learner.concepts
-
-    @property
-    def rounds(self) -> int | None:
-        return self.learner.rounds
-
-    @property
-    def max_contributions(self) -> int:
-        return self.learner.max_contributions
-
-    @property
-    def oblivious_only(self) -> bool:
-        return self.learner.oblivious_only
-
-    @property
-    def prefix_conditional(self) -> bool:
-        return self.learner.prefix_conditional
+        self.check_copies("restart", restarts=self.restarts, at_least=0)
 
     @property
     def per_example(self) -> PrivacyGuarantee:
         """The copy's own, or one delta per copy."""
-        return self._of_all_copies(self.learner.per_example)
+        return self.of_all_copies(self.learner.per_example, self._copies)
 
     @property
     def budget(self) -> PrivacyGuarantee:
-        return self._of_all_copies(self.learner.budget)
+        return self.of_all_copies(self.learner.budget, self._copies)
 
-    def _of_all_copies(self, each: PrivacyGuarantee) -> PrivacyGuarantee:
-        copies = 1 if self.restarts is None else self.restarts + 1
-        return parallel_composition([each] * copies, prefix_conditional=self.prefix_conditional)
+    @property
+    def _copies(self) -> int | None:
+        return None if self.restarts is None else self.restarts + 1
 
     def mistake_bound(self, *, failure_probability: float) -> float:
         return self._until_it_stays(self.learner.mistake_bound, failure_probability)
@@ -93,7 +67,7 @@ class Restarting(PrivateLearner):
         """
         require.open_probability(failure_probability=failure_probability)
         halts = getattr(self.learner, "halting_probability", 1.0)
-        copies = math.inf if self.restarts is None else self.restarts + 1
+        copies = self._copies or math.inf
         if halts == 0:
             copies = 1
         elif halts < 1:
@@ -134,11 +108,6 @@ class RestartingEngine(Engine):
     @property
     def hypothesis(self) -> Hypothesis:
         return self._copy.hypothesis
-
-    @property
-    def restarts(self) -> int:
-        """How often it has started again."""
-        return self._restarts
 
     @property
     def halted(self) -> bool:

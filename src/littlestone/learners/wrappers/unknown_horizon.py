@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.engine import Engine
 from littlestone.learners.run import PrivateLearner
-from littlestone.privacy.composition import parallel_composition
+from littlestone.learners.wrappers.wrapper import Wrapper
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownHorizon(PrivateLearner):
+class UnknownHorizon(Wrapper):
     """Run ``learner`` for n rounds, a fresh one for 2n, then 4n, and so on without end.
 
     Privacy:
@@ -39,33 +39,11 @@ class UnknownHorizon(PrivateLearner):
     def __post_init__(self) -> None:
         require.plain(self)
         require.integer(first_rounds=self.first_rounds, at_least=1)
-        if self.epochs is not None:
-            require.integer(epochs=self.epochs, at_least=1)
-        elif not self.learner.prefix_conditional:
-            raise ValueError(
-                "epochs must be given for a learner that is not private conditionally on every "
-                "prefix: each epoch costs delta once more, got epochs=None"
-            )
-
-    @property
-    def concepts(self) -> ConceptClass:
-        return self.learner.concepts
+        self.check_copies("epoch", epochs=self.epochs, at_least=1)
 
     @property
     def rounds(self) -> None:
         return None
-
-    @property
-    def max_contributions(self) -> int:
-        return self.learner.max_contributions
-
-    @property
-    def oblivious_only(self) -> bool:
-        return self.learner.oblivious_only
-
-    @property
-    def prefix_conditional(self) -> bool:
-        return self.learner.prefix_conditional
 
     def epoch(self, number: int) -> PrivateLearner:
         """The learner of epoch ``number`` (from 0)."""
@@ -79,10 +57,7 @@ class UnknownHorizon(PrivateLearner):
     @property
     def per_example(self) -> PrivacyGuarantee:
         """Of the endless stream: what an epoch uses of the budget depends on its length."""
-        copies = 1 if self.epochs is None else self.epochs
-        return parallel_composition(
-            [self.learner.budget] * copies, prefix_conditional=self.prefix_conditional
-        )
+        return self.of_all_copies(self.learner.budget, self.epochs)
 
     def mistake_bound(self, *, failure_probability: float, rounds: int | None = None) -> float:
         """The sum of the epochs' bounds up to ``rounds``; infinite without them."""

@@ -1,0 +1,46 @@
+"""A private learner that is asked for (epsilon, delta) per example."""
+
+from typing import TYPE_CHECKING
+
+from littlestone import require
+from littlestone.learners.run import PrivateLearner
+from littlestone.privacy.guarantee import PrivacyGuarantee
+
+
+class Budgeted(PrivateLearner):
+    """A recipe with the fields ``epsilon`` and ``delta``; it spends all of them unless it says."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        # fmt: off
+        @property
+        def epsilon(self) -> float: ...
+        @property
+        def delta(self) -> float: ...
+        # fmt: on
+
+    @property
+    def per_example(self) -> PrivacyGuarantee:
+        return self.budget
+
+    @property
+    def budget(self) -> PrivacyGuarantee:
+        """What was asked for."""
+        return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
+
+    def check_promise(self, *, pure: bool = False, **probabilities: float) -> None:
+        """Refuse numbers that no promise can be made of; if ``pure``, a delta of 0 will do."""
+        require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
+        require.positive(epsilon=self.epsilon)
+        require.open_probability(**probabilities)
+        (require.probability if pure else require.open_probability)(delta=self.delta)
+
+    def check_within_budget(self, **named: PrivacyGuarantee) -> None:
+        """Refuse a part, by name, that costs more than was asked for."""
+        for name, cost in named.items():
+            if not cost.within(self.budget):
+                raise ValueError(
+                    f"{name} must stay within the budget, got {cost!r} for "
+                    f"epsilon={self.epsilon!r}, delta={self.delta!r}"
+                )
