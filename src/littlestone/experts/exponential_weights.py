@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from littlestone import require
 from littlestone.experts.batches import Batches
@@ -144,32 +144,27 @@ class ExponentialWeights:
         lengths = self.batches.lengths(self.rounds)
         return BatchedStrategy(lengths, self._selection.start(totals, rng=rng))
 
-    def restored_strategy(
-        self, totals: GrowingScores, state: dict[str, Any], rng: Randomness, /
-    ) -> "BatchedStrategy":
-        drawing = self._selection.restore(totals, state["selection"], rng=rng)
-        return BatchedStrategy(self.batches.lengths(self.rounds), drawing, state)
 
-
+@dataclass(init=False, eq=False, repr=False)
 class BatchedStrategy:
     """Keeps the expert for a batch, then draws the next from the totals."""
 
-    __slots__ = ("_batch", "_drawing", "_left", "_lengths", "expert", "status")
+    _batch: int
+    _left: int
+    expert: int
+    _drawing: IncrementalSelectionRun
 
-    def __init__(
-        self,
-        lengths: Iterator[int],
-        drawing: IncrementalSelectionRun,
-        state: dict[str, Any] | None = None,
-    ) -> None:
+    status: ClassVar[str] = "learning"
+
+    def __init__(self, lengths: Iterator[int], drawing: IncrementalSelectionRun) -> None:
         self._lengths, self._drawing = lengths, drawing
-        self.status = "learning"
-        if state is None:
-            self._batch, self._left = 1, next(lengths)
-            self.expert = drawing.draw()  # (L1)
-            return
-        self._batch, self._left, self.expert = state["batch"], state["left"], state["expert"]
-        next(islice(lengths, self._batch - 1, None))
+
+    def begin(self) -> None:
+        self._batch, self._left = 1, next(self._lengths)
+        self.expert = self._drawing.draw()  # (L1)
+
+    def loaded(self) -> None:
+        next(islice(self._lengths, self._batch - 1, None))
 
     def take(self, own: Sequence[int], /) -> int:
         count = min(len(own), self._left)  # (L2)
@@ -184,11 +179,3 @@ class BatchedStrategy:
         if length is not None:  # nothing is drawn after the last round
             self._batch, self._left = self._batch + 1, length
             self.expert = self._drawing.draw()  # (L4)
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "batch": self._batch,
-            "left": self._left,
-            "expert": self.expert,
-            "selection": self._drawing.state(),
-        }

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from littlestone import require
 from littlestone.experts.batches import Batches
@@ -72,9 +72,3 @@ class Hedge:
         return BatchedStrategy(
             Batches().lengths(self.rounds), self._selection.start(totals, rng=rng)
         )
-
-    def restored_strategy(
-        self, totals: GrowingScores, state: dict[str, Any], rng: Randomness, /
-    ) -> BatchedStrategy:
-        drawing = self._selection.restore(totals, state["selection"], rng=rng)
-        return BatchedStrategy(Batches().lengths(self.rounds), drawing, state)

@@ -7,7 +7,7 @@ wants to read the totals.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from littlestone.game.protocols import LearnerRun
 from littlestone.mechanisms.incremental_selection import GrowingScores
@@ -16,7 +16,15 @@ from littlestone.randomness import Randomness
 
 
 class Strategy(Protocol):
-    """The algorithm proper, with its secrets. All losses are whole numbers."""
+    """The algorithm proper, with its secrets. All losses are whole numbers.
+
+    Like an ``Engine`` it is a dataclass whose fields are all that it remembers, besides the totals;
+    it is made without them, and then either begins or is loaded (``loaded`` is then called).
+    """
+
+    def begin(self) -> None:
+        """Draw the first expert."""
+        ...
 
     @property
     def expert(self) -> int:
@@ -38,10 +46,6 @@ class Strategy(Protocol):
 
     def settle(self) -> None:
         """The totals include the rounds taken: choose the expert of the coming round."""
-        ...
-
-    def state(self) -> dict[str, Any]:
-        """Everything needed to continue, besides the totals and the randomness; secret."""
         ...
 
 
@@ -92,11 +96,5 @@ class ExpertsRecipe(Protocol):
         ...
 
     def strategy(self, totals: GrowingScores, rng: Randomness, /) -> Strategy:
-        """A fresh strategy that reads ``totals``, all of which are 0."""
-        ...
-
-    def restored_strategy(
-        self, totals: GrowingScores, state: dict[str, Any], rng: Randomness, /
-    ) -> Strategy:
-        """The strategy that ``state`` was taken from."""
+        """A strategy that reads ``totals``, not begun."""
         ...

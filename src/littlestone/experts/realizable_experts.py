@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import bdtr
@@ -12,7 +12,7 @@ from scipy.special import bdtr
 from littlestone import require
 from littlestone.experts.run import ExpertsRun
 from littlestone.experts.selection import check_sizes, selection, zcdp_budget
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold, CountAboveThresholdRun
 from littlestone.mechanisms.incremental_selection import (
     GrowingScores,
     IncrementalSelection,
@@ -159,34 +159,26 @@ class RealizableExperts:
     def strategy(self, totals: GrowingScores, rng: Randomness, /) -> "RealizableStrategy":
         return RealizableStrategy(self, self._selection.start(totals, rng=rng), rng)
 
-    def restored_strategy(
-        self, totals: GrowingScores, state: dict[str, Any], rng: Randomness, /
-    ) -> "RealizableStrategy":
-        drawing = self._selection.restore(totals, state["selection"], rng=rng)
-        return RealizableStrategy(self, drawing, rng, state)
 
-
+@dataclass(init=False, eq=False, repr=False)
 class RealizableStrategy:
     """One expert and one AboveThreshold for each phase."""
 
-    __slots__ = ("_drawing", "_fired", "_phase", "_recipe", "_rng", "_watch", "expert")
+    _phase: int
+    expert: int
+    _watch: CountAboveThresholdRun
+    _drawing: IncrementalSelectionRun
 
     def __init__(
-        self,
-        recipe: RealizableExperts,
-        drawing: IncrementalSelectionRun,
-        rng: Randomness,
-        state: dict[str, Any] | None = None,
+        self, recipe: RealizableExperts, drawing: IncrementalSelectionRun, rng: Randomness
     ) -> None:
         self._recipe, self._drawing, self._rng = recipe, drawing, rng
         self._fired = False
-        if state is None:
-            self._phase = 1
-            self.expert = drawing.draw()  # (L1)
-            self._watch = recipe.monitor.start(rng=rng)  # (L2)
-            return
-        self._phase, self.expert = state["phase"], state["expert"]
-        self._watch = recipe.monitor.restore(state["watch"], rng=rng)
+
+    def begin(self) -> None:
+        self._phase = 1
+        self.expert = self._drawing.draw()  # (L1)
+        self._watch = self._recipe.monitor.start(rng=self._rng)  # (L2)
 
     @property
     def status(self) -> str:
@@ -211,14 +203,6 @@ class RealizableStrategy:
             self._phase += 1
             self.expert = self._drawing.draw()  # (L4)
             self._watch = self._recipe.monitor.start(rng=self._rng)
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "phase": self._phase,
-            "expert": self.expert,
-            "watch": self._watch.state(),
-            "selection": self._drawing.state(),
-        }
 
 
 def _early(rounds: int, epsilon: float, failure_probability: float) -> float:

@@ -78,6 +78,7 @@ class ExpertsRun(NoiseOwner):
         self._recipe = recipe
         self._totals = Totals(recipe.experts)
         self._strategy = recipe.strategy(self._totals, rng)
+        self._strategy.begin()
         self._expert = Expert(self._strategy.expert, recipe.experts)
         self._played = 0
         self._private = rng.private

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from scipy.special import bdtrc
 
@@ -156,41 +156,31 @@ class ShrinkingDartboard:
     def strategy(self, totals: GrowingScores, rng: Randomness, /) -> "DartboardStrategy":
         return DartboardStrategy(self, self._selection.start(totals, rng=rng), rng)
 
-    def restored_strategy(
-        self, totals: GrowingScores, state: dict[str, Any], rng: Randomness, /
-    ) -> "DartboardStrategy":
-        drawing = self._selection.restore(totals, state["selection"], rng=rng)
-        return DartboardStrategy(self, drawing, rng, state)
 
-
+@dataclass(init=False, eq=False, repr=False)
 class DartboardStrategy:
     """Plays one expert until a coin, weighted by its loss in the last batch, says otherwise."""
 
-    __slots__ = (
-        "_cap", "_coin", "_drawing", "_left", "_length", "_loss", "_rng", "_rounds", "_switching",
-        "_used", "expert",
-    )  # fmt: skip
+    _left: int
+    _rounds: int
+    _loss: int
+    _used: int
+    expert: int
+    _drawing: IncrementalSelectionRun
 
     def __init__(
-        self,
-        recipe: ShrinkingDartboard,
-        drawing: IncrementalSelectionRun,
-        rng: Randomness,
-        state: dict[str, Any] | None = None,
+        self, recipe: ShrinkingDartboard, drawing: IncrementalSelectionRun, rng: Randomness
     ) -> None:
         plan = recipe._plan
         rate = recipe._selection.mechanism.eta  # per unit of loss, the one that draws use
         self._coin = KeepCoin(fake=Fraction(plan.fake), rate=rate)
         self._drawing, self._rng = drawing, rng
         self._length, self._cap = plan.batch, plan.cap
+        self._left, self._rounds, self._loss, self._used = plan.batch, recipe.rounds, 0, 0
         self._switching = False
-        if state is None:
-            self._left, self._rounds = plan.batch, recipe.rounds
-            self._loss, self._used = 0, 0
-            self.expert = drawing.draw()  # (L1)
-            return
-        self._left, self._rounds = state["left"], state["rounds"]
-        self._loss, self._used, self.expert = state["loss"], state["used"], state["expert"]
+
+    def begin(self) -> None:
+        self.expert = self._drawing.draw()  # (L1)
 
     @property
     def status(self) -> str:
@@ -219,13 +209,3 @@ class DartboardStrategy:
             self._switching = False
             self._used += 1
             self.expert = self._drawing.draw()  # (L4)
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "left": self._left,
-            "rounds": self._rounds,
-            "loss": self._loss,
-            "used": self._used,
-            "expert": self.expert,
-            "selection": self._drawing.state(),
-        }

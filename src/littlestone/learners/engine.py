@@ -14,7 +14,7 @@ from littlestone.privacy.ledger import Ledger
 
 @runtime_checkable
 class Part(Protocol):
-    """A part of an engine that is made with it and knows how to be saved."""
+    """A part of an engine that has a form of its own for what it remembers."""
 
     def state(self) -> Any: ...
 
@@ -63,26 +63,50 @@ class Engine(ABC):
                 return taken
         return len(ys)
 
+    def loaded(self) -> None:  # noqa: B027 (often nothing follows from the fields)
+        """Derive from the fields what is not one of them."""
+
     def state(self) -> tuple[Any, ...]:
         """Everything needed to continue, without the randomness source; secret."""
-        values = (getattr(self, field.name) for field in _fields(self))
-        return tuple(value.state() if isinstance(value, Part) else value for value in values)
+        return fields_of(self)
 
     def load(self, state: tuple[Any, ...]) -> None:
         """Go on where ``state`` was taken."""
-        hints = get_type_hints(type(self))
-        for field, value in zip(_fields(self), state, strict=True):
-            part = getattr(self, field.name, None)
-            if isinstance(part, Part):
-                part.load(value)
-            elif fits(value, hints[field.name]):
-                setattr(self, field.name, value)
-            else:
-                raise SnapshotError(f"{field.name} of an engine cannot be {type(value).__name__}")
-        self.loaded()
+        load_fields(self, state)
 
-    def loaded(self) -> None:  # noqa: B027 (often nothing follows from the fields)
-        """Derive from the fields what is not one of them."""
+
+def fields_of(part: Any) -> tuple[Any, ...]:
+    """What ``part`` remembers, and its parts do."""
+    return tuple(_saved(getattr(part, field.name)) for field in fields(part))
+
+
+def _saved(value: Any) -> Any:
+    if isinstance(value, Part):
+        return value.state()
+    return fields_of(value) if _is_made_like_an_engine(value) else value
+
+
+def load_fields(part: Any, state: tuple[Any, ...]) -> None:
+    """Give ``part`` back what ``fields_of`` told."""
+    hints = get_type_hints(type(part))
+    for field, value in zip(fields(part), state, strict=True):
+        inner = getattr(part, field.name, None)
+        if isinstance(inner, Part):
+            inner.load(value)
+        elif _is_made_like_an_engine(inner):
+            load_fields(inner, value)
+        elif fits(value, hints[field.name]):
+            setattr(part, field.name, value)
+        else:
+            raise SnapshotError(f"{field.name} of an engine cannot be {type(value).__name__}")
+    if hasattr(part, "loaded"):
+        part.loaded()
+
+
+def _is_made_like_an_engine(value: Any) -> bool:
+    """Whether it is a dataclass that was made without its fields."""
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return parameters is not None and not parameters.init
 
 
 def _points(block: Any) -> Any:
@@ -90,7 +114,3 @@ def _points(block: Any) -> Any:
     if not isinstance(block, np.ndarray):
         return block
     return map(tuple, block.tolist()) if block.ndim > 1 else block.tolist()
-
-
-def _fields(engine: Any) -> Any:
-    return fields(engine)

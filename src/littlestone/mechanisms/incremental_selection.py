@@ -4,7 +4,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import lshift
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,17 +68,8 @@ class IncrementalSelection:
         """A run that draws from ``scores`` as they are at each draw."""
         return IncrementalSelectionRun(self, scores, rng)
 
-    def restore(
-        self, scores: GrowingScores, state: dict[str, Any], *, rng: Randomness
-    ) -> "IncrementalSelectionRun":
-        """Continue from ``state()``, with ``scores`` as they were then."""
-        run = IncrementalSelectionRun(self, scores, rng)
-        if state["base"] is not None:
-            run._lay_out(state["base"])
-        run._age = int(state["age"])
-        return run
 
-
+@dataclass(init=False, eq=False, repr=False)
 class IncrementalSelectionRun(NoiseOwner):
     """Holds the weights as they were laid out last."""
 
@@ -87,14 +78,16 @@ class IncrementalSelectionRun(NoiseOwner):
         "_table", "_within",
     )  # fmt: skip
 
+    _base: NDArray[np.int64] | None
+    _age: int
+
     def __init__(
         self, recipe: IncrementalSelection, scores: GrowingScores, rng: Randomness
     ) -> None:
         self._recipe, self._scores, self._rng = recipe, scores, rng
         self._table = recipe.mechanism._table
         self._digit_bits = self._table.digit_bits
-        self._base: NDArray[np.int64] | None = None
-        self._age = 0
+        self._base, self._age = None, 0
 
     def passed(self, rounds: int) -> None:
         """The scores have grown by this many rounds."""
@@ -112,6 +105,7 @@ class IncrementalSelectionRun(NoiseOwner):
         """Propose until a proposal is kept."""
         if self._base is None or self._age >= self._recipe.refresh:
             self._lay_out(self._scores.as_array())
+            self._age = 0
         table, base, rng = self._table, self._base, self._rng
         assert base is not None
         while True:
@@ -124,10 +118,10 @@ class IncrementalSelectionRun(NoiseOwner):
             if rng.below(old) < new:  # (L4)
                 return element
 
-    def state(self) -> dict[str, Any]:
-        """What ``restore`` needs besides the scores; secret."""
-        self._require_usable()
-        return {"base": self._base, "age": self._age}
+    def loaded(self) -> None:
+        """Go on with the weights that were laid out then."""
+        if self._base is not None:
+            self._lay_out(self._base)
 
     def _lay_out(self, scores: NDArray[np.int64]) -> None:
         """Weights in digits of 40 bits, each place a stretch of its own (exponential.md)."""
@@ -138,7 +132,6 @@ class IncrementalSelectionRun(NoiseOwner):
         self._sums = [int(ends[-1]) for ends in self._within]
         places = [self._digit_bits * place for place in range(len(self._within))]
         self._ends = list(accumulate(map(lshift, self._sums, places)))
-        self._age = 0
 
     def _propose(self) -> int:
         dart = self._rng.below(self._ends[-1])

@@ -20,6 +20,8 @@ from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.experts.run import ExpertsRun, Totals
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.learners import codec
+from littlestone.learners.engine import fields_of, load_fields
 from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness, secure, seeded
@@ -153,6 +155,7 @@ def test_a_restored_strategy_continues_identically(recipe: Callable[..., Experts
     known, rows = recipe(**SIZES), losses()
     totals, rng = Totals(EXPERTS), seeded(11)
     strategy = known.strategy(totals, rng)
+    strategy.begin()
 
     def played(strategy: Any, rows: np.ndarray) -> list[int]:
         experts = []
@@ -164,10 +167,12 @@ def test_a_restored_strategy_continues_identically(recipe: Callable[..., Experts
         return experts
 
     played(strategy, rows[:150])
-    state, coins, sums = strategy.state(), rng.state(), totals.as_array()
+    state = codec.dumps(fields_of(strategy))
+    coins, sums = Randomness.from_state(rng.state()), totals.as_array()
     went_on = played(strategy, rows[150:])
     totals._totals[:] = sums
-    restored = known.restored_strategy(totals, state, Randomness.from_state(coins))
+    restored = known.strategy(totals, coins)
+    load_fields(restored, codec.loads(state, rng=coins))
     assert played(restored, rows[150:]) == went_on
 
 

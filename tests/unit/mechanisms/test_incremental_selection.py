@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from littlestone.learners.engine import fields_of, load_fields
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.incremental_selection import IncrementalSelection
 from littlestone.privacy.transcendental import exp_upper_bound
@@ -109,12 +110,12 @@ def test_a_restored_run_continues_identically() -> None:
         run.draw()
         scores.scores += [1, 0, 1, 0]
         run.passed(1)
-    saved = run.state()
-    rng = seeded(9)
-    restored = recipe.restore(scores, saved, rng=rng)
-    again = recipe.restore(scores, saved, rng=seeded(9))
+    saved = fields_of(run)
+    restored, again = (recipe.start(scores, rng=seeded(9)) for _ in range(2))
+    for continued in (restored, again):
+        load_fields(continued, saved)
     assert [restored.draw() for _ in range(50)] == [again.draw() for _ in range(50)]
-    assert restored.state()["age"] == run.state()["age"] == 4
+    assert restored._age == run._age == 4
 
 
 def test_a_draw_costs_what_the_mechanism_costs() -> None:

@@ -8,7 +8,7 @@ from littlestone import require
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.protocols import ExpertsRecipe
+from littlestone.experts.protocols import ExpertsRecipe, Strategy
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
@@ -132,26 +132,22 @@ class AgnosticFiniteEngine(Engine):
     _totals: LossTable
     ledger: Ledger
     hypothesis: Hypothesis
+    _strategy: Strategy
 
     def __init__(self, recipe: AgnosticFinite, rng: Randomness) -> None:
         self._prediction, self._rng = recipe.prediction, rng
         self._totals = LossTable(recipe.concepts)
+        self._strategy = recipe.prediction.strategy(self._totals, rng)
         self._expert = -1
 
     def begin(self) -> None:
         prediction, cost = self._prediction, self._prediction.guarantee()
-        self._strategy = prediction.strategy(self._totals, self._rng)
+        self._strategy.begin()
         self.ledger = Ledger(budget=cost, private=self._rng.private)
         self.ledger.charge(type(prediction).__name__, cost, first=1)
         self._publish()
 
-    def state(self) -> tuple[Any, ...]:
-        return *super().state(), self._strategy.state()
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        *own, strategy = state
-        super().load(tuple(own))
-        self._strategy = self._prediction.restored_strategy(self._totals, strategy, self._rng)
+    def loaded(self) -> None:
         self._publish()
 
     @property

@@ -29,6 +29,7 @@ class SanitizedExpertsEngine(Engine):
     _paths: Paths
     _intervals: IntervalPoints
     ledger: Ledger
+    _strategy: BatchedStrategy | DartboardStrategy
 
     def __init__(
         self,
@@ -52,20 +53,12 @@ class SanitizedExpertsEngine(Engine):
         )
         self._intervals = IntervalPoints(construction.intervals, construction.sanitizers, rng)
         self._draw = GroupDraw(self._paths, self._losses, plan.table, refresh=plan.refresh, rng=rng)
+        self._strategy = self._made()
 
     def begin(self) -> None:
         self._round = 0
         self.ledger = _ledger(self._plan, self._budget, self._rng)
-        self._strategy = self._start(None)
-
-    def state(self) -> tuple[Any, ...]:
-        return *super().state(), self._strategy.state()
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        *own, strategy = state
-        super().load(tuple(own))
-        self._draw.load(strategy["selection"])
-        self._strategy = self._start(strategy)
+        self._strategy.begin()
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -103,14 +96,14 @@ class SanitizedExpertsEngine(Engine):
         """The points of whole steps of the grid."""
         return self._intervals.points((first - 1) * self._grid + 1, last * self._grid)
 
-    def _start(self, state: dict[str, Any] | None) -> BatchedStrategy | DartboardStrategy:
+    def _made(self) -> BatchedStrategy | DartboardStrategy:
         prediction = self._plan.prediction
-        # Strategies ask a drawing for nothing but ``draw``, ``passed`` and ``state``.
+        # Strategies ask a drawing for nothing but ``draw`` and ``passed``.
         drawing = cast(IncrementalSelectionRun, self._draw)
         if isinstance(prediction, ExponentialWeights):
             lengths = prediction.batches.lengths(prediction.rounds)
-            return BatchedStrategy(lengths, drawing, state)
-        return DartboardStrategy(prediction, drawing, self._rng, state)
+            return BatchedStrategy(lengths, drawing)
+        return DartboardStrategy(prediction, drawing, self._rng)
 
 
 def _ledger(plan: ExpertsPlan, budget: PrivacyGuarantee, rng: Randomness) -> Ledger:

@@ -2,8 +2,8 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
 
 from littlestone.learners.sanitized_experts.expert_losses import PredictorLosses
 from littlestone.learners.sanitized_experts.paths import Paths
@@ -11,6 +11,7 @@ from littlestone.mechanisms.noise.integer_weights import WeightTable
 from littlestone.randomness import Randomness
 
 
+@dataclass(init=False, eq=False, repr=False)
 class GroupDraw:
     """Draws the group of an expert; what the strategies of ``experts/`` call a drawing.
 
@@ -27,6 +28,9 @@ class GroupDraw:
         Proof:      draw.md
     """
 
+    _age: int | None
+    _then: dict[int, int]
+
     def __init__(
         self,
         paths: Paths,
@@ -37,9 +41,7 @@ class GroupDraw:
         rng: Randomness,
     ) -> None:
         self._paths, self._losses, self._table, self._rng = paths, losses, table, rng
-        self._refresh = refresh
-        self._age: int | None = None
-        self._then: dict[int, int] = {}
+        self._refresh, self._age, self._then = refresh, None, {}
 
     def passed(self, rounds: int) -> None:
         """The losses have grown by this many rounds."""
@@ -73,15 +75,10 @@ class GroupDraw:
         ends = list(accumulate(weight for _, weight in choices))
         return choices[bisect_right(ends, self._rng.below(ends[-1]))][0]
 
-    def state(self) -> dict[str, Any]:
-        """What ``load`` needs besides the groups and their losses; secret."""
-        return {"age": self._age, "then": dict(self._then)}
-
-    def load(self, state: dict[str, Any]) -> None:
+    def loaded(self) -> None:
         """Go on with the weights that were laid out then."""
-        self._age = state["age"]
         if self._age is not None:
-            self._lay_out(state["then"])
+            self._lay_out(self._then)
 
     def _lay_out(self, past: dict[int, int]) -> None:
         """Every group and loss as a stretch as long as it weighs."""

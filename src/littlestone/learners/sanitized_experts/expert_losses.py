@@ -2,15 +2,27 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
+from littlestone.learners.codec import register
 
 _BLOCK_FASTER: Final = 24  # from so many rounds on, asking about a block is faster
 
 
+@register
+@dataclass(slots=True)
+class Predictor:
+    """Its mistakes in the rounds before ``counted``."""
+
+    hypothesis: Hypothesis
+    loss: int
+    counted: int
+
+
+@dataclass(init=False, eq=False, repr=False)
 class PredictorLosses:
     """The mistakes of each known predictor since it became known.
 
@@ -26,13 +38,15 @@ class PredictorLosses:
     (2, 0)
     """
 
+    _xs: list[Point]
+    _ys: list[Label]
+    _known: dict[int, Predictor]
+    _next: int
+
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
-        self._xs: list[Point] = []
-        self._ys: list[Label] = []
+        self._xs, self._ys, self._known, self._next = [], [], {}, 0
         self._numbers: dict[Hypothesis, int] = {}
-        self._known: dict[int, _Predictor] = {}
-        self._next = 0
 
     def add(self, x: Point, y: Label) -> None:
         """One round for all."""
@@ -44,7 +58,8 @@ class PredictorLosses:
         number = self._numbers.get(hypothesis)
         if number is None:
             number, self._next = self._next, self._next + 1
-            self._admit(number, hypothesis, 0)
+            self._numbers[hypothesis] = number
+            self._known[number] = Predictor(hypothesis, 0, len(self._xs))
         return number
 
     def hypothesis(self, number: int) -> Hypothesis:
@@ -73,22 +88,8 @@ class PredictorLosses:
         for number in [n for n in self._known if n not in kept]:
             del self._numbers[self._known.pop(number).hypothesis]
 
-    def state(self) -> dict[str, Any]:
-        """Everything that ``load`` needs; secret."""
-        self.settle()
-        predictors = [(n, known.hypothesis, known.loss) for n, known in self._known.items()]
-        return {"next": self._next, "predictors": predictors}
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Go on with the predictors and losses of ``state``."""
-        self._next = state["next"]
-        self._xs, self._ys, self._numbers, self._known = [], [], {}, {}
-        for number, hypothesis, loss in state["predictors"]:
-            self._admit(number, hypothesis, loss)
-
-    def _admit(self, number: int, hypothesis: Hypothesis, loss: int) -> None:
-        self._numbers[hypothesis] = number
-        self._known[number] = _Predictor(hypothesis, loss, len(self._xs))
+    def loaded(self) -> None:
+        self._numbers = {known.hypothesis: number for number, known in self._known.items()}
 
     def _mistakes(self, hypothesis: Hypothesis, first: int) -> int:
         if len(self._xs) - first < _BLOCK_FASTER:
@@ -97,12 +98,3 @@ class PredictorLosses:
         block = self._domain.check_many(self._xs[first:])
         labels = np.array(self._ys[first:], dtype=np.uint8)
         return int(np.count_nonzero(hypothesis.many(block) != labels))
-
-
-@dataclass(slots=True)
-class _Predictor:
-    """Its mistakes in the rounds before ``counted``."""
-
-    hypothesis: Hypothesis
-    loss: int
-    counted: int

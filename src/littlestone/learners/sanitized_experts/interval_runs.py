@@ -1,7 +1,6 @@
 """The points of the stream, sanitized on all dyadic intervals: what experts may be told."""
 
-from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
 
 from littlestone.concepts.protocols import Point
 from littlestone.learners.sanitized_experts.families import synthetic_points
@@ -12,26 +11,27 @@ from littlestone.sanitizers.protocols import Sanitizer
 from littlestone.sanitizers.stream.interval_sanitizer import IntervalSanitizer
 
 
+@dataclass(init=False, eq=False, repr=False)
 class IntervalPoints:
     """[P, Algorithm 5], keeping of each release nothing but its synthetic points.
 
     Like ``IntervalSanitizerRun``, which keeps the releases; this one can be saved.
     """
 
+    _recent: list[Point]
+    _first: int
+    """The round of the oldest point kept."""
+    _round: int
+    _points: dict[Interval, tuple[Point, ...]]
+
     def __init__(
-        self,
-        recipe: IntervalSanitizer,
-        sanitizers: dict[int, Sanitizer],
-        rng: Randomness,
+        self, recipe: IntervalSanitizer, sanitizers: dict[int, Sanitizer], rng: Randomness
     ) -> None:
         self._recipe, self._sanitizers, self._rng = recipe, sanitizers, rng
         self._most = recipe.domain.size or recipe.rounds
         self._dyadic = DyadicIntervals(rounds=recipe.rounds)
         self._longest = max(recipe.lengths, default=0)
-        self._recent: list[Point] = []
-        self._first = 1  # the round of the oldest point kept
-        self._round = 0
-        self._points: dict[Interval, tuple[Point, ...]] = {}
+        self._recent, self._first, self._round, self._points = [], 1, 0, {}
         self._joined: dict[Interval, tuple[Point, ...]] = {}
 
     def observe(self, x: Point, ledger: Ledger | None = None) -> None:
@@ -54,21 +54,9 @@ class IntervalPoints:
         known = self._joined.get((first, last))
         if known is None:
             pieces = self._dyadic.decompose(first, last)
-            listed = _distinct(x for piece in pieces for x in self._points.get(piece, ()))
-            known = self._joined[first, last] = listed[: self._most]
+            listed = dict.fromkeys(x for piece in pieces for x in self._points.get(piece, ()))
+            known = self._joined[first, last] = tuple(listed)[: self._most]
         return known
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "recent": list(self._recent),
-            "first": self._first,
-            "round": self._round,
-            "points": dict(self._points),
-        }
-
-    def load(self, state: dict[str, Any]) -> None:
-        self._recent, self._first = list(state["recent"]), state["first"]
-        self._round, self._points = state["round"], dict(state["points"])
 
     def _release(self, interval: Interval, size: int, ledger: Ledger | None) -> None:
         sanitizer = self._sanitizers[size]
@@ -80,7 +68,3 @@ class IntervalPoints:
         released = sanitizer.release(examples, rng=self._rng)
         self._points[interval] = tuple(synthetic_points(sanitizer, released, size))
         self._joined.clear()
-
-
-def _distinct(points: Iterable[Point]) -> tuple[Point, ...]:
-    return tuple(dict.fromkeys(points))

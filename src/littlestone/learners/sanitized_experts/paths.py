@@ -8,9 +8,10 @@ switches have the same future, so one table for them all is enough: loss so far 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from littlestone.concepts.protocols import Hypothesis, Point
+from littlestone.learners.codec import register
 from littlestone.learners.sanitized_experts.expert_losses import PredictorLosses
 from littlestone.online.agnostic_experts import subsets_up_to
 from littlestone.online.protocols import OnlineLearner, OnlineState
@@ -38,6 +39,10 @@ class Place(NamedTuple):
     used: int
 
 
+register(Place, tuple, Place)
+
+
+@register
 @dataclass(slots=True)
 class Group:
     """The experts at one place."""
@@ -53,6 +58,7 @@ def shares_of(count: int) -> list[int]:
     return [each + (number < more) for number in range(count)]
 
 
+@dataclass(init=False, eq=False, repr=False)
 class Paths:
     """The groups of all experts, from the first round on.
 
@@ -60,6 +66,12 @@ class Paths:
     with one of 2**SLOT_BITS slots, all equally likely beforehand. At each of its switch times
     the slots are shared by the released points (``shares_of``), one of which the expert takes.
     """
+
+    passed: int
+    """Switch times so far."""
+    full: bool
+    """Whether the limit on the number of groups was reached; then nothing branches."""
+    groups: list[Group]
 
     def __init__(
         self,
@@ -73,10 +85,7 @@ class Paths:
         self._base, self._losses = base, losses
         self._times, self._most, self._limit = switch_times, most_switches, most_groups
         self._fallback = base.start().hypothesis
-        self.passed = 0
-        """Switch times so far."""
-        self.full = False
-        """Whether the limit on the number of groups was reached; then nothing branches."""
+        self.passed, self.full = 0, False
         start = Place(base.start(), 0, 0)
         place = self._settled(start)
         self.groups = [self._group(place)]
@@ -148,19 +157,6 @@ class Paths:
         leaving = subsets_up_to(left, self._most - used - 1)
         shares = zip(others, shares_of(len(others)), strict=True)
         return [(stay, staying * _SLOTS), *((child, leaving * share) for child, share in shares)]
-
-    def state(self) -> dict[str, Any]:
-        """What ``load`` needs besides the losses; secret, for the masses tell them."""
-        return {
-            "passed": self.passed,
-            "full": self.full,
-            "groups": [(tuple(g.place), g.predictor, dict(g.masses)) for g in self.groups],
-        }
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Stand where ``state`` was taken."""
-        self.passed, self.full = state["passed"], state["full"]
-        self.groups = [Group(Place(*place), p, dict(m)) for place, p, m in state["groups"]]
 
     def _switch(
         self,
