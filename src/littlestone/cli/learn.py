@@ -12,12 +12,14 @@ import typer
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from littlestone.catalogue import LEARNERS, class_from_spec, lookup
 from littlestone.cli.options import Delta, Epsilon
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.schema import Schema
+from littlestone.defaults import class_over, default_learner
 from littlestone.errors import LittlestoneError
-from littlestone.recommendation import recommend
 from littlestone.service.durable import DurableRun
 from littlestone.service.events import Columns, read
 from littlestone.service.learning import Publisher, Tally, learn
@@ -27,10 +29,17 @@ from littlestone.theory.floors import points_floor
 
 def run(
     source: Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSONL, Parquet, or - .")],
-    concepts: Annotated[str, typer.Option("--class", help="As in stumps:schema.toml.")],
     label: Annotated[str, typer.Option(help="The column with the label, 0 or 1.")],
-    rounds: Annotated[int, typer.Option(help="At most this many events will be taken.")],
     store: Annotated[Path, typer.Option(help="The durable state; created or continued.")],
+    schema: Annotated[
+        Path | None, typer.Option(help="Declares the columns; decision trees over it are learned.")
+    ] = None,
+    concepts: Annotated[
+        str | None, typer.Option("--class", help="In place of --schema, as in thresholds:64.")
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(help="At most this many events; most learners need to know.")
+    ] = None,
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-7,
     learner: Annotated[
@@ -39,6 +48,10 @@ def run(
     setting: Annotated[
         str, typer.Option(help="For auto: realizable, agnostic, or auto (which assumes nothing).")
     ] = "auto",
+    adversary: Annotated[
+        str,
+        typer.Option(help="For auto: oblivious, or adaptive if the rule on display is attacked."),
+    ] = "oblivious",
     feature: Annotated[
         str | None, typer.Option(help="The column with the point, for classes without a schema.")
     ] = None,
@@ -63,10 +76,15 @@ def run(
     """From a file or a pipe; a store that exists is continued where it stands."""
     if bad_rows not in ("reject", "stop"):
         raise ValueError(f"bad-rows must be 'reject' or 'stop', got bad-rows={bad_rows!r}")
-    space = class_from_spec(concepts)
+    if (schema is None) == (concepts is None):
+        raise ValueError("exactly one of --schema and --class must be given")
+    if schema is not None:
+        space = class_over(Schema.from_toml(schema), setting=setting)
+    else:
+        space = class_from_spec(concepts or "")
     console = Console(stderr=True, quiet=quiet)
     budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
-    recipe = _recipe(space, learner, setting, budget, console)
+    recipe = _recipe(space, learner, setting, adversary, budget, console)
     if max_contributions > 1:
         recipe = replace(recipe, max_contributions=max_contributions)
     columns = Columns(label=label, feature=feature, identity=identity)
@@ -104,29 +122,34 @@ def run(
 
 
 def _recipe(
-    space: ConceptClass, learner: str, setting: str, budget: dict[str, Any], console: Console
+    space: ConceptClass,
+    learner: str,
+    setting: str,
+    adversary: str,
+    budget: dict[str, Any],
+    console: Console,
 ) -> Any:
-    """The named learner, or the recommended one with the reasons."""
-    if learner != "auto":
-        entry = lookup(LEARNERS, learner, kind="learner")
-        if not entry.private:
-            raise ValueError(f"learner must be private to publish anything, got {learner!r}")
-        return entry.build(space, **budget)
-    if setting == "auto":
+    """The named learner, or the one that everybody gets who names none."""
+    if learner == "auto":
         # Whether some rule will always fit cannot be known before the data, nor read off them.
-        setting = "agnostic"
-    advice = recommend(space, setting=setting, **budget)  # type: ignore[arg-type]
-    console.print(f"{setting} setting. {advice.explanation}", highlight=False)
-    if advice.best is None:
-        raise ValueError(f"no learner applies to this class in the {setting} setting")
-    return advice.best.recipe
+        setting = "agnostic" if setting == "auto" else setting
+        recipe = default_learner(space, setting=setting, adversary=adversary, **budget)
+        name = type(recipe).__name__
+        console.print(f"{name}, for {adversary} streams, {setting} setting", highlight=False)
+        return recipe
+    entry = lookup(LEARNERS, learner, kind="learner")
+    if not entry.private:
+        raise ValueError(f"learner must be private to publish anything, got {learner!r}")
+    if budget["rounds"] is None:
+        raise ValueError(f"rounds must be declared for {learner}, got rounds=None")
+    return entry.build(space, **budget)
 
 
 def _status(durable: DurableRun, tally: Tally, done: int, seconds: float) -> Table:
     table = Table.grid(padding=(0, 2))
     rule = json.loads(durable.newest.body)["rule"]
     table.add_row("round", f"{durable.rounds:,}", f"{done / max(seconds, 1e-9):,.0f} a second")
-    table.add_row("published", rule[:100])
+    table.add_row("published", Text(rule[:100]))  # no markup: rules quote what was declared
     table.add_row("mistakes", f"{durable.mistakes:,}", "(yours to see, not published)")
     table.add_row("rejected rows", f"{tally.rejected_count:,}", "(not published)")
     table.add_row("paid by an example", str(durable.run.ledger.spent()))

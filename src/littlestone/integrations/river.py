@@ -56,13 +56,13 @@ class PrivateClassifier(base.Classifier):
         Proof:      that of its learner
 
     >>> model = PrivateClassifier(
-    ...     concepts=Schema.from_mapping({"delay": {"grid": [0, 15, 30]}}),
+    ...     concepts=Schema.from_mapping({"delay": {"grid": [15, 30]}}),
     ...     rounds=2000, epsilon=1.0, delta=1e-6, labels=("on time", "late"), seed=7,
     ... )
     >>> for minutes in list(range(50)) * 40:
     ...     model.learn_one({"delay": minutes}, "late" if minutes >= 15 else "on time")
     >>> model.predict_one({"delay": 20}), model.hypothesis.describe()
-    ('late', 'delay >= 15')
+    ('late', '1 if delay >= 15 else 0')
     """
 
     def __init__(

@@ -1,28 +1,19 @@
 """The adapters agree on which learner is taken, how labels are declared, what may be copied."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from littlestone import require
 from littlestone.catalogue import class_from_spec
-from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
-from littlestone.experts.batches import Batches
-from littlestone.experts.exponential_weights import ExponentialWeights
+from littlestone.defaults import class_over, default_learner
 from littlestone.learners import snapshots
-from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
-from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 
 Setting = Literal["agnostic", "realizable"]
-
-_FIRST_BATCH: Final = 16
-_GROWTH: Final = Fraction(2)
 
 
 def learner_for(
@@ -48,7 +39,8 @@ def learner_for(
     budget = PrivacyGuarantee(epsilon=epsilon, delta=delta)
     if learner is None:
         assert concepts is not None
-        return practical(as_class(concepts), setting=setting, rounds=rounds, budget=budget)
+        space = as_class(concepts, setting)
+        return default_learner(space, setting=setting, rounds=rounds, epsilon=epsilon, delta=delta)
     if rounds is not None:
         raise ValueError(f"rounds belongs to the learner that is given, got rounds={rounds!r}")
     if not learner.guarantee().within(budget):
@@ -59,42 +51,11 @@ def learner_for(
     return learner
 
 
-def as_class(concepts: ConceptClass | Schema | str) -> ConceptClass:
-    """A class, one in the command line's words, or the simple rules over a schema."""
+def as_class(concepts: ConceptClass | Schema | str, setting: str) -> ConceptClass:
+    """A class, one in the command line's words, or the rules over a schema."""
     if isinstance(concepts, str):
         return class_from_spec(concepts)
-    return Stumps.over(concepts) if isinstance(concepts, Schema) else concepts
-
-
-def practical(
-    concepts: ConceptClass, *, setting: str, rounds: int | None, budget: PrivacyGuarantee
-) -> PrivateLearner:
-    """The learner with good constants for the setting.
-
-    ``realizable``: some concept fits all examples, which may be chosen adaptively.
-    ``agnostic``: none needs to. The rule that is published changes after batches of doubling
-    length, so that each of the few draws can be sharp; its regret is promised on streams that do
-    not react to the rule. Privacy holds on every stream.
-    """
-    if setting not in ("agnostic", "realizable"):
-        raise ValueError(f"setting must be 'agnostic' or 'realizable', got setting={setting!r}")
-    if rounds is None:
-        raise ValueError("rounds must be declared: noise is calibrated to it, got rounds=None")
-    require.integer(rounds=rounds, at_least=1)
-    asked: dict[str, Any] = {
-        "rounds": rounds,
-        "epsilon": budget.epsilon,
-        "delta": budget.delta,
-    }
-    if setting == "realizable":
-        return PrivateMajority(concepts=concepts, **asked)
-    size = concepts.size
-    if size is None:
-        raise ValueError(f"the agnostic setting needs a finite class, got concepts={concepts!r}")
-    first = math.ceil(_FIRST_BATCH * math.log(max(size, 2)) / budget.epsilon)
-    batches = Batches(first=max(1, min(first, rounds // 4)), growth=_GROWTH)
-    experts = ExponentialWeights(experts=size, batches=batches, spend_all=True, **asked)
-    return AgnosticFinite(concepts=concepts, adversary="oblivious", experts=experts, **asked)
+    return class_over(concepts, setting=setting) if isinstance(concepts, Schema) else concepts
 
 
 def label_numbers(labels: Sequence[Any]) -> dict[Any, int]:

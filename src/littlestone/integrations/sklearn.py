@@ -76,7 +76,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     >>> model = PrivateOnlineClassifier(epsilon=1.0, delta=1e-6, random_state=7)
     >>> model = model.fit(column.reshape(-1, 1), (column >= 0.5).astype(int))
     >>> model.hypothesis.describe(), model.predict([[0.7], [0.3]]).tolist()
-    ('x0 >= 0.5', [1, 0])
+    ('1 if x0 >= 0.5 else 0', [1, 0])
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """The class that is learned, if the parameters alone say it."""
         if self.learner is not None:
             return self.learner.concepts
-        return None if self.concepts is None else as_class(self.concepts)
+        return None if self.concepts is None else as_class(self.concepts, self.setting)
 
     def _recipe(self, concepts: ConceptClass, rounds: int | None) -> PrivateLearner:
         if self.learner is not None and self.concepts is not None:
@@ -219,7 +219,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     ) -> Self:
         concepts = self._declared()
         if concepts is None:
-            concepts = as_class(self._schema_of_numbers())
+            concepts = as_class(self._schema_of_numbers(), self.setting)
         rounds = unplanned if self.rounds is None else self.rounds
         recipe = self._recipe(concepts, rounds)
         numbers = _numbers(targets, classes)

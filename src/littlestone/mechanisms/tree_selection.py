@@ -48,7 +48,7 @@ class TreeSelection:
     >>> trees = DecisionTrees(Schema.from_mapping({"delay": {"grid": [0, 15]}}), 1)
     >>> sample = Sample.of({(0,): (50, 0), (2,): (0, 50)})
     >>> TreeSelection(trees=trees, epsilon=1.0).draw(sample, rng=seeded(1)).describe()
-    '[delay >= 15 ? 1 : 0]'
+    '1 if delay >= 15 else 0'
     """
 
     trees: Branching

@@ -12,7 +12,7 @@ from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Schema
 from littlestone.errors import HorizonExceededError, SnapshotError
-from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.learners.private_majority.recipe import PrivateMajority
 
 pytest.importorskip("river", reason="the extra 'integrations' is not installed")
@@ -76,7 +76,7 @@ def test_the_practical_learner_is_close_to_the_best_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "kind"), [("agnostic", AgnosticFinite), ("realizable", PrivateMajority)]
+    ("setting", "kind"), [("agnostic", DisjointBatches), ("realizable", PrivateMajority)]
 )
 def test_the_setting_decides_the_learner(setting: Any, kind: type) -> None:
     model = classifier(setting=setting)
@@ -163,7 +163,7 @@ def test_a_filled_record_is_the_example_that_was_declared() -> None:
     ("changes", "message"),
     [
         ({"concepts": None}, "exactly one of learner and concepts"),
-        ({"rounds": None}, "rounds must be declared"),
+        ({"rounds": None, "setting": "realizable"}, "rounds must be declared"),
         ({"setting": "hard"}, "setting must be"),
         ({"labels": (1, 1)}, "two different values"),
         ({"labels": (1, True)}, "two different values"),
@@ -174,7 +174,6 @@ def test_a_filled_record_is_the_example_that_was_declared() -> None:
         ({"stand_ins": {"delay": 0, "carrier": "XX"}}, "carrier"),
         ({"concepts": "thresholds:64"}, "features must name"),
         ({"concepts": "treshold:64"}, "did you mean"),
-        ({"concepts": "points", "features": ("user",)}, "finite class"),
         ({"epsilon": 0.0}, "epsilon"),
     ],
 )

@@ -53,7 +53,7 @@ class DecisionTree:
     def __post_init__(self) -> None:
         _check(self.schema, self.root, _DEEPEST)
         everything = tuple((0, part.cells - 1) for part in self.schema.fields)
-        object.__setattr__(self, "root", _pruned(self.root, everything))
+        object.__setattr__(self, "root", _simplified(_pruned(self.root, everything), everything))
         object.__setattr__(self, "_normal", _normal_form(self.root, everything))
 
     def __eq__(self, other: object) -> bool:
@@ -149,6 +149,16 @@ def _pruned(node: Node, within: Ranges) -> Node:
     return yes if yes == no else ((number, low, high), yes, no)
 
 
+def _simplified(node: Node, within: Ranges) -> Node:
+    """Without a question one of whose branches would do for both answers."""
+    if not isinstance(node, tuple):
+        return node
+    condition, holds, fails = node
+    node = condition, _simplified(holds, within), _simplified(fails, within)
+    form = _normal_form(node, within)
+    return next((part for part in node[1:] if _normal_form(part, within) == form), node)
+
+
 def _narrowed(within: Ranges, number: int, first: int, last: int) -> Ranges:
     return (*within[:number], (first, last), *within[number + 1 :])
 
@@ -222,7 +232,12 @@ def _words(node: Node, schema: Schema) -> str:
         return str(node)
     (number, low, high), holds, fails = node
     question = schema.fields[number].describe(low, high)
-    return f"[{question} ? {_words(holds, schema)} : {_words(fails, schema)}]"
+    return f"{_part(holds, schema)} if {question} else {_part(fails, schema)}"
+
+
+def _part(node: Node, schema: Schema) -> str:
+    words = _words(node, schema)
+    return f"({words})" if isinstance(node, tuple) else words
 
 
 def _lines(node: Node, schema: Schema, indent: str) -> Iterator[str]:
