@@ -70,7 +70,7 @@ def test_play_draws_a_picture(tmp_path: Path) -> None:
         (("bounds", "nothing"), "unknown group 'nothing'"),
         (("bounds", "--dimension", "99"), "dimension must be at most"),
         (("bounds", "--plot", "x.png"), "--plot needs --over"),
-        (("bounds", "tails", "--over", "epsilon", "--plot", "x.png"), "depends on epsilon"),
+        (("bounds", "dimensions", "--over", "epsilon", "--plot", "x.png"), "depends on epsilon"),
     ],
 )
 def test_a_refusal_is_one_line(
