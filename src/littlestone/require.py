@@ -6,12 +6,17 @@ from dataclasses import fields
 from fractions import Fraction
 from functools import lru_cache, wraps
 from numbers import Integral, Rational, Real
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.type_checks import fits
+
 _PLAIN: Final = frozenset({int, float, bool, str, type(None)})
+_SMALLEST: Final = 1e-150
+_LARGEST_EPSILON: Final = 1e6
+_NUMBERS: Final = (int, float, Fraction)
 Arguments = ParamSpec("Arguments")
 Made = TypeVar("Made")
 
@@ -26,6 +31,23 @@ def plain(recipe: Any) -> None:
         value = getattr(recipe, name)
         if type(value) not in _PLAIN:
             object.__setattr__(recipe, name, _plain_sequence(value))
+
+
+def fields_fit(recipe: Any) -> None:
+    """``plain``, and refuse a field of the wrong kind by name before anything asks it for more.
+
+    Whether a number is in range is for the checks that follow.
+    """
+    plain(recipe)
+    for name, hint in _hints_of(type(recipe)).items():  # type: ignore[arg-type]
+        value = getattr(recipe, name)
+        if isinstance(value, _NUMBERS) and not isinstance(value, bool) and _may_be_number(hint):
+            continue
+        if isinstance(value, str) and "Literal" in str(hint):
+            continue  # the check that follows says which words there are
+        if not fits(value, hint):
+            wanted = getattr(hint, "__name__", str(hint)).replace("littlestone.", "")
+            raise ValueError(f"{name} must be of the kind {wanted}, got {name}={value!r}")
 
 
 def plain_arguments(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
@@ -62,6 +84,16 @@ def _plain_sequence(value: Any) -> Any:
     return plain_number(value)
 
 
+def _may_be_number(hint: Any) -> bool:
+    return any(kind in (hint, *get_args(hint)) for kind in _NUMBERS)
+
+
+@lru_cache(maxsize=512)
+def _hints_of(kind: type) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {name: hints[name] for name in _names_of_fields(kind)}
+
+
 @lru_cache(maxsize=512)
 def _names_of_fields(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if field.init)
@@ -69,6 +101,9 @@ def _names_of_fields(kind: type) -> tuple[str, ...]:
 
 def positive(**named: float) -> None:
     """Refuse anything that is not a finite number above zero.
+
+    So are numbers whose squares or reciprocals no float can hold, and an ``epsilon`` above a
+    million, which promises nothing.
 
     >>> positive(epsilon=float("nan"))
     Traceback (most recent call last):
@@ -78,6 +113,11 @@ def positive(**named: float) -> None:
     for name, value in named.items():
         if not _is_real(value) or not math.isfinite(value) or not value > 0:
             raise ValueError(f"{name} must be a finite number above 0, got {name}={value!r}")
+        largest = _LARGEST_EPSILON if name == "epsilon" else 1 / _SMALLEST
+        if not _SMALLEST <= value <= largest:
+            raise ValueError(
+                f"{name} must lie between {_SMALLEST:g} and {largest:g}, got {name}={value!r}"
+            )
 
 
 def non_negative(**named: float) -> None:
@@ -97,7 +137,7 @@ def probability(**named: float) -> None:
 def open_probability(**named: float) -> None:
     """Refuse anything outside the open interval (0, 1): a failure probability, say."""
     for name, value in named.items():
-        if not _is_real(value) or not 0 < value < 1:
+        if not _is_real(value) or not _SMALLEST <= value < 1:
             raise ValueError(f"{name} must lie in (0, 1), got {name}={value!r}")
 
 

@@ -26,7 +26,7 @@ class Drifting:
     realizable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(period=self.period, at_least=1)
 
     def start(self, *, rng: Randomness) -> StreamAttack:

@@ -25,7 +25,7 @@ class FrequentKiller:
     realizable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(memory=self.memory, at_least=1)
 
     def start(self, *, rng: Randomness) -> SteadyAttack:

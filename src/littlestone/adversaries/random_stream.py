@@ -32,7 +32,7 @@ class RandomStream:
     adaptive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.probability(noise_rate=self.noise_rate)
 
     @property

@@ -70,6 +70,7 @@ class Replay:
     adaptive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        require.fields_fit(self)
         if callable(self.stream):
             return
         stream = self.stream

@@ -27,7 +27,7 @@ class SpreadMistakes:
     realizable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(different_points=self.different_points, at_least=1)
 
     def start(self, *, rng: Randomness) -> SteadyAttack:

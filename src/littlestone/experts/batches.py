@@ -23,7 +23,7 @@ class Batches:
     growth: float | Fraction = 1
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(first=self.first, at_least=1)
         require.positive(growth=self.growth)  # type: ignore[arg-type]
         if self.growth < 1:

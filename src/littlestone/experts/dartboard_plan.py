@@ -33,7 +33,7 @@ class DartboardPlan:
     """The most draws after the first."""
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.positive(rate=self.rate, fake=self.fake)
         require.integer(batch=self.batch, at_least=1)
         require.integer(cap=self.cap, at_least=0)

@@ -37,7 +37,7 @@ class Hedge:
     prefix_conditional: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         check_sizes(experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale)
         rate = math.sqrt(8 * math.log(max(self.experts, 2)) / self.rounds)
         object.__setattr__(self, "rate", rate)

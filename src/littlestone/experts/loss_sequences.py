@@ -31,7 +31,7 @@ class OneBetter:
     adaptive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(experts=self.experts, at_least=2)
         if not 0 <= self.gap <= 0.5:
             raise ValueError(f"gap must lie between 0 and 1/2, got gap={self.gap!r}")
@@ -52,7 +52,7 @@ class Graded:
     adaptive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(experts=self.experts, at_least=2)
         if not 0 <= self.gap <= 0.5:
             raise ValueError(f"gap must lie between 0 and 1/2, got gap={self.gap!r}")
@@ -75,7 +75,7 @@ class Blocks:
     adaptive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(length=self.length, at_least=1)
 
     def start(self, *, rng: Randomness) -> "ObliviousLosses":

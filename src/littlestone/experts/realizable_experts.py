@@ -70,11 +70,13 @@ class RealizableExperts:
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         check_sizes(experts=self.experts, rounds=self.rounds, loss_scale=1)
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta, failure_probability=self.failure_probability)
         require.integer(best_loss=self.best_loss, at_least=0)
+        if self.best_loss > self.rounds:
+            raise ValueError(f"best_loss must be at most rounds, got best_loss={self.best_loss!r}")
         share = min(_SHARES, key=self._loss_for)
         phases, rate, watching = self._divided(share)
         threshold = math.ceil(upwards(_PATIENCE / rate)) + math.ceil(

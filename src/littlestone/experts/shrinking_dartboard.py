@@ -62,7 +62,7 @@ class ShrinkingDartboard:
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         check_sizes(experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale)
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta)

@@ -21,8 +21,8 @@ import numpy as np
 
 from littlestone.errors import SnapshotError
 from littlestone.learners.recipe_forms import parts_of
-from littlestone.learners.type_checks import fits
 from littlestone.randomness import Randomness
+from littlestone.type_checks import fits
 
 _SMALL: Final = 0x80  # bytes from here on are the whole numbers 0 .. 127
 _SHORT: Final = 4  # texts below this length are not worth a number

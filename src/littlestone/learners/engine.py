@@ -8,8 +8,8 @@ import numpy as np
 
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.errors import SnapshotError
-from littlestone.learners.type_checks import fits
 from littlestone.privacy.ledger import Ledger
+from littlestone.type_checks import fits
 
 
 @runtime_checkable

@@ -48,7 +48,7 @@ class NaiveRecomposition(Budgeted):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         self.check_promise()
         require_listable(self.concepts)
         rho = largest_zero_concentrated(epsilon=self.epsilon, delta=self.delta).rho

@@ -26,8 +26,8 @@ from littlestone.learners import (
     known_types,  # noqa: F401 (makes them known)
 )
 from littlestone.learners.engine import Engine
-from littlestone.learners.type_checks import fits
 from littlestone.randomness import Randomness
+from littlestone.type_checks import fits
 
 _MAGIC: Final = b"littlestone-snapshot-2\n"
 _DIGEST_BYTES: Final = 32

@@ -46,7 +46,7 @@ class AboveThreshold:
     _query_noise: Geometric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         noise_rate(epsilon=self.epsilon)
         require.integer(threshold=self.threshold)
         if not isinstance(self.monotone, bool):

@@ -38,7 +38,7 @@ class DyadicIntervals:
     rounds: int
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(rounds=self.rounds, at_least=1)
 
     @property

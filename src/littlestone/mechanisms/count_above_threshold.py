@@ -55,7 +55,7 @@ class CountAboveThreshold:
     _waiting: WaitingTime = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         noise_rate(epsilon=self.epsilon)
         require.integer(threshold=self.threshold)
         if abs(self.threshold) > _LARGEST_THRESHOLD:

@@ -59,7 +59,7 @@ class FirstFrequent:
     _threshold: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta)
         require.integer(rounds=self.rounds, at_least=1)

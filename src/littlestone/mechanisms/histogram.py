@@ -63,7 +63,7 @@ class PrivateHistogram:
     _noise: TruncatedLaplace = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         noise_rate(epsilon=self.epsilon)
         require.open_probability(delta=self.delta)
         if self.neighbours not in _CELLS_CHANGED:

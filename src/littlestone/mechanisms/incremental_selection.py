@@ -53,7 +53,7 @@ class IncrementalSelection:
     refresh: int
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(refresh=self.refresh, at_least=1)
 
     def guarantee(self) -> PrivacyGuarantee:

@@ -42,7 +42,7 @@ class LaplaceCount:
     _noise: DiscreteLaplace = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.positive(epsilon=self.epsilon)
         require.integer(sensitivity=self.sensitivity, at_least=1)
         # Rounding down keeps what was asked for, and what is proved is what is stored.

@@ -18,6 +18,7 @@ from littlestone.randomness import Randomness
 from littlestone.theory.outwards import upwards
 
 _GUARD: Final = 8
+_LONGEST_TABLE: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +52,17 @@ class SparseSample:
     _weights: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta)
         require.integer(lists=self.lists, longest=self.longest, at_least=1)
         half = Fraction(float_at_most(self.epsilon)) / 2
         # Generous; what is promised is computed below from the weights themselves.
-        nearly = 1 + math.log(self.longest * (1 + math.exp(half)) / self.delta) / half
+        nearly = (
+            1 + math.log(self.longest * (1 + math.exp(min(float(half), 700.0))) / self.delta) / half
+        )
+        if nearly > _LONGEST_TABLE:
+            raise ValueError(f"epsilon is too small for a table, got epsilon={self.epsilon!r}")
         most = max(self.lists, math.ceil(nearly) + _GUARD)
         floor_bits = math.ceil(most * half / math.log(2)) + _GUARD
         weights = weight_table(half, floor_bits).weights[most::-1]  # from score 0 to ``most``

@@ -114,7 +114,7 @@ class AgnosticExperts:
     oblivious_only: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(rounds=self.rounds, at_least=1)
         learner = StandardOptimal(self.concepts) if self.base is None else self.base
         object.__setattr__(self, "_learner", learner)

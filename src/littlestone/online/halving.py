@@ -48,6 +48,7 @@ class Halving:
     """An example taken once changes no later state, so that a game may skip it."""
 
     def __post_init__(self) -> None:
+        require.fields_fit(self)
         if not fits_a_matrix(self.concepts):
             size, points = self.concepts.size, self.concepts.domain.size
             raise ValueError(

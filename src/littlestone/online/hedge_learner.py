@@ -52,7 +52,7 @@ class HedgeLearner:
     oblivious_only: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(rounds=self.rounds, at_least=1)
         size = require_losses(self.concepts)
         if self.rate is not None:

@@ -46,7 +46,7 @@ class ProperAgnostic:
     oblivious_only: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(rounds=self.rounds, at_least=1)
         finite = FiniteClass.of(self.concepts)
         dimension = max(1, finite.littlestone_dimension)

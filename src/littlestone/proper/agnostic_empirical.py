@@ -63,7 +63,7 @@ class AgnosticEmpirical:
     agnostic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(sampled=self.sampled, at_least=1)
         require.integer(size=self.size, at_least=self.sampled + 1)
         if not fits_into_memory(self.concepts, size=self.size, sampled=self.sampled):

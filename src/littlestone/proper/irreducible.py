@@ -68,7 +68,7 @@ class IrreducibleLearner:
     agnostic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.open_probability(
             delta=self.delta, error=self.error, failure_probability=self.failure_probability
         )

@@ -97,7 +97,7 @@ class ProperSelection:
     agnostic: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         size = require_losses(self.concepts)
         object.__setattr__(self, "_mechanism", self._choose_mechanism(size))
 

@@ -43,7 +43,7 @@ class Subsampled:
     size: int
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(draws=self.draws, size=self.size, at_least=1)
         self.guarantee()  # an epsilon above 1 is refused here, not when learning
 

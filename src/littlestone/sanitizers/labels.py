@@ -50,7 +50,7 @@ class LabelConversion:
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         object.__setattr__(self, "anchor", self.domain.check(self.anchor))
         require.positive(count_epsilon=self.count_epsilon)
         require.probability(delta=self.delta)

@@ -56,7 +56,7 @@ class AgnosticFinite(Budgeted):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
         if self.adversary not in ("adaptive", "oblivious"):
             raise ValueError(

@@ -10,7 +10,7 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.codec import register
 from littlestone.learners.engine import Engine
-from littlestone.learners.golowich_livni.tournament_tree import TournamentTree
+from littlestone.learners.golowich_livni.tournament_tree import LARGEST_TREE, TournamentTree
 from littlestone.mechanisms.frequent_release import FrequentRelease, FrequentReleaseRun
 from littlestone.online.protocols import OnlineLearner
 from littlestone.online.standard_optimal import StandardOptimal
@@ -54,7 +54,7 @@ class EagerForest(Budgeted):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         self.check_promise(failure_probability=self.failure_probability)
         plan = self._planned(StandardOptimal(self.concepts) if self.base is None else self.base)
         require.integer(trees=plan.trees, at_least=1)
@@ -72,6 +72,9 @@ class EagerForest(Budgeted):
         have moved, a 2^(1 - leaves) share of them to the right place.
         """
         leaves = 1 << max(1, base.mistake_bound) if self.leaves is None else self.leaves
+        require.integer(leaves=leaves, at_least=1)
+        if leaves > LARGEST_TREE:
+            raise ValueError(f"leaves must be at most {LARGEST_TREE}, got leaves={leaves!r}")
         release = self._calibrated_release(base) if self.release is None else self.release
         trees = self.trees
         if trees is None:

@@ -11,6 +11,7 @@ from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, La
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
 from littlestone.learners.golowich_livni.eager_forest import Forest
+from littlestone.learners.golowich_livni.tournament_tree import LARGEST_TREE
 from littlestone.mechanisms.frequent_release import random_order
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.online.protocols import OnlineLearner
@@ -20,6 +21,8 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
+
+_MOST_ROUNDS = 10**8  # every round makes a release, and each is composed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +58,15 @@ class FreshCopies(Budgeted):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         self.check_promise()
+        if self.rounds > _MOST_ROUNDS:
+            raise ValueError(f"rounds must be at most 10**8, got rounds={self.rounds!r}")
         base = StandardOptimal(self.concepts) if self.base is None else self.base
         leaves = 1 << max(1, base.mistake_bound) if self.leaves is None else self.leaves
+        require.integer(leaves=leaves, at_least=1)
+        if leaves > LARGEST_TREE:
+            raise ValueError(f"leaves must be at most {LARGEST_TREE}, got leaves={leaves!r}")
         trees = self.trees
         if trees is None:
             trees = self.histogram().certain_inclusion << (leaves - 1)

@@ -9,6 +9,7 @@ from littlestone.online.protocols import OnlineState
 from littlestone.randomness import Randomness
 
 ROOT = 1
+LARGEST_TREE = 1 << 24
 
 
 @register

@@ -44,7 +44,7 @@ class ForestBudgets:
     """Cost of the list of frequent hypotheses of layers 1 .. d."""
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
 
     @classmethod
     @require.plain_arguments
@@ -80,7 +80,7 @@ class ForestPlan:
     """The rule that chose the numbers; None if they are chosen by hand, as after ``replace``."""
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
 
     def signed(self, rule: Rule) -> "ForestPlan":
         """The same numbers, known to be those that ``rule`` chooses."""

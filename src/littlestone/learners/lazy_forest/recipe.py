@@ -91,7 +91,7 @@ class LazyForest(Budgeted):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         self.check_promise(failure_probability=self.failure_probability)
         check_numbers(self.plan, depth=self.depth)
         check_budgets(self.plan, depth=self.depth, promised=self.per_example)

@@ -23,7 +23,7 @@ class FreshPlan:
     selection_rate: float
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.positive(
             threshold_epsilon=self.threshold_epsilon, selection_rate=self.selection_rate
         )
@@ -61,7 +61,7 @@ class EpochPlan:
     thresholds: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(votes=self.votes, at_least=1)
         require.positive(rate=self.rate)
         for weight in self.weights:
@@ -107,7 +107,7 @@ class SampledPlan:
     epochs: tuple[EpochPlan, ...]
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.positive(threshold_epsilon=self.threshold_epsilon)
         if not self.epochs:
             raise ValueError("epochs must not be empty")

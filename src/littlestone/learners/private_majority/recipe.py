@@ -69,7 +69,7 @@ class PrivateMajority(Budgeted):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         self.check_promise(pure=True)
         witnesses = None if self.evidence == "cumulative" else witnesses_for(self.concepts)
         object.__setattr__(self, "_witnesses", witnesses)

@@ -59,7 +59,7 @@ class SanitizedBatches(Budgeted):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         self.check_promise(pure=True)
         base = self.base
         if base is None:

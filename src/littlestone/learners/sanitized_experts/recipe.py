@@ -81,7 +81,7 @@ class SanitizedExperts(Budgeted):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         self.check_promise(planned_failure=self.planned_failure)
         require.integer(rounds=self.rounds, at_least=2)
         require.integer(most_groups=self.most_groups, at_least=1)

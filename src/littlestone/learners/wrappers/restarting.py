@@ -15,6 +15,8 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
+_MOST_RESTARTS = 1_000_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restarting(Wrapper):
@@ -37,8 +39,10 @@ class Restarting(Wrapper):
     restarts: int | None = None
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         self.check_copies("restart", restarts=self.restarts, at_least=0)
+        if self.restarts is not None and self.restarts > _MOST_RESTARTS:
+            raise ValueError(f"restarts must be at most 10**6, got restarts={self.restarts!r}")
 
     @property
     def per_example(self) -> PrivacyGuarantee:

@@ -37,7 +37,7 @@ class UnknownHorizon(Wrapper):
     epochs: int | None = None
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(first_rounds=self.first_rounds, at_least=1)
         self.check_copies("epoch", epochs=self.epochs, at_least=1)
 

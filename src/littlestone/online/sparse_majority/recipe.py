@@ -66,7 +66,7 @@ class SparseMajority:
     """Only a mistake changes the state."""
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.positive(margin=self.margin)
         if not _SMALLEST_MARGIN <= self.margin <= _LARGEST_MARGIN:
             raise ValueError(

@@ -90,7 +90,7 @@ class FiniteDiscriminator:
     _choose: ExponentialMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(rounds=self.rounds, at_least=1)
         require.positive(threshold=self.threshold, test_epsilon=self.test_epsilon)
         # A replaced example moves each count by -1, 0 or 1.

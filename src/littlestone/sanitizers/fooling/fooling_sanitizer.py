@@ -53,7 +53,7 @@ class FoolingSanitizer:
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.open_probability(delta=self.delta)
 
     @classmethod

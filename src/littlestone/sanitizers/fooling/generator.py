@@ -52,7 +52,7 @@ class HedgeGenerator:
     step: float
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.positive(step=self.step)
 
     def start(self, queries: FiniteQueries, /) -> "HedgeState":

@@ -71,7 +71,7 @@ class RealizableSanitizer:
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(rounds=self.rounds, at_least=1)
         require.positive(lower=self.lower, upper=self.upper, test_epsilon=self.test_epsilon)
         require.open_probability(delta=self.delta)

@@ -52,7 +52,7 @@ class WinnowGenerator:
     lowered: float
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.positive(cut=self.cut, raised=self.raised, lowered=self.lowered)
         if not self.lowered < 1 < self.raised:
             raise ValueError(

@@ -66,7 +66,7 @@ class HistogramSanitizer:
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         if not isinstance(self.concepts, FewOnes):
             raise ValueError(
                 f"concepts must map few keys to 1, as Points and SparseSets do, got "

@@ -75,7 +75,7 @@ class TreeSanitizer:
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         domain = self.concepts.domain
         if not isinstance(self.concepts, OnALine) or not isinstance(domain, IntegerRange):
             raise ValueError(

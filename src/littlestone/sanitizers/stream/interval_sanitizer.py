@@ -70,7 +70,7 @@ class IntervalSanitizer:
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(rounds=self.rounds, shortest=self.shortest, at_least=1)
         require.probability(delta=self.delta)
         if self.shortest & (self.shortest - 1):

@@ -43,6 +43,9 @@ class CannedSanitizer:
     examples: tuple[Any, ...]
     prefix_conditional: bool = True
 
+    def costs(self) -> tuple[PrivacyGuarantee, ...]:
+        return (self.guarantee(),)
+
     def guarantee(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=0.5)
 

@@ -1,0 +1,202 @@
+"""Whatever is handed over, only refusals come back, and a refusal changes nothing.
+
+Constructors of all public recipes get fields of the wrong kind, runs get bad examples, readers get
+mangled JSON and snapshots. ValueError, TypeError and the library's own errors are refusals;
+anything else is a defect.
+"""
+
+import contextlib
+import copy
+import json
+import math
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.conformance.test_plain_numbers import _given, recipes
+
+from littlestone.catalogue import LEARNERS
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.json_form import hypothesis_from_json
+from littlestone.concepts.keys import key_from_json
+from littlestone.errors import LittlestoneError, SnapshotError
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import seeded
+
+REFUSALS = (ValueError, TypeError, LittlestoneError)
+FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=6000, deadline=None, suppress_health_check=list(HealthCheck))
+# A number of the right kind that only makes a plan long is left out: epsilons of 1e-9, say.
+WRONG: list[Any] = [
+    None, object(), "x", "", b"", -1, 0, 1, 2, 2**70, -(2**70), math.nan, math.inf, -math.inf,
+    1e-300, 5e-324, 1e308, 1e9, True, [], (), {}, 1j, Decimal(1), np.array([1.0]), int, len,
+    Fraction(1, 10**400), np.int8(3), 0.5, (1, 2), [0.5], "replace", Thresholds(5), seeded(1),
+]  # fmt: skip
+FIELDS = [(index, name) for index, recipe in enumerate(recipes()) for name in _given(recipe)]
+SLOW = {
+    ("RealizableExperts", "epsilon"),
+    ("PrivateMajority", "epsilon"),
+    ("SanitizedExperts", "rounds"),
+}
+
+
+def a_wrong_field_is_refused(place: tuple[int, str], wrong: Any, second: Any) -> None:
+    recipe, name = recipes()[place[0]], place[1]
+    if (type(recipe).__name__, name) in SLOW and isinstance(wrong, float | int):
+        return
+    before = repr(recipe)
+    fields = {**_given(recipe), name: wrong}
+    if second is not None:
+        fields[sorted(fields)[second % len(fields)]] = "x"
+    try:
+        made = type(recipe)(**fields)
+        assert repr(made)
+        if hasattr(made, "guarantee"):
+            made.guarantee()
+    except REFUSALS:
+        pass
+    assert repr(recipe) == before
+
+
+PLACES = st.sampled_from(FIELDS)
+ANY_WRONG = st.sampled_from(WRONG)
+SECOND = st.none() | st.integers(0, 9)
+
+
+@FEW
+@given(PLACES, ANY_WRONG, SECOND)
+def test_constructors_refuse(place: tuple[int, str], wrong: Any, second: int | None) -> None:
+    a_wrong_field_is_refused(place, wrong, second)
+
+
+@pytest.mark.statistical
+@MANY
+@given(PLACES, ANY_WRONG, SECOND)
+def test_constructors_refuse_thousands(
+    place: tuple[int, str], wrong: Any, second: int | None
+) -> None:
+    a_wrong_field_is_refused(place, wrong, second)
+
+
+LEARNER_NAMES = sorted(name for name, entry in LEARNERS.items() if entry.private)
+RUNS = {
+    name: LEARNERS[name]
+    .build(Thresholds(3), rounds=10**5, epsilon=1.0, delta=1e-3)
+    .start(rng=seeded(1))
+    for name in LEARNER_NAMES
+}
+RUNS["points"] = LazyForest.calibrated(
+    concepts=Points(), rounds=10**6, epsilon=1.0, delta=1e-3
+).start(rng=seeded(1))
+
+
+def a_bad_example_changes_nothing(name: str, x: Any, y: Any, block: bool) -> None:
+    run = RUNS[name]
+    before = (run.rounds_played, run.switches, repr(run.hypothesis), run.ledger.spent())
+    try:
+        if block:
+            run.observe_many([x, x], [y, y])
+        else:
+            run.observe(x, y)
+    except REFUSALS:
+        after = (run.rounds_played, run.switches, repr(run.hypothesis), run.ledger.spent())
+        assert after == before
+    else:
+        assert run.rounds_played > before[0]
+
+
+EXAMPLES = (st.sampled_from(sorted(RUNS)), ANY_WRONG, ANY_WRONG, st.booleans())
+
+
+@FEW
+@given(*EXAMPLES)
+def test_examples_are_refused_without_effect(name: str, x: Any, y: Any, block: bool) -> None:
+    a_bad_example_changes_nothing(name, x, y, block)
+
+
+@pytest.mark.statistical
+@MANY
+@given(*EXAMPLES)
+def test_thousands_of_examples_are_refused_without_effect(
+    name: str, x: Any, y: Any, block: bool
+) -> None:
+    a_bad_example_changes_nothing(name, x, y, block)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["kind", "positives", "members", "n", "k", "tuple", "bytes", "date"])
+            | st.text(max_size=4),
+            inner | st.sampled_from(["support", "threshold", "majority_vote", "table", "steps"]),
+            max_size=4,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+def json_is_read_or_refused(data: Any) -> None:
+    for read in (
+        hypothesis_from_json,
+        key_from_json,
+        lambda data: Ledger.from_json(json.dumps(data)),
+    ):
+        with contextlib.suppress(*REFUSALS):
+            read(copy.deepcopy(data))
+
+
+@FEW
+@given(JSON)
+def test_json_is_refused(data: Any) -> None:
+    json_is_read_or_refused(data)
+
+
+@pytest.mark.statistical
+@MANY
+@given(JSON)
+def test_thousands_of_json_values_are_refused(data: Any) -> None:
+    json_is_read_or_refused(data)
+
+
+SNAPSHOT_OF = LazyForest.calibrated(concepts=Thresholds(3), rounds=100, epsilon=1.0, delta=1e-3)
+SNAPSHOT = SNAPSHOT_OF.start(rng=seeded(1)).snapshot()
+
+
+def a_mangled_snapshot_is_refused(cut: int, noise: bytes, whole: bool) -> None:
+    cut %= len(SNAPSHOT)
+    mangled = SNAPSHOT[:cut] + noise + (SNAPSHOT[cut + len(noise) :] if whole else b"")
+    if mangled == SNAPSHOT:
+        return
+    with pytest.raises(SnapshotError):
+        SNAPSHOT_OF.restore(mangled)
+
+
+MANGLED = (st.integers(0, 10**6), st.binary(max_size=9), st.booleans())
+
+
+@FEW
+@given(*MANGLED)
+def test_mangled_snapshots_are_refused(cut: int, noise: bytes, whole: bool) -> None:
+    a_mangled_snapshot_is_refused(cut, noise, whole)
+
+
+@pytest.mark.statistical
+@MANY
+@given(*MANGLED)
+def test_thousands_of_mangled_snapshots_are_refused(cut: int, noise: bytes, whole: bool) -> None:
+    a_mangled_snapshot_is_refused(cut, noise, whole)
+
+
+def test_a_pickle_is_no_snapshot() -> None:
+    with pytest.raises(SnapshotError):
+        SNAPSHOT_OF.restore(pickle.dumps({"recipe": "x"}))
