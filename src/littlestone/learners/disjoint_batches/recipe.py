@@ -68,6 +68,7 @@ class DisjointBatches(PrivateLearner):
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        require.fields_fit(self)
         require.positive(epsilon=self.epsilon)
         for name, least, share in (
             ("first", 1, _FIRST_BATCH),
