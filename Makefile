@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format lint types layers examples statistical slow build test-wheel test-versions claims audit bench docs gallery kills golden lock clean
+.PHONY: help setup run test check format lint types layers examples statistical slow build test-wheel test-versions claims audit curves bench docs gallery kills golden lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -81,6 +81,9 @@ claims: $(READY) ## Reproduce the paper's statements at full size
 
 audit: $(READY) ## Regenerate the auditor's detection matrix
 	$(BIN)/littlestone audit --matrix docs/AUDIT.md
+
+curves: $(READY) ## Draw the exact privacy curves anew
+	$(BIN)/python docs/tools/privacy_curves.py
 
 bench: $(READY) ## Print every benchmark beside its target
 	$(BIN)/python -m benchmarks

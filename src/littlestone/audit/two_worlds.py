@@ -144,6 +144,8 @@ class Audit:
     """How many inputs the game has at most, where all of its coins can be enumerated."""
     negligible_bits: int = 40
     """Cases of a smaller probability than 2**-bits are left out of the enumeration."""
+    patience: float = 1.0
+    """How many times the usual time its games may take in the matrix."""
     remark: str = ""
     """Why the goal is missed, where the claim is loose and not the adversary weak."""
 

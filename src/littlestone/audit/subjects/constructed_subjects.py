@@ -91,5 +91,6 @@ AUDITS = (
         adversary=TwoBorderlineKeys(),
         summary="SanitizedExperts on points: one example moved between two borderline keys",
         goal=0.6,
+        patience=6,
     ),
 )

@@ -92,6 +92,7 @@ AUDITS = (
         adversary=UntilItChanges(rounds=400),
         summary="realizable experts: how many losses an expert is allowed",
         goal=0.5,
+        patience=6,
     ),
     Audit(
         name="agnostic-finite",

@@ -30,6 +30,7 @@ def _audit(
         summary=summary,
         goal=0.6,
         exact_rounds=exact_rounds,
+        patience=1.0 if exact_rounds else 6.0,
         negligible_bits=negligible_bits,
         remark=remark,
     )

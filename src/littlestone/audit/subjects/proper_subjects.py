@@ -158,6 +158,7 @@ AUDITS = (
         adversary=OneQuestion(zero=coins(58, BLOCKS), one=coins(57, BLOCKS), notice=says(0)),
         summary="IrreducibleLearner: one label flipped, which one teacher sees",
         goal=0.5,
+        patience=6,
     ),
     Audit(
         name="subsampled-selection",
@@ -189,5 +190,6 @@ AUDITS = (
         adversary=FirstOfTheBatch(zero=(0, 1), one=(0, 0), others=((1, 1),), point=0),
         summary="SanitizedBatches: the first example of a batch of two",
         goal=0.5,
+        patience=6,
     ),
 )
