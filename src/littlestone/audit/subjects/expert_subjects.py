@@ -93,6 +93,10 @@ AUDITS = (
         summary="realizable experts: how many losses an expert is allowed",
         goal=0.5,
         patience=6,
+        remark=(
+            "CountAboveThreshold has 0.4 of the claim, and a game shows that and one draw; the "
+            "rest pays for fifteen draws by zCDP"
+        ),
     ),
     Audit(
         name="agnostic-finite",

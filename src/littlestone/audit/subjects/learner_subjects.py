@@ -108,6 +108,10 @@ AUDITS = (
         small.eager_forest,
         attacks.FirstMistake(key="a"),
         "EagerForest: one tree moves or not while the published hypothesis is about to be dropped",
+        remark=(
+            "the watch is an AboveThreshold for queries that move either way; the example moves "
+            "its counts one way, which shows half of the watch's 0.95 at most"
+        ),
     ),
     _audit(
         "fresh-copies",
