@@ -8,6 +8,7 @@ from littlestone.audit.adversaries import learner_attacks as attacks
 from littlestone.audit.subjects import small_learners as small
 from littlestone.audit.two_worlds import Audit, Subject, TwoWorldAdversary
 from littlestone.concepts.classes.points import Points
+from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.learners.naive_recomposition import NaiveRecomposition
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
@@ -95,13 +96,21 @@ AUDITS = (
     _audit(
         "naive-recomposition",
         lambda epsilon, delta: NaiveRecomposition(
-            concepts=Points(12), rounds=2, epsilon=epsilon, delta=delta
+            concepts=Points(12), rounds=1, epsilon=epsilon, delta=delta
         ),
         attacks.FirstMistake(),
-        "NaiveRecomposition: the only priced draw, after an example with one label or the other",
+        "NaiveRecomposition: its last draw, after an example with one label or the other",
         exact_rounds=1,
         negligible_bits=40,
         remark="the budget is zCDP, and its conversion to this delta costs more than half of it",
+    ),
+    _audit(
+        "disjoint-batches",
+        lambda epsilon, _: DisjointBatches(concepts=Points(12), epsilon=epsilon, first=1, window=0),
+        attacks.FirstMistake(),
+        "DisjointBatches: the draw after a batch of one example, with one label or the other",
+        exact_rounds=1,
+        negligible_bits=40,
     ),
     _audit(
         "eager-forest",
