@@ -104,9 +104,9 @@ def load_fields(part: Any, state: tuple[Any, ...]) -> None:
 
 
 def _is_made_like_an_engine(value: Any) -> bool:
-    """Whether it is a dataclass that was made without its fields."""
+    """Whether it is a dataclass that was made without its fields, and no value."""
     parameters = getattr(type(value), "__dataclass_params__", None)
-    return parameters is not None and not parameters.init
+    return parameters is not None and not (parameters.init or parameters.frozen)
 
 
 def _points(block: Any) -> Any:

@@ -54,9 +54,12 @@ class FirstFrequent:
     epsilon: float
     delta: float
     rounds: int
-    _query_rate: float = field(init=False, repr=False, compare=False)
-    _threshold_rate: float = field(init=False, repr=False, compare=False)
-    _threshold: int = field(init=False, repr=False, compare=False)
+    query_rate: float = field(init=False, repr=False, compare=False)
+    """The part of epsilon that pays for a count that falls."""
+    threshold_rate: float = field(init=False, repr=False, compare=False)
+    """The part of epsilon that pays for a count that rises."""
+    threshold: int = field(init=False, repr=False, compare=False)
+    """A count that reaches this plus its threshold noise is released at once."""
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
@@ -64,27 +67,10 @@ class FirstFrequent:
         require.open_probability(delta=self.delta)
         require.integer(rounds=self.rounds, at_least=1)
         query_rate = _best_query_rate(self.epsilon, self.delta, self.rounds)
-        rest = Fraction(self.epsilon) - Fraction(query_rate)  # (L1)
-        object.__setattr__(self, "_query_rate", query_rate)
-        object.__setattr__(self, "_threshold_rate", float_at_most(rest))
-        object.__setattr__(
-            self, "_threshold", _smallest_threshold(query_rate, float_at_most(rest), self)
-        )
-
-    @property
-    def query_rate(self) -> float:
-        """The part of epsilon that pays for a count that falls."""
-        return self._query_rate
-
-    @property
-    def threshold_rate(self) -> float:
-        """The part of epsilon that pays for a count that rises."""
-        return self._threshold_rate
-
-    @property
-    def threshold(self) -> int:
-        """A count that reaches this plus its threshold noise is released at once."""
-        return self._threshold
+        rest = float_at_most(Fraction(self.epsilon) - Fraction(query_rate))  # (L1)
+        object.__setattr__(self, "query_rate", query_rate)
+        object.__setattr__(self, "threshold_rate", rest)
+        object.__setattr__(self, "threshold", _smallest_threshold(self))
 
     def guarantee(self) -> PrivacyGuarantee:
         return PrivacyGuarantee.rounded_up(epsilon=self.epsilon, delta=self.delta)
@@ -98,7 +84,7 @@ class FirstFrequent:
         20
         """
         require.open_probability(failure_probability=failure_probability)
-        return math.ceil(math.log(1 / failure_probability) / self._threshold_rate * (1 + 1e-12))
+        return math.ceil(math.log(1 / failure_probability) / self.threshold_rate * (1 + 1e-12))
 
     def start(self, *, rng: Randomness) -> "FirstFrequentRun":
         return FirstFrequentRun(self, rng)
@@ -221,14 +207,16 @@ def _best_query_rate(epsilon: float, delta: float, rounds: int) -> float:
     return epsilon * weight / (weight + 1)
 
 
-def _smallest_threshold(query_rate: float, threshold_rate: float, recipe: FirstFrequent) -> int:
+def _smallest_threshold(recipe: FirstFrequent) -> int:
     """The smallest τ with rounds·(1 + e^ε)·P(query noise ≥ τ + threshold noise) ≤ delta.
 
     The probability is a^τ·(1 − b)/(1 − ab) with a = e^(−query_rate), b = e^(−threshold_rate).
     """
     allowed = Fraction(recipe.delta) / recipe.rounds
     factor = 1 + exp_upper_bound(Fraction(recipe.epsilon))
-    return _first_light_threshold(Fraction(query_rate), Fraction(threshold_rate), allowed / factor)
+    return _first_light_threshold(
+        Fraction(recipe.query_rate), Fraction(recipe.threshold_rate), allowed / factor
+    )
 
 
 @lru_cache(maxsize=256)

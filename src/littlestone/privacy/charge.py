@@ -1,7 +1,7 @@
 """One entry of the ledger: who released something, at what cost, from which rounds."""
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -62,18 +62,7 @@ class Charge:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; floats keep all of their digits."""
-        if isinstance(self.cost, ZeroConcentrated):
-            cost = {"rho": self.cost.rho}
-        else:
-            cost = {"epsilon": self.cost.epsilon, "delta": self.cost.delta}
-        return {
-            "mechanism": self.mechanism,
-            "cost": cost,
-            "first": self.first,
-            "last": self.last,
-            "prefix_conditional": self.prefix_conditional,
-            "identity": self.identity,
-        }
+        return asdict(self)
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> "Charge":

@@ -61,7 +61,8 @@ class PrivateMajority(Budgeted):
     phases: int | None = None
     plan: Plan | None = None
     max_contributions: int = 1
-    _planned: Plan = field(init=False, repr=False, compare=False)
+    planned: Plan = field(init=False, repr=False, compare=False)
+    """The numbers that are used: ``plan``, or what was chosen in its absence."""
     _witnesses: Witnesses | None = field(init=False, repr=False, compare=False)
     _cost: PrivacyGuarantee = field(init=False, repr=False, compare=False)
 
@@ -75,17 +76,12 @@ class PrivateMajority(Budgeted):
         object.__setattr__(self, "_witnesses", witnesses)
         self._refuse_mixtures()
         planned = self._make_plan() if self.plan is None else self.plan
-        object.__setattr__(self, "_planned", planned)
+        object.__setattr__(self, "planned", planned)
         if isinstance(planned, SampledPlan):
             require_listable(self.concepts)
         cost = planned.guarantee(delta=self.delta)
         object.__setattr__(self, "_cost", cost)
         self.check_within_budget(plan=cost)
-
-    @property
-    def planned(self) -> Plan:
-        """The numbers that are used: ``plan``, or what was chosen in its absence."""
-        return self._planned
 
     @property
     def per_example(self) -> PrivacyGuarantee:
@@ -94,9 +90,9 @@ class PrivateMajority(Budgeted):
     def mistake_bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; exceeded with ``failure_probability`` at most."""
         require.open_probability(failure_probability=failure_probability)
-        if isinstance(self._planned, SampledPlan):
+        if isinstance(self.planned, SampledPlan):
             return sampled_mistakes_upper_bound(
-                self._planned,
+                self.planned,
                 concepts=require_listable(self.concepts),
                 columns=distinguished_points(self.concepts),
                 rounds=self.rounds,
@@ -104,7 +100,7 @@ class PrivateMajority(Budgeted):
             )
         assert self._witnesses is not None
         return fresh_mistakes_upper_bound(
-            self._planned,
+            self.planned,
             self._witnesses,
             levels=self.concepts.littlestone_dimension,
             rounds=self.rounds,
@@ -112,23 +108,8 @@ class PrivateMajority(Budgeted):
         )
 
     def engine(self, rng: Randomness) -> Engine:
-        if isinstance(self._planned, SampledPlan):
-            return SampledEngine(
-                concepts=self.concepts,
-                plan=self._planned,
-                budget=self.budget,
-                cost=self._cost,
-                rng=rng,
-            )
-        assert self._witnesses is not None
-        return FreshEngine(
-            concepts=self.concepts,
-            witnesses=self._witnesses,
-            plan=self._planned,
-            budget=self.budget,
-            cost=self._cost,
-            rng=rng,
-        )
+        sampled = isinstance(self.planned, SampledPlan)
+        return SampledEngine(self, rng) if sampled else FreshEngine(self, rng)
 
     def _make_plan(self) -> Plan:
         if self._witnesses is not None and self.votes is None and self.phases is None:
