@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NotRequired, TypedDict, Unpack
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
@@ -45,6 +45,22 @@ class ForestTooLargeError(LittlestoneError):
         self.mistakes = mistakes
         self.slots = slots
         self.rounds = rounds
+
+
+class PlainForestOptions(TypedDict):
+    """What every way to make a forest takes."""
+
+    concepts: ConceptClass
+    rounds: int
+    epsilon: float
+    delta: float
+    max_contributions: NotRequired[int]
+
+
+class ForestOptions(PlainForestOptions):
+    """And a base learner, the standard optimal one unless given."""
+
+    base: NotRequired[OnlineLearner | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,17 +116,7 @@ class LazyForest(Budgeted):
 
     @classmethod
     @require.plain_arguments
-    def paper(
-        cls,
-        *,
-        concepts: ConceptClass,
-        rounds: int,
-        epsilon: float,
-        delta: float,
-        failure_probability: float,
-        base: OnlineLearner | None = None,
-        max_contributions: int = 1,
-    ) -> "LazyForest":
+    def paper(cls, *, failure_probability: float, **options: Unpack[ForestOptions]) -> "LazyForest":
         """The theorem's constants; from dimension 1 on they ask for more than 2^72 mistakes.
 
         >>> from littlestone.concepts.classes.thresholds import Thresholds
@@ -127,57 +133,25 @@ rounds. LazyForest.calibrated needs far fewer up to dimension 4; PrivateMajority
 classes of any dimension
         """
         return cls._planned(
-            "paper",
-            concepts=concepts,
-            rounds=rounds,
-            epsilon=epsilon,
-            delta=delta,
-            failure_probability=failure_probability,
-            base=base,
-            restarts=False,
-            max_contributions=max_contributions,
+            "paper", failure_probability=failure_probability, restarts=False, **options
         )
 
     @classmethod
     @require.plain_arguments
     def calibrated(
-        cls,
-        *,
-        concepts: ConceptClass,
-        rounds: int,
-        epsilon: float,
-        delta: float,
-        failure_probability: float = 0.25,
-        base: OnlineLearner | None = None,
-        max_contributions: int = 1,
+        cls, *, failure_probability: float = 0.25, **options: Unpack[ForestOptions]
     ) -> "LazyForest":
         """The smallest forest that should succeed with 1 - ``failure_probability`` per copy.
 
         A copy that fails is followed by a fresh one at no cost of privacy, so that a small
         failure probability is not worth its mistakes (algorithm.md, Sections 4 and 5).
         """
-        return cls._planned(
-            "calibrated",
-            concepts=concepts,
-            rounds=rounds,
-            epsilon=epsilon,
-            delta=delta,
-            failure_probability=failure_probability,
-            base=base,
-            max_contributions=max_contributions,
-        )
+        return cls._planned("calibrated", failure_probability=failure_probability, **options)
 
     @classmethod
     @require.plain_arguments
     def proved(
-        cls,
-        *,
-        concepts: ConceptClass,
-        rounds: int,
-        epsilon: float,
-        delta: float,
-        failure_probability: float = 0.05,
-        max_contributions: int = 1,
+        cls, *, failure_probability: float = 0.05, **options: Unpack[PlainForestOptions]
     ) -> "LazyForest":
         """A larger forest than the calibrated one, so that ``mistake_bound`` is below ``rounds``.
 
@@ -190,15 +164,7 @@ classes of any dimension
         >>> learner.mistake_bound(failure_probability=0.05) < 10_000
         True
         """
-        return cls._planned(
-            "proved",
-            concepts=concepts,
-            rounds=rounds,
-            epsilon=epsilon,
-            delta=delta,
-            failure_probability=failure_probability,
-            max_contributions=max_contributions,
-        )
+        return cls._planned("proved", failure_probability=failure_probability, **options)
 
     @classmethod
     def _planned(
