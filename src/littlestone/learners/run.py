@@ -167,21 +167,6 @@ class PrivateRun(NoiseOwner):
     example: whether that one was counted shows in ``rounds_played``, which must not be guessed.
     """
 
-    __slots__ = (
-        "_check",
-        "_check_many",
-        "_engine",
-        "_hypothesis",
-        "_identity",
-        "_played",
-        "_recipe",
-        "_register",
-        "_rng",
-        "_rounds",
-        "_saved",
-        "_switches",
-    )
-
     def __init__(
         self, recipe: PrivateLearner, engine: Engine, rng: Randomness, identity: str
     ) -> None:
@@ -306,24 +291,21 @@ class PrivateRun(NoiseOwner):
         ``FileRegister``, give that here: going on with this run is then recorded there.
         """
         self._begin()
-        packed = self._packed(snapshots.next_number(self._identity))
-        self._register = register or self._register
-        self._end()
-        return packed
-
-    def _packed(self, number: int) -> bytes:
-        self._saved = number
-        return snapshots.pack(
+        self._saved = snapshots.next_number(self._identity)
+        packed = snapshots.pack(
             snapshots.Saved(
                 recipe=canonical_form(self._recipe),
                 identity=self._identity,
-                number=number,
+                number=self._saved,
                 randomness=snapshots.source_state(self._rng),
                 rounds_played=self._played,
                 switches=self._switches,
                 engine=codec.dumps(self._engine.state(), (self._recipe.concepts,)),
             )
         )
+        self._register = register or self._register
+        self._end()
+        return packed
 
     def retire(self, reason: str = CONTINUED) -> None:
         """Refuse all further examples: by default because another run continues this one."""

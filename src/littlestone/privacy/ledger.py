@@ -166,18 +166,14 @@ class Ledger:
         """
         if self._terms() != other._terms():
             raise ValueError(f"other must have made the same promise, got {other._terms()}")
-        both = Ledger(
-            budget=self._budget,
-            private=self._private and other._private,
-            concentrated=self._concentrated,
-            concentrated_delta=self._concentrated_delta,
+        charges = {**self._charges, **other._charges}
+        for identity in self._charges.keys() & other._charges.keys():
+            mine, theirs = self._charges[identity], other._charges[identity]
+            charges[identity] = mine if _reads_more(mine, theirs) else theirs
+        budget, private, *concentrated, _ = self.state()
+        return self.from_state(
+            budget, private and other._private, *concentrated, tuple(charges.values())
         )
-        for identity in {**self._charges, **other._charges}:
-            mine = self._charges.get(identity, other._charges.get(identity))
-            theirs = other._charges.get(identity, mine)
-            assert mine is not None and theirs is not None
-            both._record(mine if _reads_more(mine, theirs) else theirs)
-        return both
 
     def state(self) -> tuple[Any, ...]:
         """What ``from_state`` takes."""

@@ -135,12 +135,14 @@ class Receipt:
         return ledger
 
 
-def ledger_for(costs: Iterable[Cost], *, delta: float, private: bool) -> Ledger:
-    """An empty ledger that has room for these costs once, and for no more."""
+def ledger_for(
+    costs: Iterable[Cost], *, delta: float, private: bool, budget: PrivacyGuarantee | None = None
+) -> Ledger:
+    """An empty ledger that has room for these costs once, and for no more unless it is given."""
     known = list(costs)
     rho = compose_zero_concentrated([cost for cost in known if isinstance(cost, ZeroConcentrated)])
     return Ledger(
-        budget=total_guarantee(known, delta=delta),
+        budget=budget or total_guarantee(known, delta=delta),
         private=private,
         concentrated=rho,
         concentrated_delta=delta if rho.rho else 0.0,

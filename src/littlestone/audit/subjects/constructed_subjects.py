@@ -79,7 +79,7 @@ class TwoBorderlineKeys:
 
 def _histogram(recipe: SanitizedExperts) -> PrivateHistogram:
     construction = recipe.plan.construction
-    sanitizer = construction.sanitizers[construction.switch_grid]
+    sanitizer = construction.intervals.sanitizers[construction.switch_grid]
     assert isinstance(sanitizer, HistogramSanitizer)
     return sanitizer._histogram
 

@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 class FreshEngine(PhasesEngine):
     """The version space is a function of what was published; the counts are secret.
 
-    Privacy:
-        Releases:   the hypothesis of every round
-        Neighbours: streams that differ in one example
-        Adversary:  adaptive
-        Guarantee:  ``FreshPlan.guarantee``; conditionally on every prefix
-        Assumes:    timing (docs/GUARANTEES.md): a mistake takes longer than a correct round
-        Proof:      fresh.md
+    Privacy:  ``FreshPlan.guarantee``, conditionally on every prefix (fresh.md).
     """
 
     _restarts: int

@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 class SampledEngine(PhasesEngine):
     """The losses are secret; the drawn concepts are public.
 
-    Privacy:
-        Releases:   the hypothesis of every round
-        Neighbours: streams that differ in one example
-        Adversary:  adaptive
-        Guarantee:  ``SampledPlan.guarantee``; conditionally on every prefix
-        Assumes:    timing (docs/GUARANTEES.md): a mistake takes longer than a correct round
-        Proof:      sampled.md
+    Privacy:  ``SampledPlan.guarantee``, conditionally on every prefix (sampled.md).
     """
 
     _epoch_number: int

@@ -16,7 +16,7 @@ from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.online.protocols import OnlineLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
-from littlestone.privacy.zcdp import ZeroConcentrated, compose_zero_concentrated
+from littlestone.privacy.mixed_budget import ledger_for
 from littlestone.randomness import Randomness
 
 
@@ -51,13 +51,21 @@ class SanitizedExpertsEngine(Engine):
             most_switches=construction.most_switches,
             most_groups=most_groups,
         )
-        self._intervals = IntervalPoints(construction.intervals, construction.sanitizers, rng)
+        self._intervals = IntervalPoints(construction.intervals, rng)
         self._draw = GroupDraw(self._paths, self._losses, plan.table, refresh=plan.refresh, rng=rng)
         self._strategy = self._made()
 
     def begin(self) -> None:
         self._round = 0
-        self.ledger = _ledger(self._plan, self._budget, self._rng)
+        intervals, prediction = self._plan.construction.intervals, self._plan.prediction
+        self.ledger = ledger_for(
+            intervals.costs(),
+            delta=intervals.delta,
+            private=self._rng.private,
+            budget=self._budget,
+        )
+        # The experts algorithm is charged at once, for all rounds.
+        self.ledger.charge(type(prediction).__name__, prediction.guarantee(), first=1)
         self._strategy.begin()
 
     @property
@@ -104,20 +112,3 @@ class SanitizedExpertsEngine(Engine):
             lengths = prediction.batches.lengths(prediction.rounds)
             return BatchedStrategy(lengths, drawing)
         return DartboardStrategy(prediction, drawing, self._rng)
-
-
-def _ledger(plan: ExpertsPlan, budget: PrivacyGuarantee, rng: Randomness) -> Ledger:
-    """Room for every release; the experts algorithm is charged at once, for all rounds."""
-    intervals = plan.construction.intervals
-    rho = compose_zero_concentrated(
-        [cost for cost in intervals.costs() if isinstance(cost, ZeroConcentrated)]
-    )
-    ledger = Ledger(
-        budget=budget,
-        private=rng.private,
-        concentrated=rho,
-        concentrated_delta=intervals.delta if rho.rho else 0.0,
-    )
-    name = type(plan.prediction).__name__
-    ledger.charge(name, plan.prediction.guarantee(), first=1)
-    return ledger

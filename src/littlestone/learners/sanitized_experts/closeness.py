@@ -45,7 +45,7 @@ def closest_expert(
 
 def released_points(plan: ConstructionPlan, xs: Sequence[Point], *, rng: Randomness) -> Released:
     """What the plan's sanitizers release about a stream, by steps of the switch grid."""
-    points = IntervalPoints(plan.intervals, plan.sanitizers, rng)
+    points = IntervalPoints(plan.intervals, rng)
     for x in xs:
         points.observe(x)
     grid = plan.switch_grid

@@ -7,7 +7,6 @@ from littlestone.learners.sanitized_experts.families import synthetic_points
 from littlestone.mechanisms.binary_mechanism import DyadicIntervals, Interval
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.protocols import Sanitizer
 from littlestone.sanitizers.stream.interval_sanitizer import IntervalSanitizer
 
 
@@ -24,10 +23,8 @@ class IntervalPoints:
     _round: int
     _points: dict[Interval, tuple[Point, ...]]
 
-    def __init__(
-        self, recipe: IntervalSanitizer, sanitizers: dict[int, Sanitizer], rng: Randomness
-    ) -> None:
-        self._recipe, self._sanitizers, self._rng = recipe, sanitizers, rng
+    def __init__(self, recipe: IntervalSanitizer, rng: Randomness) -> None:
+        self._recipe, self._rng = recipe, rng
         self._most = recipe.domain.size or recipe.rounds
         self._dyadic = DyadicIntervals(rounds=recipe.rounds)
         self._longest = max(recipe.lengths, default=0)
@@ -59,7 +56,7 @@ class IntervalPoints:
         return known
 
     def _release(self, interval: Interval, size: int, ledger: Ledger | None) -> None:
-        sanitizer = self._sanitizers[size]
+        sanitizer = self._recipe.sanitizers[size]
         if ledger is not None:
             name, (first, last) = type(sanitizer).__name__, interval
             for cost in sanitizer.costs():

@@ -52,6 +52,10 @@ class Group:
     masses: Masses
 
 
+Met = dict[Place, tuple[int, Group]]
+"""Where experts stand after a switch time: the number of each group, and the group."""
+
+
 def shares_of(count: int) -> list[int]:
     """Whole slots for each of ``count`` points, as equal as can be, 2**SLOT_BITS in all."""
     each, more = divmod(_SLOTS, count)
@@ -128,19 +132,17 @@ class Paths:
         not, one for each point that they may take, in ``shares_of`` order.
         """
         self.passed += 1
-        numbers: dict[Place, int] = {}
-        groups: list[Group] = []
+        met: Met = {}
         moves: dict[int, list[int]] = {}
         for number, group in enumerate(self.groups):
-            if len(groups) > self._limit:
+            if len(met) > self._limit:
                 return self._stop()
             place = self._settled(group.place)
             scale = self._scale(group.place, place)
-            stay = self._move(numbers, groups, place, group, scale)
-            moves[number] = [stay]
+            moves[number] = [self._move(met, place, group, scale)]
             if group.place.used < self._most:
-                moves[number] += self._switch(numbers, groups, group, released)
-        self.groups = groups
+                moves[number] += self._switch(met, group, released)
+        self.groups = [group for _, group in met.values()]
         return moves
 
     def continuations(self, moves: Sequence[int], used: int) -> list[tuple[int, int]]:
@@ -158,13 +160,7 @@ class Paths:
         shares = zip(others, shares_of(len(others)), strict=True)
         return [(stay, staying * _SLOTS), *((child, leaving * share) for child, share in shares)]
 
-    def _switch(
-        self,
-        numbers: dict[Place, int],
-        groups: list[Group],
-        group: Group,
-        released: Released,
-    ) -> list[int]:
+    def _switch(self, met: Met, group: Group, released: Released) -> list[int]:
         """The groups of those who switch now, one entry for each released point."""
         state, last, used = group.place
         points = released(last + 1, self.passed)
@@ -178,22 +174,21 @@ class Paths:
         for place, share in moved:
             settled = self._settled(place)
             scale = share * self._scale(place, settled)
-            chosen.append(self._move(numbers, groups, settled, group, scale))
+            chosen.append(self._move(met, settled, group, scale))
         return chosen
 
     def _stop(self) -> dict[int, list[int]]:
         """No more branching: every expert stays where it is, for good."""
         self.full = True
         self.passed -= 1  # the experts' choices from this switch time on do not matter any more
-        merged: dict[Place, int] = {}
-        groups: list[Group] = []
+        met: Met = {}
         moves = {}
         for number, group in enumerate(self.groups):
             place = Place(group.place.state, 0, self._most)
             scale = self._scale(group.place, place)
-            moves[number] = [self._move(merged, groups, place, group, scale)]
+            moves[number] = [self._move(met, place, group, scale)]
         self.passed += 1
-        self.groups = groups
+        self.groups = [group for _, group in met.values()]
         return moves
 
     def _settled(self, place: Place) -> Place:
@@ -212,20 +207,11 @@ class Paths:
         left = self._most - used
         return subsets_up_to(self._times - self.passed, left) << (SLOT_BITS * left)
 
-    def _move(
-        self,
-        numbers: dict[Place, int],
-        groups: list[Group],
-        place: Place,
-        source: Group,
-        scale: int,
-    ) -> int:
+    def _move(self, met: Met, place: Place, source: Group, scale: int) -> int:
         """Add the experts of ``source``, with their losses, to the group at ``place``."""
-        number = numbers.get(place)
-        if number is None:
-            number = numbers[place] = len(groups)
-            groups.append(self._group(place))
-        target = groups[number]
+        if place not in met:
+            met[place] = len(met), self._group(place)
+        number, target = met[place]
         shift = self._losses.of(source.predictor) - self._losses.of(target.predictor)
         masses = target.masses
         for offset, mass in source.masses.items():

@@ -17,7 +17,6 @@ from littlestone.online.agnostic_experts import subsets_up_to
 from littlestone.online.protocols import OnlineLearner
 from littlestone.privacy.composition import basic_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.sanitizers.protocols import Sanitizer
 from littlestone.sanitizers.stream.interval_sanitizer import Family, IntervalSanitizer
 from littlestone.theory.outwards import upwards
 
@@ -35,7 +34,6 @@ class ConstructionPlan:
     """Which intervals are sanitized, and when experts may switch."""
 
     intervals: IntervalSanitizer
-    sanitizers: dict[int, Sanitizer]
     switch_grid: int
     most_switches: int
 
@@ -51,13 +49,7 @@ class ConstructionPlan:
             shortest=shortest,
             delta=conversion_delta(family),
         )
-        sanitizers = {size: family(size, intervals.levels) for size in intervals.lengths}
-        return cls(
-            intervals=intervals,
-            sanitizers=sanitizers,
-            switch_grid=switch_grid,
-            most_switches=base.mistake_bound,
-        )
+        return cls(intervals=intervals, switch_grid=switch_grid, most_switches=base.mistake_bound)
 
     @property
     def switch_times(self) -> int:
@@ -86,12 +78,13 @@ class ConstructionPlan:
         if it holds more than the pieces may each hide, one of them shows a point.
         """
         rounds, shortest = self.intervals.rounds, self.intervals.shortest
-        releases = sum(rounds // size for size in self.sanitizers)
+        sanitizers = self.intervals.sanitizers
+        releases = sum(rounds // size for size in sanitizers)
         share = failure_probability / max(releases, 1)
         sides = 1 if self.most_switches == 1 else 2
         hidden = sum(
             detection_bound(sanitizer, size=size, failure_probability=share)
-            for size, sanitizer in self.sanitizers.items()
+            for size, sanitizer in sanitizers.items()
         )
         too_short = 0 if self.switch_grid % shortest == 0 else min(shortest, rounds) - 1
         return sides * (hidden + too_short)

@@ -102,35 +102,36 @@ class SanitizedExperts(Budgeted):
         object.__setattr__(self, "_learner", learner)
         object.__setattr__(self, "plan", self._make_plan(learner))
 
-    def _make_plan(self, learner: OnlineLearner) -> ExpertsPlan:
-        """The given share for the sanitizer, or the one with the smallest bound."""
-        shares = _SHARES if self.sanitizer_share is None else (self.sanitizer_share,)
-        if not isinstance(self.sanitizer, str):
-            return self._with_family(learner, self.sanitizer)
-        plans = [self._with_family(learner, self._named(learner, share)) for share in shares]
+    def _make_plan(self, learner: Any) -> ExpertsPlan:
+        """With the given share for the sanitizer, or the one with the smallest bound."""
+        plans = [
+            plan_experts(
+                base=learner,
+                family=family,
+                rounds=self.rounds,
+                budget=self.budget,
+                algorithm=self.experts,
+                switch_grid=self.switch_grid,
+                failure_probability=self.planned_failure,
+            )
+            for family in self._families(learner)
+        ]
         return min(plans, key=lambda plan: plan.regret_upper_bound(self.planned_failure))
 
-    def _named(self, learner: OnlineLearner, share: float) -> Family:
-        assert isinstance(self.sanitizer, str)
-        return family_named(
-            self.sanitizer,
-            learner,
-            rounds=self.rounds,
-            epsilon=float_at_most(Fraction(self.epsilon) * Fraction(share)),
-            delta=float_at_most(Fraction(self.delta) * Fraction(share)),
-            failure_probability=self.planned_failure,
-        )
-
-    def _with_family(self, learner: Any, family: Family) -> ExpertsPlan:
-        return plan_experts(
-            base=learner,
-            family=family,
-            rounds=self.rounds,
-            budget=self.budget,
-            algorithm=self.experts,
-            switch_grid=self.switch_grid,
-            failure_probability=self.planned_failure,
-        )
+    def _families(self, learner: OnlineLearner) -> list[Family]:
+        if not isinstance(self.sanitizer, str):
+            return [self.sanitizer]
+        return [
+            family_named(
+                self.sanitizer,
+                learner,
+                rounds=self.rounds,
+                epsilon=float_at_most(Fraction(self.epsilon) * Fraction(share)),
+                delta=float_at_most(Fraction(self.delta) * Fraction(share)),
+                failure_probability=self.planned_failure,
+            )
+            for share in (_SHARES if self.sanitizer_share is None else (self.sanitizer_share,))
+        ]
 
     @property
     def oblivious_only(self) -> bool:

@@ -65,7 +65,8 @@ class IntervalSanitizer:
     """Whether examples are pairs of point and label."""
     delta: float = 0.0
     """Where concentrated costs are converted; 0 if there are none."""
-    _sanitizers: dict[int, Sanitizer] = field(init=False, repr=False, compare=False)
+    sanitizers: dict[int, Sanitizer] = field(init=False, repr=False, compare=False)
+    """By the length of the interval."""
 
     prefix_conditional: ClassVar[bool] = True
 
@@ -78,7 +79,7 @@ class IntervalSanitizer:
         sanitizers = {size: self.family(size, self.levels) for size in self.lengths}
         if not all(sanitizer.prefix_conditional for sanitizer in sanitizers.values()):
             raise ValueError("family must give sanitizers that are prefix-conditional")
-        object.__setattr__(self, "_sanitizers", sanitizers)
+        object.__setattr__(self, "sanitizers", sanitizers)
 
     @classmethod
     @require.plain_arguments
@@ -126,7 +127,7 @@ class IntervalSanitizer:
         return len(self.lengths)
 
     def costs(self) -> tuple[Cost, ...]:
-        return tuple(cost for size in self.lengths for cost in self._sanitizers[size].costs())
+        return tuple(cost for size in self.lengths for cost in self.sanitizers[size].costs())
 
     def guarantee(self) -> PrivacyGuarantee:
         return total_guarantee(self.costs(), delta=self.delta)
@@ -142,7 +143,7 @@ class IntervalSanitizer:
         releases = sum(self.rounds // size for size in self.lengths)
         share = failure_probability / max(releases, 1)
         errors = [
-            size * self._sanitizers[size].error_bound(size=size, failure_probability=share)
+            size * self.sanitizers[size].error_bound(size=size, failure_probability=share)
             for size in self.lengths
         ]
         # At most two pieces of each length make up an interval.
@@ -216,7 +217,7 @@ class IntervalSanitizerRun(NoiseOwner):
         )
 
     def _release(self, interval: Interval) -> None:
-        sanitizer = self._recipe._sanitizers[_length(interval)]
+        sanitizer = self._recipe.sanitizers[_length(interval)]
         for cost in sanitizer.costs():
             self.ledger.charge(type(sanitizer).__name__, cost, first=interval[0], last=interval[1])
         examples = self._recent[interval[0] - self._first : interval[1] - self._first + 1]
