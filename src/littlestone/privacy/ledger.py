@@ -170,9 +170,12 @@ class Ledger:
         for identity in self._charges.keys() & other._charges.keys():
             mine, theirs = self._charges[identity], other._charges[identity]
             charges[identity] = mine if _reads_more(mine, theirs) else theirs
-        budget, private, *concentrated, _ = self.state()
         return self.from_state(
-            budget, private and other._private, *concentrated, tuple(charges.values())
+            self._budget,
+            self._private and other._private,
+            self._concentrated,
+            self._concentrated_delta,
+            tuple(charges.values()),
         )
 
     def state(self) -> tuple[Any, ...]:
