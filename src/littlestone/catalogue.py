@@ -38,27 +38,27 @@ from littlestone.online.standard_optimal import StandardOptimal
 Entry = TypeVar("Entry")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ClassEntry:
     """How a concept class is written on the command line."""
 
     build: Callable[..., ConceptClass]
-    arguments: tuple[Callable[[str], Any], ...]
-    required: int
     example: str
     summary: str
+    arguments: tuple[Callable[[str], Any], ...] = (int,)
+    required: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LearnerEntry:
     """A learner that can be built from a class, a horizon and a budget."""
 
     build: Callable[..., Any]
-    private: bool
     summary: str
+    private: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class AdversaryEntry:
     build: Callable[[ConceptClass], Adversary]
     summary: str
@@ -101,174 +101,130 @@ def _pure(place: str) -> Callable[..., Any]:
 
 
 CLASSES: Mapping[str, ClassEntry] = {
-    "thresholds": ClassEntry(
-        build=Thresholds,
-        arguments=(int,),
-        required=1,
-        example="thresholds:16",
-        summary="1[x >= k] on the points 0 .. n-1",
-    ),
+    "thresholds": ClassEntry(Thresholds, "thresholds:16", "1[x >= k] on the points 0 .. n-1"),
     "points": ClassEntry(
-        build=Points,
-        arguments=(int,),
+        Points,
+        "points",
+        "at most one key maps to 1; any plain key unless a size is given",
         required=0,
-        example="points",
-        summary="at most one key maps to 1; any plain key unless a size is given",
     ),
     "sparse-sets": ClassEntry(
-        build=SparseSets,
-        arguments=(int, int),
-        required=1,
-        example="sparse-sets:3",
-        summary="at most k keys map to 1; any plain key unless a size is given",
+        SparseSets,
+        "sparse-sets:3",
+        "at most k keys map to 1; any plain key unless a size is given",
+        (int, int),
     ),
     "intervals": ClassEntry(
-        build=Intervals,
-        arguments=(int,),
-        required=1,
-        example="intervals:64",
-        summary="1[a <= x <= b] on the points 0 .. n-1, and the empty interval",
+        Intervals, "intervals:64", "1[a <= x <= b] on the points 0 .. n-1, and the empty interval"
     ),
     "conjunctions": ClassEntry(
-        build=Conjunctions,
-        arguments=(int,),
-        required=1,
-        example="conjunctions:5",
-        summary="conjunctions of literals over n Boolean features, and the empty concept",
+        Conjunctions,
+        "conjunctions:5",
+        "conjunctions of literals over n Boolean features, and the empty concept",
     ),
     "stumps": ClassEntry(
-        build=_stumps,
-        arguments=(str, int),
-        required=1,
-        example="stumps:schema.toml,2",
-        summary="a pool of named rules over records with a declared schema; depth 1 or 2",
+        _stumps,
+        "stumps:schema.toml,2",
+        "a pool of named rules over records with a declared schema; depth 1 or 2",
+        (str, int),
     ),
     "trees": ClassEntry(
-        build=_trees,
-        arguments=(str, int),
-        required=1,
-        example="trees:schema.toml,3",
-        summary="decision trees over records with a declared schema; at most 3 questions deep",
+        _trees,
+        "trees:schema.toml,3",
+        "decision trees over records with a declared schema; at most 3 questions deep",
+        (str, int),
     ),
     "halfspaces": ClassEntry(
-        build=MarginHalfspaces,
-        arguments=(int, Fraction),
+        MarginHalfspaces,
+        "halfspaces:3,1/4",
+        "halfspaces with a margin; mistake-bounded by the perceptron",
+        (int, Fraction),
         required=2,
-        example="halfspaces:3,1/4",
-        summary="halfspaces with a margin; mistake-bounded by the perceptron",
     ),
     "disjunctions": ClassEntry(
-        build=MonotoneDisjunctions,
-        arguments=(int, int),
+        MonotoneDisjunctions,
+        "disjunctions:3,20",
+        "x_i or x_j or … of at most k of n Boolean features",
+        (int, int),
         required=2,
-        example="disjunctions:3,20",
-        summary="x_i or x_j or … of at most k of n Boolean features",
     ),
     "finite": ClassEntry(
-        build=_finite,
-        arguments=(str,),
-        required=1,
-        example="finite:matrix.csv",
-        summary="a 0/1 matrix, one concept a row, one point a column",
+        _finite, "finite:matrix.csv", "a 0/1 matrix, one concept a row, one point a column", (str,)
     ),
 }
 
 LEARNERS: Mapping[str, LearnerEntry] = {
     "private-majority": LearnerEntry(
-        build=_learner("private_majority.recipe:PrivateMajority"),
-        private=True,
-        summary="the practical default for finite classes; realizable, adaptive adversaries",
+        _learner("private_majority.recipe:PrivateMajority"),
+        "the practical default for finite classes; realizable, adaptive adversaries",
     ),
     "lazy-forest": LearnerEntry(
-        build=_learner("lazy_forest.recipe:LazyForest.calibrated"),
-        private=True,
-        summary="the paper's Algorithm 2, calibrated; any Littlestone class of small dimension",
+        _learner("lazy_forest.recipe:LazyForest.calibrated"),
+        "the paper's Algorithm 2, calibrated; any Littlestone class of small dimension",
     ),
     "agnostic-finite": LearnerEntry(
-        build=_learner("agnostic_finite.recipe:AgnosticFinite"),
-        private=True,
-        summary="the practical default for noisy data: finite classes, adaptive adversaries",
+        _learner("agnostic_finite.recipe:AgnosticFinite"),
+        "the practical default for noisy data: finite classes, adaptive adversaries",
     ),
     "agnostic-finite-oblivious": LearnerEntry(
-        build=_learner("agnostic_finite.recipe:AgnosticFinite", adversary="oblivious"),
-        private=True,
-        summary="the same with far less regret, if the stream does not react to what is published",
+        _learner("agnostic_finite.recipe:AgnosticFinite", adversary="oblivious"),
+        "the same with far less regret, if the stream does not react to what is published",
     ),
     "sanitized-batches": LearnerEntry(
-        build=_learner("sanitized_batches.recipe:SanitizedBatches"),
-        private=True,
-        summary="the paper's Algorithm 3: proper, agnostic, by sanitized batches",
+        _learner("sanitized_batches.recipe:SanitizedBatches"),
+        "the paper's Algorithm 3: proper, agnostic, by sanitized batches",
     ),
     "sanitized-experts": LearnerEntry(
-        build=_learner("sanitized_experts.recipe:SanitizedExperts"),
-        private=True,
-        summary="the paper's Algorithms 5 to 7: any Littlestone class, agnostic",
+        _learner("sanitized_experts.recipe:SanitizedExperts"),
+        "the paper's Algorithms 5 to 7: any Littlestone class, agnostic",
     ),
     "disjoint-batches": LearnerEntry(
-        build=_pure("disjoint_batches.recipe:DisjointBatches"),
-        private=True,
-        summary="the practical default for files of records: rules drawn from disjoint batches",
+        _pure("disjoint_batches.recipe:DisjointBatches"),
+        "the practical default for files of records: rules drawn from disjoint batches",
     ),
     "naive-recomposition": LearnerEntry(
-        build=_learner("naive_recomposition:NaiveRecomposition"),
-        private=True,
-        summary="baseline: the exponential mechanism in every round, composed",
+        _learner("naive_recomposition:NaiveRecomposition"),
+        "baseline: the exponential mechanism in every round, composed",
     ),
     "eager-forest": LearnerEntry(
-        build=_learner("golowich_livni.eager_forest:EagerForest"),
-        private=True,
-        summary="baseline: Golowich and Livni's forest; accurate against oblivious adversaries",
+        _learner("golowich_livni.eager_forest:EagerForest"),
+        "baseline: Golowich and Livni's forest; accurate against oblivious adversaries",
     ),
     "fresh-copies": LearnerEntry(
-        build=_learner("golowich_livni.fresh_copies:FreshCopies"),
-        private=True,
-        summary="baseline: a fresh eager forest in every round; slow, about the root of the rounds",
+        _learner("golowich_livni.fresh_copies:FreshCopies"),
+        "baseline: a fresh eager forest in every round; slow, about the root of the rounds",
     ),
     "standard-optimal": LearnerEntry(
-        build=lambda concepts, **_: StandardOptimal(concepts),
+        lambda concepts, **_: StandardOptimal(concepts),
+        "baseline: as few mistakes as anyone, no privacy",
         private=False,
-        summary="baseline: as few mistakes as anyone, no privacy",
     ),
     "halving": LearnerEntry(
-        build=lambda concepts, **_: Halving(concepts),
+        lambda concepts, **_: Halving(concepts),
+        "baseline: majority of the consistent concepts, no privacy",
         private=False,
-        summary="baseline: majority of the consistent concepts, no privacy",
     ),
 }
 
 ADVERSARIES: Mapping[str, AdversaryEntry] = {
     "mistake-forcing": AdversaryEntry(
-        build=lambda concepts: MistakeForcing(concepts=concepts),
-        summary="adaptive: forces a mistake whenever a consistent concept allows one",
+        MistakeForcing, "adaptive: forces a mistake whenever a consistent concept allows one"
     ),
     "spread-mistakes": AdversaryEntry(
-        build=lambda concepts: SpreadMistakes(concepts=concepts),
-        summary="adaptive: forces mistakes and never repeats a point where it can avoid it",
+        SpreadMistakes, "adaptive: forces mistakes and never repeats a point where it can avoid it"
     ),
     "frequent-killer": AdversaryEntry(
-        build=lambda concepts: FrequentKiller(concepts=concepts),
-        summary="adaptive: attacks the hypotheses published so far in turn",
+        FrequentKiller, "adaptive: attacks the hypotheses published so far in turn"
     ),
     "keep-dimension": AdversaryEntry(
-        build=lambda concepts: KeepDimension(concepts=concepts),
-        summary="adaptive: keeps the version space's dimension as high as it can",
+        KeepDimension, "adaptive: keeps the version space's dimension as high as it can"
     ),
-    "shattered-tree": AdversaryEntry(
-        build=lambda concepts: ShatteredTree(concepts=concepts),
-        summary="adaptive: walks down a shattered tree",
-    ),
+    "shattered-tree": AdversaryEntry(ShatteredTree, "adaptive: walks down a shattered tree"),
     "boundary": AdversaryEntry(
-        build=lambda concepts: Boundary(concepts=concepts),
-        summary="adaptive: plays where the published hypothesis changes its mind",
+        Boundary, "adaptive: plays where the published hypothesis changes its mind"
     ),
-    "random": AdversaryEntry(
-        build=lambda concepts: RandomStream(concepts=concepts),
-        summary="oblivious: random points labelled by one concept",
-    ),
-    "drifting": AdversaryEntry(
-        build=lambda concepts: Drifting(concepts=concepts),
-        summary="agnostic: the labelling concept changes on a schedule",
-    ),
+    "random": AdversaryEntry(RandomStream, "oblivious: random points labelled by one concept"),
+    "drifting": AdversaryEntry(Drifting, "agnostic: the labelling concept changes on a schedule"),
 }
 
 
