@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from numbers import Integral, Rational, Real
 from typing import Any, Final, ParamSpec, TypeVar, get_args, get_type_hints
 
@@ -148,6 +148,33 @@ def integer(*, at_least: int | None = None, **named: Any) -> None:
             raise ValueError(f"{name} must be a whole number, got {name}={value!r}")
         if at_least is not None and value < at_least:
             raise ValueError(f"{name} must be at least {at_least}, got {name}={value!r}")
+
+
+_COUNTS: Final = (
+    "arity batch bins cells concepts experts instances points rounds samples size variables"
+)
+_DIMENSIONS: Final = "dimension draws littlestone_dimension switches vc_dimension"
+_SHARES: Final = "delta error failure_probability fake gap share"
+_RATES: Final = "above_threshold_epsilon change epsilon inner_epsilon optimism rate width zcdp"
+_USUAL: Final[dict[str, Callable[..., None]]] = {
+    **dict.fromkeys(_COUNTS.split(), partial(integer, at_least=1)),
+    **dict.fromkeys(_DIMENSIONS.split(), partial(integer, at_least=0)),
+    **dict.fromkeys(_RATES.split(), positive),
+    **dict.fromkeys(_SHARES.split(), open_probability),
+    **dict.fromkeys(("deviation", "mean"), non_negative),
+}
+
+
+def usual(**named: Any) -> None:
+    """Refuse what is outside of the range that its name has nearly everywhere.
+
+    >>> usual(rounds=10, epsilon=0.5, failure_probability=1.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: failure_probability must lie in (0, 1), got failure_probability=1.0
+    """
+    for name, value in named.items():
+        _USUAL[name](**{name: value})
 
 
 def label(y: Any) -> int:

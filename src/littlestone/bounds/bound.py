@@ -4,7 +4,7 @@ import inspect
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -80,9 +80,7 @@ class Bound:
     @property
     def needs(self) -> Mapping[str, str]:
         """Where each argument comes from: a number of the setting, or one that is written out."""
-        known = inspect.signature(self.function).parameters.values()
-        asked = [argument.name for argument in known if argument.default is argument.empty]
-        usual = {name: USUAL.get(name, name) for name in asked}
+        usual = {name: USUAL.get(name, name) for name in _asked(self.function)}
         return usual | _pairs(self.instead)
 
     def at(self, setting: Setting) -> "Row":
@@ -99,6 +97,15 @@ class Bound:
             return Row(self, None, "needs numbers that are too large for a float")
         # A plan is a set of parameters with the mistakes that they prove.
         return Row(self, getattr(found, "mistakes", found), None)
+
+
+def _asked(function: Callable[..., Any]) -> Iterator[str]:
+    """The arguments that have no default; those of a typed dictionary, too."""
+    for argument in inspect.signature(function).parameters.values():
+        if argument.kind is argument.VAR_KEYWORD:
+            yield from argument.annotation.__args__[0].__annotations__
+        elif argument.default is argument.empty:
+            yield argument.name
 
 
 @dataclass(frozen=True, slots=True)

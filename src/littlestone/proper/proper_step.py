@@ -105,7 +105,6 @@ def step_excess_bound(
     *, epsilon: float, size: int, gap: float, failure_probability: float
 ) -> float:
     """The share of errors beyond the function's, if the game has at most the value ``gap``."""
-    require.positive(epsilon=epsilon)
-    require.integer(size=size, at_least=1)
+    require.usual(epsilon=epsilon, size=size)
     odds = 2 * proposals_for(failure_probability) / failure_probability
     return upwards(2 * gap + 2 * math.log(odds + 1) / (epsilon * size))

@@ -16,9 +16,7 @@ def paper_error_upper_bound(*, rounds: int, epsilon: float, failure_probability:
     >>> round(paper_error_upper_bound(rounds=10**5, epsilon=0.5, failure_probability=0.05))
     243
     """
-    require.integer(rounds=rounds, at_least=1)
-    require.positive(epsilon=epsilon)
-    require.open_probability(failure_probability=failure_probability)
+    require.usual(rounds=rounds, epsilon=epsilon, failure_probability=failure_probability)
     return upwards(8 * (math.log(rounds) + math.log(2 / failure_probability)) / epsilon)
 
 
@@ -46,9 +44,7 @@ def one_sided_early_upper_bound(
 
     A ⊤ needs query noise that is at least the gap, and P[noise ≥ g] ≤ exp(−εg).
     """
-    require.integer(rounds=rounds, at_least=1)
-    require.positive(epsilon=epsilon)
-    require.open_probability(failure_probability=failure_probability)
+    require.usual(rounds=rounds, epsilon=epsilon, failure_probability=failure_probability)
     return upwards(math.log(rounds / failure_probability) / epsilon)
 
 
@@ -59,9 +55,7 @@ def one_sided_late_upper_bound(
 
     Only the threshold's noise, drawn once for each instance, can hold an answer back.
     """
-    require.integer(instances=instances, at_least=1)
-    require.positive(epsilon=epsilon)
-    require.open_probability(failure_probability=failure_probability)
+    require.usual(instances=instances, epsilon=epsilon, failure_probability=failure_probability)
     return upwards(math.log(instances / failure_probability) / epsilon)
 
 

@@ -17,9 +17,7 @@ def hoeffding_upper_bound(*, deviation: float, variables: int, width: float = 1.
     >>> round(hoeffding_upper_bound(deviation=10, variables=100), 3)
     0.135
     """
-    require.non_negative(deviation=deviation)
-    require.integer(variables=variables, at_least=1)
-    require.positive(width=width)
+    require.usual(deviation=deviation, variables=variables, width=width)
     return _capped_exp(-2 * deviation**2 / (variables * width**2))
 
 
@@ -28,9 +26,7 @@ def permutation_upper_bound(*, deviation: float, variables: int, change: float =
 
     ``change`` is how much the function moves when one element is replaced by another.
     """
-    require.non_negative(deviation=deviation)
-    require.integer(variables=variables, at_least=1)
-    require.positive(change=change)
+    require.usual(deviation=deviation, variables=variables, change=change)
     return _capped_exp(-2 * deviation**2 / (9 * variables * change**2))
 
 
@@ -45,9 +41,7 @@ def permutation_swap_upper_bound(*, deviation: float, variables: int, change: fl
     >>> permutation_swap_upper_bound(**arguments) < permutation_upper_bound(**arguments)
     True
     """
-    require.non_negative(deviation=deviation)
-    require.integer(variables=variables, at_least=1)
-    require.positive(change=change)
+    require.usual(deviation=deviation, variables=variables, change=change)
     return _capped_exp(-(deviation**2) / (2 * variables * change**2))
 
 
@@ -57,8 +51,7 @@ def without_replacement_upper_bound(*, share: float, mean: float) -> float:
     >>> round(without_replacement_upper_bound(share=0.5, mean=40), 4)
     0.0067
     """
-    require.open_probability(share=share)
-    require.non_negative(mean=mean)
+    require.usual(share=share, mean=mean)
     return _capped_exp(-(share**2) * mean / 2)
 
 
@@ -91,8 +84,7 @@ def half_uncovered_upper_bound(*, cells: int, bins: int, draws: int) -> float:
     >>> half_uncovered_upper_bound(cells=2, bins=2, draws=4)
     0.125
     """
-    require.integer(cells=cells, bins=bins, at_least=1)
-    require.integer(draws=draws, at_least=0)
+    require.usual(cells=cells, bins=bins, draws=draws)
     if cells > bins:
         raise ValueError(f"cells must be at most bins={bins}, got cells={cells}")
     missed = -(-cells // 2)

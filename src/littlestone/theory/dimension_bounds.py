@@ -74,8 +74,7 @@ def aggregation_closed_form_upper_bound(arity: int, dimension: int) -> float:
     2**D ≤ (eD/d)**(kd) says r ≤ a·ln r + a for r = D/d, a = k/ln 2, which fails for
     r > 4a·ln(2a) + 2a [P, Lemma xgelogx]. The paper's O(k·d·log k) is 0 at k = 1; this is not.
     """
-    require.integer(arity=arity, at_least=1)
-    require.integer(dimension=dimension, at_least=0)
+    require.usual(arity=arity, dimension=dimension)
     factor = 4 * math.log2(2 * arity / math.log(2)) + 2 / math.log(2)
     return arity * dimension * factor * (1 + 1e-14)  # outwards
 

@@ -20,7 +20,7 @@ def hedge_regret_upper_bound(*, experts: int, rounds: int, rate: float | None = 
     >>> round(hedge_regret_upper_bound(experts=100, rounds=10**4))
     152
     """
-    _check(experts, rounds)
+    require.usual(experts=experts, rounds=rounds)
     if rate is None:
         return upwards(math.sqrt(rounds * math.log(experts) / 2))
     require.positive(rate=rate)
@@ -29,8 +29,7 @@ def hedge_regret_upper_bound(*, experts: int, rounds: int, rate: float | None = 
 
 def exponential_weights_rate_lower_bound(*, experts: int, rounds: int, zcdp: float) -> float:
     """min(√(2ρ/T), √(8·ln N/T)): T draws whose log-ratio spans 2η cost Tη²/2 ≤ ρ."""
-    _check(experts, rounds)
-    require.positive(zcdp=zcdp)
+    require.usual(experts=experts, rounds=rounds, zcdp=zcdp)
     wanted = math.sqrt(8 * math.log(max(experts, 2)) / rounds)
     return downwards(min(math.sqrt(2 * zcdp / rounds), wanted))
 
@@ -52,9 +51,7 @@ def dartboard_zcdp_upper_bound(*, rate: float, fake: float, switches: int) -> fl
 
     The one keep-or-switch bit that depends on the special round, and K resamples.
     """
-    require.positive(rate=rate)
-    require.open_probability(fake=fake)
-    require.integer(switches=switches, at_least=0)
+    require.usual(rate=rate, fake=fake, switches=switches)
     bit = math.log1p((1 - fake) * -math.expm1(-rate) / fake)
     return upwards((rate + bit) ** 2 / 8 + switches * rate**2 / 2)
 
@@ -64,9 +61,7 @@ def dartboard_switches_upper_bound(*, rounds: int, batch: int, rate: float, fake
 
     Each of ⌈T/B⌉ batches ends in a switch with probability at most 1 − (1 − p)e^(−ηB).
     """
-    require.integer(rounds=rounds, batch=batch, at_least=1)
-    require.positive(rate=rate)
-    require.open_probability(fake=fake)
+    require.usual(rounds=rounds, batch=batch, rate=rate, fake=fake)
     batches = -(-rounds // batch)
     chance = min(1.0, upwards(-math.expm1(math.log1p(-fake) - rate * batch)))
     low, high = -1, batches  # more than all batches never switch
@@ -86,9 +81,7 @@ def dartboard_regret_upper_bound(*, experts: int, rounds: int, batch: int, rate:
     >>> round(dartboard_regret_upper_bound(experts=100, rounds=10**6, batch=2, rate=0.0022), -1)
     2640.0
     """
-    _check(experts, rounds)
-    require.integer(batch=batch, at_least=1)
-    require.positive(rate=rate)
+    require.usual(experts=experts, rounds=rounds, batch=batch, rate=rate)
     # The last batch may be longer than the rounds left; its loss is still at most B.
     padded = -(-rounds // batch) * batch
     return upwards(math.log(experts) / rate + rate * padded * batch / 8 + 1 / rounds)
@@ -107,8 +100,7 @@ def low_switching_regret_lower_bound(
     >>> round(low_switching_regret_lower_bound(rounds=10**6, epsilon=0.01, switches=1000))
     700
     """
-    require.integer(rounds=rounds, at_least=1)
-    require.positive(epsilon=epsilon)
+    require.usual(rounds=rounds, epsilon=epsilon)
     require.non_negative(switches=switches)
     require.probability(delta=delta)
 
@@ -134,8 +126,7 @@ def realizable_phases_upper_bound(*, experts: int, failure_probability: float) -
     With ηL = 3 each phase halves the weights with probability at least 1 − ½/(1 − e^(−3)), and
     ⌊log₂N⌋ halvings are all there can be; oblivious losses only.
     """
-    require.integer(experts=experts, at_least=1)
-    require.open_probability(failure_probability=failure_probability)
+    require.usual(experts=experts, failure_probability=failure_probability)
     chance = 1 - 0.5 / -math.expm1(-3)
     halvings = experts.bit_length() - 1
     phases = halvings + 1
@@ -159,8 +150,8 @@ def realizable_loss_upper_bound(
     ...     failure_probability=0.05), -2)
     4400.0
     """
-    _check(experts, rounds)
-    require.positive(zcdp=zcdp, above_threshold_epsilon=above_threshold_epsilon)
+    require.usual(experts=experts, rounds=rounds, zcdp=zcdp)
+    require.usual(above_threshold_epsilon=above_threshold_epsilon)
     phases = realizable_phases_upper_bound(
         experts=experts, failure_probability=failure_probability / 2
     )
@@ -180,8 +171,7 @@ def agnostic_experts_upper_bound(*, rounds: int, littlestone_dimension: int) -> 
     >>> agnostic_experts_upper_bound(rounds=100, littlestone_dimension=2)
     5051
     """
-    require.integer(rounds=rounds, at_least=1)
-    require.integer(littlestone_dimension=littlestone_dimension, at_least=0)
+    require.usual(rounds=rounds, littlestone_dimension=littlestone_dimension)
     return sum(math.comb(rounds, j) for j in range(littlestone_dimension + 1))
 
 
@@ -193,10 +183,5 @@ def constructed_experts_upper_bound(*, rounds: int, switches: int) -> int:
     >>> constructed_experts_upper_bound(rounds=3, switches=1)
     7
     """
-    require.integer(rounds=rounds, at_least=1)
-    require.integer(switches=switches, at_least=0)
+    require.usual(rounds=rounds, switches=switches)
     return sum(math.comb(rounds + k, 2 * k) for k in range(switches + 1))
-
-
-def _check(experts: int, rounds: int) -> None:
-    require.integer(experts=experts, rounds=rounds, at_least=1)

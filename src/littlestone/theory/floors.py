@@ -86,8 +86,7 @@ def randomized_lower_bound(*, littlestone_dimension: int) -> float:
 
 
 def _check(rounds: int, epsilon: float, delta: float) -> None:
-    require.integer(rounds=rounds, at_least=1)
-    require.positive(epsilon=epsilon)
+    require.usual(rounds=rounds, epsilon=epsilon)
     require.probability(delta=delta)
 
 

@@ -99,8 +99,7 @@ def self_logarithm_upper_bound(*, factor: float, offset: float) -> float:
 
 def _log_growth(points: int, vc_dimension: int) -> float:
     """ln (e·n/d)^d, or ln 2^n below the dimension [P, Sauer's Lemma]."""
-    require.integer(points=points, at_least=1)
-    require.integer(vc_dimension=vc_dimension, at_least=0)
+    require.usual(points=points, vc_dimension=vc_dimension)
     if vc_dimension == 0:
         return 0.0
     if points <= vc_dimension:

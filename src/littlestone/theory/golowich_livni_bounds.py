@@ -76,9 +76,7 @@ def fresh_copy_epsilon_lower_bound(*, rounds: int, epsilon: float, delta: float)
     >>> round(fresh_copy_epsilon_lower_bound(rounds=10**4, epsilon=1.0, delta=1e-6), 6)
     0.000928
     """
-    require.integer(rounds=rounds, at_least=1)
-    require.positive(epsilon=epsilon)
-    require.open_probability(delta=delta)
+    require.usual(rounds=rounds, epsilon=epsilon, delta=delta)
     if epsilon > 1:
         raise ValueError(f"epsilon must be at most 1 here, got epsilon={epsilon!r}")
     return downwards(epsilon / (2 * math.sqrt(2 * rounds * math.log(2 / delta))))
@@ -90,18 +88,11 @@ def oblivious_mistakes_order(*, dimension: int, rounds: int, epsilon: float, del
     >>> f"{oblivious_mistakes_order(dimension=1, rounds=10**6, epsilon=1.0, delta=1e-6):.1e}"
     '1.8e+06'
     """
-    _check(dimension, rounds, epsilon, delta)
+    require.usual(dimension=dimension, rounds=rounds, epsilon=epsilon, delta=delta)
     return float(2 ** (8 * 2**dimension)) * math.log(rounds / delta) / epsilon
 
 
 def adaptive_mistakes_order(*, dimension: int, rounds: int, epsilon: float, delta: float) -> float:
     """2^(8·2^d)·√T·ln(1/δ)/ε: the same for ``FreshCopies`` against adaptive adversaries [GL21]."""
-    _check(dimension, rounds, epsilon, delta)
+    require.usual(dimension=dimension, rounds=rounds, epsilon=epsilon, delta=delta)
     return float(2 ** (8 * 2**dimension)) * math.sqrt(rounds) * math.log(1 / delta) / epsilon
-
-
-def _check(dimension: int, rounds: int, epsilon: float, delta: float) -> None:
-    require.integer(dimension=dimension, at_least=0)
-    require.integer(rounds=rounds, at_least=1)
-    require.positive(epsilon=epsilon)
-    require.open_probability(delta=delta)

@@ -12,8 +12,7 @@ def paper_error_upper_bound(*, epsilon: float, delta: float) -> float:
     >>> round(paper_error_upper_bound(epsilon=1.0, delta=1e-6))
     127
     """
-    require.positive(epsilon=epsilon)
-    require.open_probability(delta=delta)
+    require.usual(epsilon=epsilon, delta=delta)
     return upwards(8 * math.log(8 / delta) / epsilon)
 
 
@@ -27,8 +26,7 @@ def truncation_upper_bound(*, epsilon: float, delta: float) -> int:
     >>> truncation_upper_bound(epsilon=1.0, delta=1e-6)
     14
     """
-    require.positive(epsilon=epsilon)
-    require.open_probability(delta=delta)
+    require.usual(epsilon=epsilon, delta=delta)
     shrink = math.exp(-epsilon)
     needed = (-math.expm1(-epsilon) / delta + 2 * shrink) / (1 + shrink)
     return max(1, math.ceil(upwards(math.log(needed) / epsilon)))
@@ -76,8 +74,7 @@ def certain_inclusion_lower_bound(*, epsilon: float, delta: float) -> int:
     >>> [certain_inclusion_lower_bound(epsilon=e, delta=1e-6) for e in (0.1, 0.25, 0.5, 1.0)]
     [218, 95, 51, 28]
     """
-    require.positive(epsilon=epsilon)
-    require.open_probability(delta=delta)
+    require.usual(epsilon=epsilon, delta=delta)
     grow, shrink = math.exp(epsilon), math.exp(-epsilon)
     released, withheld, count = 0.0, 1.0, 0
     # Both π and 1 − π: near the end a float holds the second far better.

@@ -7,10 +7,21 @@ an argument: ``zcdp`` is the ρ of all draws together, ``above_threshold_epsilon
 
 import math
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
 from littlestone import require
 from littlestone.theory.above_threshold_bounds import one_sided_overshoot_upper_bound
 from littlestone.theory.outwards import downwards, upwards
+
+
+class Asked(TypedDict):
+    """What every plan is for."""
+
+    concepts: int
+    rounds: int
+    zcdp: float
+    above_threshold_epsilon: float
+    failure_probability: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +52,7 @@ def potential_drop_lower_bound(*, margin: float, charge: float) -> float:
 
 
 def sampled_majority_plan(
-    *,
-    concepts: int,
-    points: int,
-    rounds: int,
-    zcdp: float,
-    above_threshold_epsilon: float,
-    failure_probability: float,
-    margin: float = 0.2,
-    charge: float = 1.0,
+    *, points: int, margin: float = 0.2, charge: float = 1.0, **asked: Unpack[Asked]
 ) -> HalvingPlan:
     """Any finite class: m votes for each phase, enough to be within γ of the weights everywhere.
 
@@ -64,28 +67,18 @@ def sampled_majority_plan(
     >>> plan.phases, plan.votes, round(plan.mistakes, -2)
     (34, 191, 19200.0)
     """
-    _check(concepts, rounds, zcdp, above_threshold_epsilon, failure_probability)
-    require.integer(points=points, at_least=1)
+    require.usual(**asked)
+    require.usual(points=points)
     require.positive(margin=margin)
     drop = potential_drop_lower_bound(margin=margin, charge=charge)
-    phases = math.ceil(upwards(math.log(concepts) / drop)) + 1
-    spread = math.log(6 * points * phases / failure_probability)
+    phases = math.ceil(upwards(math.log(asked["concepts"]) / drop)) + 1
+    spread = math.log(6 * points * phases / asked["failure_probability"])
     votes = math.ceil(upwards(spread / (2 * margin**2)))
     votes += 1 - votes % 2
-    return _plan(
-        phases, votes, charge, rounds, zcdp, above_threshold_epsilon, 2 * failure_probability / 3
-    )
+    return _plan(asked, phases, votes, charge, 2 * asked["failure_probability"] / 3)
 
 
-def threshold_median_plan(
-    *,
-    concepts: int,
-    rounds: int,
-    zcdp: float,
-    above_threshold_epsilon: float,
-    failure_probability: float,
-    charge: float = 1.0,
-) -> HalvingPlan:
+def threshold_median_plan(*, charge: float = 1.0, **asked: Unpack[Asked]) -> HalvingPlan:
     """Thresholds: one vote for each phase is enough.
 
     All mistakes of a threshold k in a phase charge every a ≤ k, or every a ≥ k; for k drawn from
@@ -99,11 +92,8 @@ def threshold_median_plan(
     >>> plan.phases, plan.votes, round(plan.mistakes, -2)
     (62, 1, 9000.0)
     """
-    _check(concepts, rounds, zcdp, above_threshold_epsilon, failure_probability)
     # A margin of ¼ in the general drop leaves exactly the share of ¼.
-    drop = potential_drop_lower_bound(margin=0.25, charge=charge)
-    phases = math.ceil(upwards(math.log(2 * concepts / failure_probability) / drop))
-    return _plan(phases, 1, charge, rounds, zcdp, above_threshold_epsilon, failure_probability / 2)
+    return _few_votes_plan(asked, votes=1, margin=0.25, charge=charge)
 
 
 def points_charge_lower_bound() -> float:
@@ -118,15 +108,7 @@ def points_charge_lower_bound() -> float:
     return 0.39
 
 
-def points_triple_plan(
-    *,
-    concepts: int,
-    rounds: int,
-    zcdp: float,
-    above_threshold_epsilon: float,
-    failure_probability: float,
-    charge: float = 1.0,
-) -> HalvingPlan:
+def points_triple_plan(*, charge: float = 1.0, **asked: Unpack[Asked]) -> HalvingPlan:
     """Points, with or without the empty concept: three votes for each phase are enough.
 
     As for thresholds, with 0.39 in place of ¼ (``points_charge_lower_bound``).
@@ -138,57 +120,25 @@ def points_triple_plan(
     >>> plan.phases, plan.votes, round(plan.mistakes, -2)
     (38, 3, 6100.0)
     """
-    _check(concepts, rounds, zcdp, above_threshold_epsilon, failure_probability)
-    drop = potential_drop_lower_bound(margin=0.5 - points_charge_lower_bound(), charge=charge)
-    phases = math.ceil(upwards(math.log(2 * concepts / failure_probability) / drop))
-    return _plan(phases, 3, charge, rounds, zcdp, above_threshold_epsilon, failure_probability / 2)
+    margin = 0.5 - points_charge_lower_bound()
+    return _few_votes_plan(asked, votes=3, margin=margin, charge=charge)
 
 
-def sampled_majority_mistakes_upper_bound(
-    *,
-    concepts: int,
-    points: int,
-    rounds: int,
-    zcdp: float,
-    above_threshold_epsilon: float,
-    failure_probability: float,
-) -> float:
+def sampled_majority_mistakes_upper_bound(*, points: int, **asked: Unpack[Asked]) -> float:
     """The best ``sampled_majority_plan`` over a grid of margins and charges."""
     return min(
         sampled_majority_plan(
-            concepts=concepts,
-            points=points,
-            rounds=rounds,
-            zcdp=zcdp,
-            above_threshold_epsilon=above_threshold_epsilon,
-            failure_probability=failure_probability,
-            margin=margin / 40,
-            charge=charge / 10,
+            points=points, margin=margin / 40, charge=charge / 10, **asked
         ).mistakes
         for margin in range(3, 13)
         for charge in range(6, 22, 2)
     )
 
 
-def threshold_median_mistakes_upper_bound(
-    *,
-    concepts: int,
-    rounds: int,
-    zcdp: float,
-    above_threshold_epsilon: float,
-    failure_probability: float,
-) -> float:
+def threshold_median_mistakes_upper_bound(**asked: Unpack[Asked]) -> float:
     """The best ``threshold_median_plan`` over a grid of charges."""
     return min(
-        threshold_median_plan(
-            concepts=concepts,
-            rounds=rounds,
-            zcdp=zcdp,
-            above_threshold_epsilon=above_threshold_epsilon,
-            failure_probability=failure_probability,
-            charge=charge / 10,
-        ).mistakes
-        for charge in range(4, 40, 2)
+        threshold_median_plan(charge=charge / 10, **asked).mistakes for charge in range(4, 40, 2)
     )
 
 
@@ -206,22 +156,26 @@ def restarted_mistakes_upper_bound(*, one_run: float, failure_probability: float
     return upwards(one_run / (1 - failure_probability))
 
 
+def _few_votes_plan(asked: Asked, *, votes: int, margin: float, charge: float) -> HalvingPlan:
+    """Half of β goes to P[K phases end] ≤ |H|·e^(−gK), half to AboveThreshold."""
+    require.usual(**asked)
+    drop = potential_drop_lower_bound(margin=margin, charge=charge)
+    failure = asked["failure_probability"]
+    phases = math.ceil(upwards(math.log(2 * asked["concepts"] / failure) / drop))
+    return _plan(asked, phases, votes, charge, failure / 2)
+
+
 def _plan(
-    phases: int,
-    votes: int,
-    charge: float,
-    rounds: int,
-    zcdp: float,
-    above_threshold_epsilon: float,
-    failure_probability: float,
+    asked: Asked, phases: int, votes: int, charge: float, failure_probability: float
 ) -> HalvingPlan:
+    """AboveThreshold may fail, on one side or the other, with what is left of β."""
     # Only draws after the special round depend on it, so the first phase costs nothing.
-    rate = downwards(math.sqrt(2 * zcdp / (max(phases - 1, 1) * votes)))
+    rate = downwards(math.sqrt(2 * asked["zcdp"] / (max(phases - 1, 1) * votes)))
     mistakes_per_phase = math.ceil(upwards(charge / rate))
     overshoot = one_sided_overshoot_upper_bound(
-        rounds=rounds,
+        rounds=asked["rounds"],
         instances=phases,
-        epsilon=above_threshold_epsilon,
+        epsilon=asked["above_threshold_epsilon"],
         failure_probability=failure_probability,
     )
     return HalvingPlan(
@@ -231,15 +185,3 @@ def _plan(
         mistakes_per_phase=mistakes_per_phase,
         mistakes=upwards(phases * (mistakes_per_phase + overshoot)),
     )
-
-
-def _check(
-    concepts: int,
-    rounds: int,
-    zcdp: float,
-    above_threshold_epsilon: float,
-    failure_probability: float,
-) -> None:
-    require.integer(concepts=concepts, rounds=rounds, at_least=1)
-    require.positive(zcdp=zcdp, above_threshold_epsilon=above_threshold_epsilon)
-    require.open_probability(failure_probability=failure_probability)

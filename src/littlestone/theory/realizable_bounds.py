@@ -191,6 +191,5 @@ def _transition_holds(layer: int, slots: int, dimension: int, failure_probabilit
 
 
 def _check(dimension: int, epsilon: float, delta: float, failure_probability: float) -> None:
-    require.integer(dimension=dimension, at_least=0)
-    require.positive(epsilon=epsilon)
-    require.open_probability(delta=delta, failure_probability=failure_probability)
+    require.usual(dimension=dimension, epsilon=epsilon, delta=delta)
+    require.usual(failure_probability=failure_probability)

@@ -18,8 +18,8 @@ def selection_samples_upper_bound(
     ...     concepts=1024, error=0.1, epsilon=1.0, failure_probability=0.05)
     199
     """
-    _check(error, epsilon, failure_probability)
-    require.integer(concepts=concepts, at_least=1)
+    require.usual(concepts=concepts, error=error)
+    require.usual(epsilon=epsilon, failure_probability=failure_probability)
     return math.ceil(upwards(2 * math.log(concepts / failure_probability) / (epsilon * error)))
 
 
@@ -34,7 +34,7 @@ def discriminator_samples_upper_bound(
     >>> discriminator_samples_upper_bound(error=0.1, epsilon=1.0, failure_probability=0.05)
     5636
     """
-    _check(error, epsilon, failure_probability)
+    require.usual(error=error, epsilon=epsilon, failure_probability=failure_probability)
     buckets = 60 * math.log(60 / (error * failure_probability))
     test = 30 * math.log(3 / failure_probability)
     return math.ceil(upwards(max(buckets, test) / (epsilon * error)))
@@ -49,7 +49,7 @@ def realizable_discriminator_samples_upper_bound(
     ...     error=0.1, epsilon=1.0, failure_probability=0.05)
     1578
     """
-    _check(error, epsilon, failure_probability)
+    require.usual(error=error, epsilon=epsilon, failure_probability=failure_probability)
     return math.ceil(upwards(36 * math.log(4 / failure_probability) / (epsilon * error)))
 
 
@@ -62,8 +62,7 @@ def generator_rounds_upper_bound(*, points: int, gap: float) -> int:
     >>> generator_rounds_upper_bound(points=1024, gap=0.1)
     346
     """
-    require.integer(points=points, at_least=1)
-    require.open_probability(gap=gap)
+    require.usual(points=points, gap=gap)
     return math.floor(upwards(math.log(points) / (2 * gap**2)))
 
 
@@ -80,9 +79,8 @@ def sanitizer_samples_upper_bound(
     ...     concepts=64, points=64, error=0.1, zcdp=0.0243, failure_probability=0.05)
     175583
     """
-    require.integer(concepts=concepts, at_least=1)
-    require.positive(zcdp=zcdp)
-    require.open_probability(error=error, failure_probability=failure_probability)
+    require.usual(concepts=concepts, zcdp=zcdp)
+    require.usual(error=error, failure_probability=failure_probability)
     rounds = generator_rounds_upper_bound(points=points, gap=5 * error / 8) + 1
     choose = downwards(math.sqrt(4 * zcdp / rounds))
     test = downwards(math.sqrt(zcdp / rounds))
@@ -115,8 +113,7 @@ def existence_samples_upper_bound(*, vc_dimension: int, error: float) -> int:
     By Lemma relative with λ = 1/18 and μ = α/36, whose two failures together stay below 1
     (docs/ERRATA.md, X4).
     """
-    require.integer(vc_dimension=vc_dimension, at_least=0)
-    require.open_probability(error=error)
+    require.usual(vc_dimension=vc_dimension, error=error)
 
     def fails(samples: int) -> bool:
         each = relative_failure_upper_bound(
@@ -171,8 +168,7 @@ def empirical_epsilon_upper_bound(*, share: float, epsilon: float, inner_epsilon
     >>> round(empirical_epsilon_upper_bound(share=0.1, epsilon=0.1, inner_epsilon=1.0), 2)
     1.55
     """
-    require.open_probability(share=share)
-    require.positive(epsilon=epsilon, inner_epsilon=inner_epsilon)
+    require.usual(share=share, epsilon=epsilon, inner_epsilon=inner_epsilon)
     odds = 4 * share / (1 - share)
     inside = odds * math.exp(epsilon + epsilon / share + inner_epsilon)
     return upwards(math.log(math.exp(epsilon) + inside))
@@ -180,8 +176,7 @@ def empirical_epsilon_upper_bound(*, share: float, epsilon: float, inner_epsilon
 
 def empirical_delta_upper_bound(*, share: float, epsilon: float, inner_delta: float) -> float:
     """δ of Algorithm 4: 4γ·e^(ε₁ + ε₁/γ)·δ_A [P, Claim empirical_privacy]."""
-    require.open_probability(share=share)
-    require.positive(epsilon=epsilon)
+    require.usual(share=share, epsilon=epsilon)
     require.probability(inner_delta=inner_delta)
     return upwards(4 * share * math.exp(epsilon + epsilon / share) * inner_delta)
 
@@ -193,8 +188,8 @@ def labelled_error_upper_bound(
 
     ``epsilon`` is the ε' of the released number of ones; the whole costs (2ε + ε', 2δ).
     """
-    _check(error, epsilon, failure_probability)
-    require.integer(samples=samples, at_least=1)
+    require.usual(error=error, samples=samples)
+    require.usual(epsilon=epsilon, failure_probability=failure_probability)
     return upwards(2 * error + math.log(1 / failure_probability) / (epsilon * samples))
 
 
@@ -229,11 +224,6 @@ def _realizable_drop(slack: float) -> float:
         else:
             above = theta
     return downwards(min(drop(high_share, below), drop(low_share, below)))
-
-
-def _check(error: float, epsilon: float, failure_probability: float) -> None:
-    require.open_probability(error=error, failure_probability=failure_probability)
-    require.positive(epsilon=epsilon)
 
 
 def _check_epsilon_at_most_one(epsilon: float) -> None:

@@ -43,9 +43,7 @@ class FoolingPlan:
 
         With more optimism there are that many times fewer rounds than the worst dataset needs.
         """
-        require.integer(size=size, at_least=1)
-        require.positive(optimism=optimism)
-        require.open_probability(failure_probability=failure_probability)
+        require.usual(size=size, optimism=optimism, failure_probability=failure_probability)
 
         def plan(rounds: int) -> "FoolingPlan":
             # A hair above ln|X| / (2 g**2) = optimism * rounds: fewer objections are possible.

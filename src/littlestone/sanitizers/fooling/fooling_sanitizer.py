@@ -112,8 +112,7 @@ class FoolingSanitizer:
         return total_guarantee(self.costs(), delta=self.delta)
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
-        require.integer(size=size, at_least=1)
-        require.open_probability(failure_probability=failure_probability)
+        require.usual(size=size, failure_probability=failure_probability)
         accuracy = self.discriminator.accuracy(
             self.queries, size=size, failure_probability=failure_probability
         )

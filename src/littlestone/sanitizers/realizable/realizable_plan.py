@@ -39,9 +39,7 @@ class RealizablePlan:
         optimism: float = 1.0,
     ) -> "RealizablePlan":
         """The smallest error for this size, as ``FoolingPlan.best``."""
-        require.integer(size=size, at_least=1)
-        require.open_probability(failure_probability=failure_probability)
-        require.positive(optimism=optimism)
+        require.usual(size=size, failure_probability=failure_probability, optimism=optimism)
 
         def plan(rounds: int) -> "RealizablePlan":
             noise = NoiseBounds.of(

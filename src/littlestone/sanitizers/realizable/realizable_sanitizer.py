@@ -193,8 +193,7 @@ class RealizableSanitizer:
         return math.floor(Fraction(self.lower) * size), math.ceil(Fraction(self.upper) * size)
 
     def _numbers(self, size: int, failure_probability: float) -> tuple[NoiseBounds, int, int]:
-        require.integer(size=size, at_least=1)
-        require.open_probability(failure_probability=failure_probability)
+        require.usual(size=size, failure_probability=failure_probability)
         noise = NoiseBounds.of(
             elements=self.queries.concepts,
             rounds=self.rounds,

@@ -87,8 +87,7 @@ class HistogramSanitizer:
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
         """Without labels it never fails, whatever the probability."""
-        require.integer(size=size, at_least=1)
-        require.open_probability(failure_probability=failure_probability)
+        require.usual(size=size, failure_probability=failure_probability)
         wrong = self.largest_set * self._histogram.error_bound
         if self.labelled:
             ones = self._ones().error_upper_bound(failure_probability=failure_probability)

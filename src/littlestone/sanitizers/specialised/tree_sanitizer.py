@@ -120,8 +120,7 @@ class TreeSanitizer:
         return total_guarantee(self.costs(), delta=self.delta)
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
-        require.integer(size=size, at_least=1)
-        require.open_probability(failure_probability=failure_probability)
+        require.usual(size=size, failure_probability=failure_probability)
         prefix = self._tree.prefix_error_bound(
             rate=self._count.epsilon, failure_probability=failure_probability
         )
