@@ -2,24 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from littlestone import require
 from littlestone.concepts.losses.label_counts import split_labels
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.privacy.charge import Cost
-from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.ledger import Ledger
-from littlestone.privacy.mixed_budget import Receipt, total_guarantee
+from littlestone.privacy.mixed_budget import Receipt
 from littlestone.proper.sample_size import smallest_size
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.protocols import Examples, Progress, Sanitized, Sanitizer
+from littlestone.sanitizers.recipe import Costed, Released
 from littlestone.theory.outwards import upwards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelConversion:
+class LabelConversion(Costed):
     """Estimate errors from two releases for H: [P, Lemma convert_label].
 
     S'_b keeps the points with label b and puts ``anchor`` in the place of the others. With n_1
@@ -47,8 +46,6 @@ class LabelConversion:
     delta: float = 0.0
     """Where concentrated costs are converted; 0 if the sanitizer has none."""
 
-    prefix_conditional: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         require.fields_fit(self)
         object.__setattr__(self, "anchor", self.domain.check(self.anchor))
@@ -59,9 +56,6 @@ class LabelConversion:
 
     def costs(self) -> tuple[Cost, ...]:
         return (*self.sanitizer.costs(), *self.sanitizer.costs(), self._count().guarantee())
-
-    def guarantee(self) -> PrivacyGuarantee:
-        return total_guarantee(self.costs(), delta=self.delta)
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
         """2α + |n̂_1 − n_1|/n, each part failing with a third of the probability."""
@@ -109,7 +103,7 @@ def relabelled(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledEstimate:
+class LabelledEstimate(Released):
     """Estimates of errors; a signed measure, so there is no distribution behind it."""
 
     zeros: Sanitized
@@ -118,10 +112,6 @@ class LabelledEstimate:
     """The estimated share of the label 1."""
     anchor: Point
     receipt: Receipt
-
-    @property
-    def ledger(self) -> Ledger:
-        return self.receipt.ledger()
 
     def estimate(self, hypothesis: Hypothesis, /) -> float:
         balance = hypothesis(self.anchor) * (1 - 2 * self.share)

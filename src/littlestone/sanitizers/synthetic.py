@@ -8,16 +8,16 @@ import numpy as np
 
 from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
-from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mixed_budget import Receipt
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.fooling.discriminator import Discriminator
 from littlestone.sanitizers.queries import FiniteQueries, Floats
+from littlestone.sanitizers.recipe import Released
 from littlestone.sanitizers.whole_counts import best_rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SyntheticDistribution:
+class SyntheticDistribution(Released):
     """Public probabilities of the cells, and how the release that made them went."""
 
     queries: FiniteQueries
@@ -30,10 +30,6 @@ class SyntheticDistribution:
     """Whether it ended because no concept was found to differ."""
     discriminator: Discriminator
     receipt: Receipt
-
-    @property
-    def ledger(self) -> Ledger:
-        return self.receipt.ledger()
 
     def error_bound(self, *, failure_probability: float) -> float:
         """Known after the release: no estimate is off by more, if the generator has won."""

@@ -8,6 +8,7 @@ from typing import TypeVar
 from littlestone import require
 from littlestone.privacy.mixed_budget import MixedBudget
 from littlestone.sanitizers.fooling.discriminator import NoiseBounds, ending_test
+from littlestone.sanitizers.queries import FiniteQueries
 
 Plan = TypeVar("Plan")
 
@@ -31,9 +32,8 @@ class FoolingPlan:
     @require.plain_arguments
     def best(
         cls,
+        queries: FiniteQueries,
         *,
-        concepts: int,
-        cells: int,
         size: int,
         budget: MixedBudget,
         failure_probability: float,
@@ -47,22 +47,14 @@ class FoolingPlan:
 
         def plan(rounds: int) -> "FoolingPlan":
             # A hair above ln|X| / (2 g**2) = optimism * rounds: fewer objections are possible.
-            gap = math.sqrt(math.log(cells) / (2 * rounds * optimism)) * (1 + 1e-6) + 1e-9
-            noise = _noise(budget, concepts, rounds, failure_probability)
-            return cls._around(budget, rounds, gap, noise, size)
+            gap = math.sqrt(math.log(queries.cells) / (2 * rounds * optimism)) * (1 + 1e-6) + 1e-9
+            noise = planned_noise(budget, 2 * queries.concepts, rounds, failure_probability)
+            margin = (noise.test + 1.5) / size + 2.0**-38  # rounding to whole examples included
+            threshold = gap + margin
+            error = min(1.0, threshold + margin + noise.choose / size)
+            return cls(budget=budget, rounds=rounds, gap=gap, threshold=threshold, error=error)
 
         return best_rounds(plan, lambda found: found.error)
-
-    @classmethod
-    def _around(
-        cls, budget: MixedBudget, rounds: int, gap: float, noise: NoiseBounds, size: int
-    ) -> "FoolingPlan":
-        margin = (noise.test + 1.5) / size + 2.0**-38  # rounding to whole examples included
-        threshold = gap + margin
-        error = threshold + margin + noise.choose / size
-        return cls(
-            budget=budget, rounds=rounds, gap=gap, threshold=threshold, error=min(1.0, error)
-        )
 
 
 def best_rounds(plan: Callable[[int], Plan], error: Callable[[Plan], float]) -> Plan:
@@ -86,11 +78,12 @@ def split_budget(epsilon: float | None, delta: float | None) -> MixedBudget:
     return MixedBudget.split(epsilon=epsilon, delta=delta)
 
 
-def _noise(
-    budget: MixedBudget, concepts: int, rounds: int, failure_probability: float
+def planned_noise(
+    budget: MixedBudget, elements: int, rounds: int, failure_probability: float
 ) -> NoiseBounds:
+    """Of so many rounds that spend the whole budget."""
     return NoiseBounds.of(
-        elements=2 * concepts,
+        elements=elements,
         rounds=rounds,
         choose_epsilon=budget.selection_epsilon(rounds),
         test=ending_test(budget.epsilon),

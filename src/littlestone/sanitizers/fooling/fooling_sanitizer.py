@@ -1,25 +1,24 @@
 """Sanitize a finite class by sequential fooling: a public generator against the private data."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.mixed_budget import MixedBudget, Receipt, total_guarantee
-from littlestone.proper.sample_size import smallest_size
+from littlestone.privacy.mixed_budget import MixedBudget, Receipt
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.fooling.discriminator import Discriminator, FiniteDiscriminator
 from littlestone.sanitizers.fooling.fooling_plan import FoolingPlan, split_budget
 from littlestone.sanitizers.fooling.generator import Generator, HedgeGenerator
 from littlestone.sanitizers.protocols import Examples, Progress
 from littlestone.sanitizers.queries import FiniteQueries, queries_of
+from littlestone.sanitizers.recipe import SanitizerRecipe
 from littlestone.sanitizers.synthetic import SyntheticDistribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoolingSanitizer:
+class FoolingSanitizer(SanitizerRecipe):
     """A distribution that no concept can tell from the data [BLM20], in the role of
     [P, Theorem sanitizer].
 
@@ -50,8 +49,6 @@ class FoolingSanitizer:
     discriminator: Discriminator
     delta: float
 
-    prefix_conditional: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.open_probability(delta=self.delta)
@@ -78,10 +75,8 @@ class FoolingSanitizer:
         far fewer. The promise of ``error_bound`` is then void (1), but a release that has ``won``
         carries its own, smaller ``error_bound``.
         """
-        queries = queries_of(concepts, labelled)
         plan = FoolingPlan.best(
-            concepts=queries.concepts,
-            cells=queries.cells,
+            queries_of(concepts, labelled),
             size=size,
             budget=budget or split_budget(epsilon, delta),
             failure_probability=failure_probability,
@@ -108,9 +103,6 @@ class FoolingSanitizer:
     def costs(self) -> tuple[Cost, ...]:
         return self.discriminator.costs()
 
-    def guarantee(self) -> PrivacyGuarantee:
-        return total_guarantee(self.costs(), delta=self.delta)
-
     def error_bound(self, *, size: int, failure_probability: float) -> float:
         require.usual(size=size, failure_probability=failure_probability)
         accuracy = self.discriminator.accuracy(
@@ -119,21 +111,11 @@ class FoolingSanitizer:
         most = self.generator.most_objections(self.queries, gap=accuracy.gap)
         return min(1.0, accuracy.win) if most < self.discriminator.rounds else 1.0
 
-    def needed(self, *, error: float, failure_probability: float) -> int:
-        """From how many examples on ``planned``, with this budget, reaches the error."""
-        require.open_probability(error=error, failure_probability=failure_probability)
-        budget, queries = self._budget(), self.queries
-
-        def error_at(size: int) -> float:
-            return FoolingPlan.best(
-                concepts=queries.concepts,
-                cells=queries.cells,
-                size=size,
-                budget=budget,
-                failure_probability=failure_probability,
-            ).error
-
-        return smallest_size(error_at, error)
+    def error_at(self, size: int, failure_probability: float) -> float:
+        plan = FoolingPlan.best(
+            self.queries, size=size, budget=self._budget(), failure_probability=failure_probability
+        )
+        return plan.error
 
     def release(
         self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from littlestone import require
 from littlestone.privacy.mixed_budget import MixedBudget
-from littlestone.sanitizers.fooling.discriminator import NoiseBounds, ending_test
-from littlestone.sanitizers.fooling.fooling_plan import best_rounds
+from littlestone.sanitizers.fooling.fooling_plan import best_rounds, planned_noise
+from littlestone.sanitizers.queries import FiniteQueries
 from littlestone.sanitizers.realizable.winnow_generator import identric_mean
 
 
@@ -30,9 +30,8 @@ class RealizablePlan:
     @require.plain_arguments
     def best(
         cls,
+        queries: FiniteQueries,
         *,
-        concepts: int,
-        cells: int,
         size: int,
         budget: MixedBudget,
         failure_probability: float,
@@ -42,17 +41,11 @@ class RealizablePlan:
         require.usual(size=size, failure_probability=failure_probability, optimism=optimism)
 
         def plan(rounds: int) -> "RealizablePlan":
-            noise = NoiseBounds.of(
-                elements=concepts,
-                rounds=rounds,
-                choose_epsilon=budget.selection_epsilon(rounds),
-                test=ending_test(budget.epsilon),
-                failure_probability=failure_probability,
-            )
+            noise = planned_noise(budget, queries.concepts, rounds, failure_probability)
             # A little more than the noise, for shares are rounded to whole examples.
             lower = (noise.choose + noise.test + 2) / size
             low = lower + (noise.test + 1) / size
-            wanted = math.log(cells) * (1 + 1e-6) / (rounds * optimism)
+            wanted = math.log(queries.cells) * (1 + 1e-6) / (rounds * optimism)
             high = smallest_high(low, wanted) if low < 1 else 1.0
             upper = high + (noise.test + 1) / size
             return cls(

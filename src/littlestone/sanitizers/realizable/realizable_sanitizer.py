@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import cycle, islice
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.charge import Cost
-from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.ledger import Ledger
-from littlestone.privacy.mixed_budget import MixedBudget, Receipt, total_guarantee
-from littlestone.proper.sample_size import smallest_size
+from littlestone.privacy.mixed_budget import MixedBudget, Receipt
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.fooling.discriminator import NoiseBounds, ending_test
 from littlestone.sanitizers.fooling.fooling_plan import split_budget
@@ -25,11 +22,12 @@ from littlestone.sanitizers.queries import FiniteQueries, queries_of
 from littlestone.sanitizers.realizable.hitting_set import hitting_set
 from littlestone.sanitizers.realizable.realizable_plan import RealizablePlan
 from littlestone.sanitizers.realizable.winnow_generator import FlagGenerator, Flags, WinnowGenerator
+from littlestone.sanitizers.recipe import Released, SanitizerRecipe
 from littlestone.theory.outwards import upwards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RealizableSanitizer:
+class RealizableSanitizer(SanitizerRecipe):
     """Flags every concept that holds on a share of the error or more, and none that never holds.
 
     In the role of [P, Theorem realizable_sanitizer], with one choice and one test a round where
@@ -68,8 +66,6 @@ class RealizableSanitizer:
     delta: float
     _choose: ExponentialMechanism = field(init=False, repr=False, compare=False)
 
-    prefix_conditional: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.integer(rounds=self.rounds, at_least=1)
@@ -97,10 +93,8 @@ class RealizableSanitizer:
         With ``optimism`` above 1 it has that many times fewer rounds than the worst dataset needs,
         and less noise in each; its promise is void, but a release that has ``won`` is right.
         """
-        queries = queries_of(concepts, labelled)
         plan = RealizablePlan.best(
-            concepts=queries.concepts,
-            cells=queries.cells,
+            queries_of(concepts, labelled),
             size=size,
             budget=budget or split_budget(epsilon, delta),
             failure_probability=failure_probability,
@@ -129,9 +123,6 @@ class RealizableSanitizer:
             self._choose.zero_concentrated().times(self.rounds),
         )
 
-    def guarantee(self) -> PrivacyGuarantee:
-        return total_guarantee(self.costs(), delta=self.delta)
-
     def error_bound(self, *, size: int, failure_probability: float) -> float:
         """Concepts with at least this share are flagged, and those with none are not."""
         noise, lower, upper = self._numbers(size, failure_probability)
@@ -149,22 +140,13 @@ class RealizableSanitizer:
             return 1.0
         return min(1.0, upwards((upper + noise.choose + noise.test + 1) / size))
 
-    def needed(self, *, error: float, failure_probability: float) -> int:
-        """From how many examples on ``planned``, with this budget, reaches the error."""
-        require.open_probability(error=error, failure_probability=failure_probability)
+    def error_at(self, size: int, failure_probability: float) -> float:
         rho = self._choose.zero_concentrated().times(self.rounds).rho
         budget = MixedBudget(epsilon=self.test_epsilon, rho=rho, delta=self.delta)
-
-        def error_at(size: int) -> float:
-            return RealizablePlan.best(
-                concepts=self.queries.concepts,
-                cells=self.queries.cells,
-                size=size,
-                budget=budget,
-                failure_probability=failure_probability,
-            ).error
-
-        return smallest_size(error_at, error)
+        plan = RealizablePlan.best(
+            self.queries, size=size, budget=budget, failure_probability=failure_probability
+        )
+        return plan.error
 
     def release(
         self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
@@ -205,7 +187,7 @@ class RealizableSanitizer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RealizableRelease:
+class RealizableRelease(Released):
     """Public flags of the concepts, and points on which every flagged one holds."""
 
     queries: FiniteQueries
@@ -213,10 +195,6 @@ class RealizableRelease:
     rounds: int
     won: bool
     receipt: Receipt
-
-    @property
-    def ledger(self) -> Ledger:
-        return self.receipt.ledger()
 
     def estimate(self, hypothesis: Hypothesis, /) -> float:
         """1 if the concept may hold on much of the data, 0 if surely not."""

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +16,11 @@ from littlestone.concepts.protocols import ConceptClass, Domain, Hypothesis, Lab
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.privacy.charge import Cost
-from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.ledger import Ledger
-from littlestone.privacy.mixed_budget import Receipt, total_guarantee
+from littlestone.privacy.mixed_budget import Receipt
 from littlestone.privacy.rounding import float_at_most
-from littlestone.proper.sample_size import smallest_size
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.protocols import Examples, Progress
+from littlestone.sanitizers.recipe import Released, SanitizerRecipe
 from littlestone.sanitizers.whole_counts import systematic
 from littlestone.theory.outwards import upwards
 
@@ -30,7 +28,7 @@ _SHARE_FOR_LABELS = Fraction(1, 8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistogramSanitizer:
+class HistogramSanitizer(SanitizerRecipe):
     """The frequent keys with noisy counts; all others count as absent.
 
     The keys may come from an unbounded set. With labels the keys are pairs of key and label, and
@@ -63,8 +61,6 @@ class HistogramSanitizer:
     """How many keys a concept may hold."""
     _histogram: PrivateHistogram = field(init=False, repr=False, compare=False)
 
-    prefix_conditional: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         require.fields_fit(self)
         if not isinstance(self.concepts, FewOnes):
@@ -82,9 +78,6 @@ class HistogramSanitizer:
         ones = (self._ones().guarantee(),) if self.labelled else ()
         return (self._histogram.guarantee(), *ones)
 
-    def guarantee(self) -> PrivacyGuarantee:
-        return total_guarantee(self.costs(), delta=self.delta)
-
     def error_bound(self, *, size: int, failure_probability: float) -> float:
         """Without labels it never fails, whatever the probability."""
         require.usual(size=size, failure_probability=failure_probability)
@@ -93,13 +86,6 @@ class HistogramSanitizer:
             ones = self._ones().error_upper_bound(failure_probability=failure_probability)
             return min(1.0, upwards((2 * wrong + ones) / size))
         return min(1.0, wrong / size)
-
-    def needed(self, *, error: float, failure_probability: float) -> int:
-        require.open_probability(error=error, failure_probability=failure_probability)
-        return smallest_size(
-            lambda size: self.error_bound(size=size, failure_probability=failure_probability),
-            error,
-        )
 
     def release(
         self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
@@ -141,7 +127,7 @@ class HistogramSanitizer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistogramRelease:
+class HistogramRelease(Released):
     """Noisy counts of the frequent keys (pairs of key and label, if ``ones`` is a number)."""
 
     domain: Domain
@@ -150,10 +136,6 @@ class HistogramRelease:
     ones: int | None
     largest_error: int
     receipt: Receipt
-
-    @property
-    def ledger(self) -> Ledger:
-        return self.receipt.ledger()
 
     def estimate(self, hypothesis: Hypothesis, /) -> float:
         """Only the released keys are looked at: the rest counts as mapped to 0."""

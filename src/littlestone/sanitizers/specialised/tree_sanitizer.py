@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +17,13 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.ledger import Ledger
-from littlestone.privacy.mixed_budget import Receipt, total_guarantee
+from littlestone.privacy.mixed_budget import Receipt
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
-from littlestone.proper.sample_size import smallest_size
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.protocols import Examples, Progress
 from littlestone.sanitizers.queries import Floats
+from littlestone.sanitizers.recipe import Released, SanitizerRecipe
 from littlestone.sanitizers.specialised.interval_tree import IntervalTree
 from littlestone.sanitizers.whole_counts import systematic
 from littlestone.theory.outwards import upwards
@@ -34,7 +33,7 @@ _BRANCHINGS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreeSanitizer:
+class TreeSanitizer(SanitizerRecipe):
     """Noisy counts of the nodes of a tree over the range, added up to a cumulative curve.
 
     For classes over 0 .. n-1 whose labels change at most a few times from one end to the other.
@@ -72,8 +71,6 @@ class TreeSanitizer:
     _count: LaplaceCount = field(init=False, repr=False, compare=False)
     _pure: bool = field(init=False, repr=False, compare=False)
 
-    prefix_conditional: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         require.fields_fit(self)
         domain = self.concepts.domain
@@ -93,9 +90,11 @@ class TreeSanitizer:
                 f"join neighbouring points first"
             )
         if self.branching == 0:
-            object.__setattr__(self, "branching", self._best_branching())
+            object.__setattr__(
+                self, "branching", _best_branching(self.cells, self.epsilon, self.delta)
+            )
         tree = IntervalTree(cells=self.cells, branching=self.branching)
-        epsilon, pure = self._node_epsilon(tree.levels)
+        epsilon, pure = _node_epsilon(tree.levels, self.epsilon, self.delta)
         object.__setattr__(self, "_tree", tree)
         object.__setattr__(self, "_count", LaplaceCount(epsilon=epsilon))
         object.__setattr__(self, "_pure", pure)
@@ -116,22 +115,12 @@ class TreeSanitizer:
         # A replaced example changes two nodes of each level.
         return (self._count.zero_concentrated().times(2 * self.levels),)
 
-    def guarantee(self) -> PrivacyGuarantee:
-        return total_guarantee(self.costs(), delta=self.delta)
-
     def error_bound(self, *, size: int, failure_probability: float) -> float:
         require.usual(size=size, failure_probability=failure_probability)
         prefix = self._tree.prefix_error_bound(
             rate=self._count.epsilon, failure_probability=failure_probability
         )
         return min(1.0, upwards(self._prefixes() * prefix / size))
-
-    def needed(self, *, error: float, failure_probability: float) -> int:
-        require.open_probability(error=error, failure_probability=failure_probability)
-        return smallest_size(
-            lambda size: self.error_bound(size=size, failure_probability=failure_probability),
-            error,
-        )
 
     def release(
         self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
@@ -168,15 +157,9 @@ class TreeSanitizer:
         changes = self._changes
         return 2 * changes + (changes % 2 == 0) if self.labelled else changes
 
-    def _node_epsilon(self, levels: int) -> tuple[float, bool]:
-        """What each node may spend: the better of plain and zero-concentrated accounting."""
-        return _node_epsilon(levels, self.epsilon, self.delta)
-
-    def _best_branching(self) -> int:
-        return _best_branching(self.cells, self.epsilon, self.delta)
-
 
 def _node_epsilon(levels: int, epsilon: float, delta: float) -> tuple[float, bool]:
+    """What each node may spend: the better of plain and zero-concentrated accounting."""
     plain = float_at_most(Fraction(epsilon) / (2 * levels))
     if delta == 0:
         return plain, True
@@ -216,17 +199,13 @@ def monotone(curve: Floats, *, total: int) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CumulativeRelease:
+class CumulativeRelease(Released):
     """A released distribution on the range, as differences of a cumulative curve."""
 
     points: int
     labelled: bool
     weights: Floats
     receipt: Receipt
-
-    @property
-    def ledger(self) -> Ledger:
-        return self.receipt.ledger()
 
     def estimate(self, hypothesis: Hypothesis, /) -> float:
         said = hypothesis.many(np.arange(self.points)).astype(np.float64)

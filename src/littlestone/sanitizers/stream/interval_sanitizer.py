@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from littlestone import require
 from littlestone.concepts.losses.label_counts import split_labels
@@ -11,12 +11,12 @@ from littlestone.errors import HorizonExceededError
 from littlestone.mechanisms.binary_mechanism import DyadicIntervals, Interval
 from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.charge import Cost
-from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
-from littlestone.privacy.mixed_budget import ledger_for, total_guarantee
+from littlestone.privacy.mixed_budget import ledger_for
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.protocols import Sanitized, Sanitizer
 from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableRelease
+from littlestone.sanitizers.recipe import Costed
 
 Family = Callable[[int, int], Sanitizer]
 """``family(size, parts)``: the sanitizer for ``size`` examples, at one of ``parts`` equal shares
@@ -27,7 +27,7 @@ Piece = tuple[Interval, Sanitized | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalSanitizer:
+class IntervalSanitizer(Costed):
     """One release for each dyadic interval that is long enough; any other is put together.
 
     [P, Algorithm 5]. An interval is released when it is over. Levels whose sanitizer could
@@ -67,8 +67,6 @@ class IntervalSanitizer:
     """Where concentrated costs are converted; 0 if there are none."""
     sanitizers: dict[int, Sanitizer] = field(init=False, repr=False, compare=False)
     """By the length of the interval."""
-
-    prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
@@ -128,9 +126,6 @@ class IntervalSanitizer:
 
     def costs(self) -> tuple[Cost, ...]:
         return tuple(cost for size in self.lengths for cost in self.sanitizers[size].costs())
-
-    def guarantee(self) -> PrivacyGuarantee:
-        return total_guarantee(self.costs(), delta=self.delta)
 
     def error_bound(self, *, failure_probability: float) -> float:
         """Δ·u: in no interval is a count off by more, all intervals at once.
