@@ -1,12 +1,10 @@
 """``littlestone audit``."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from littlestone.audit import matrix
 from littlestone.audit.auditing import AuditReport, audit
@@ -14,6 +12,7 @@ from littlestone.audit.registry import AUDITS, CONTROLS
 from littlestone.audit.two_worlds import Subject, TwoWorldAdversary
 from littlestone.catalogue import lookup
 from littlestone.cli.options import AsJson
+from littlestone.cli.output import print_json, print_table
 from littlestone.cli.progress import round_bar
 from littlestone.randomness import Randomness, secure, seeded
 
@@ -69,10 +68,9 @@ def _one(
             progress=None if progress is None else lambda done, _: progress(done),
         )
     if as_json:
-        print(json.dumps(_record(report)))  # noqa: T201
+        print_json(_record(report))
     else:
-        console = Console()
-        console.print(f"{report.subject}\n[dim]{note}[/]\n{report.verdict}", highlight=False)
+        Console().print(f"{report.subject}\n[dim]{note}[/]\n{report.verdict}", highlight=False)
     if report.violation:
         raise typer.Exit(VIOLATION)
 
@@ -105,9 +103,6 @@ def _matrix(path: Path) -> None:
 
 
 def _list() -> None:
-    table = Table("audit", "what it does")
-    for name, entry in AUDITS.items():
-        table.add_row(name, entry.summary)
-    for name, control in CONTROLS.items():
-        table.add_row(f"--broken {name}", control.bug)
-    Console().print(table)
+    audits = ((name, entry.summary) for name, entry in AUDITS.items())
+    controls = ((f"--broken {name}", control.bug) for name, control in CONTROLS.items())
+    print_table(("audit", "what it does"), (*audits, *controls))

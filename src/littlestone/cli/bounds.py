@@ -1,6 +1,5 @@
 """The command ``littlestone bounds`` prints every bound, at one setting or along one axis."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from littlestone.bounds.bound import Row
 from littlestone.bounds.every_bound import GROUPS, along, at_setting
 from littlestone.bounds.setting import Setting
 from littlestone.cli.options import AsJson, Delta, Epsilon
+from littlestone.cli.output import print_json
 
 COLUMNS = 4
 """So many numbers fit on a line; pictures show more."""
@@ -66,7 +66,7 @@ def run(
     if as_json:
         records = [[row.to_json() for row in rows] for rows in columns]
         found = {"over": over, "values": values, "bounds": records}
-        print(json.dumps(records[0] if over is None else found))  # noqa: T201
+        print_json(records[0] if over is None else found)
         return
     console = Console()
     for group in dict.fromkeys(row.bound.group for row in columns[0]):

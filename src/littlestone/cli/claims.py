@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from littlestone.catalogue import lookup
 from littlestone.claims.core import Claim, Outcome, Verdict, examine
 from littlestone.claims.examining import examine_all
 from littlestone.claims.registry import CLAIMS
 from littlestone.cli.options import AsJson, Cluster, Engine, Jobs
+from littlestone.cli.output import print_json, print_table
 from littlestone.cli.progress import round_bar
 from littlestone.game.workers import Workers
 
@@ -46,17 +46,17 @@ def run(
     else:
         with round_bar(len(chosen), "claims", quiet=as_json) as bar:
             outcomes = examine_all(chosen, seed=first, full=full, workers=workers, progress=bar)
+    records = [outcome.to_json() for outcome in outcomes]
     if as_json:
-        print(json.dumps([outcome.to_json() for outcome in outcomes]))  # noqa: T201
+        print_json(records)
     else:
-        _print(outcomes)
+        headings = ("claim", "verdict", "measured", "seed", "seconds")
+        print_table(headings, map(_row, outcomes))
     if out is not None:
         from littlestone.claims.figures import write
 
         page = write(outcomes, out)
-        (out / "claims.json").write_text(
-            json.dumps([outcome.to_json() for outcome in outcomes], indent=1), encoding="utf-8"
-        )
+        (out / "claims.json").write_text(json.dumps(records, indent=1), encoding="utf-8")
         Console(stderr=True).print(f"page: {page}")
     if any(outcome.finding.verdict is Verdict.REFUTED for outcome in outcomes):
         raise typer.Exit(REFUTED)
@@ -72,16 +72,7 @@ def _one(claim: Claim, seed: int, full: bool, quiet: bool) -> Outcome:
         )
 
 
-def _print(outcomes: list[Outcome]) -> None:
-    table = Table("claim", "verdict", "measured", "seed", "seconds")
-    for outcome in outcomes:
-        verdict = outcome.finding.verdict
-        colour = COLOURS.get(verdict, "yellow")
-        table.add_row(
-            outcome.claim.name,
-            f"[{colour}]{verdict}[/]",
-            outcome.finding.summary,
-            str(outcome.seed),
-            f"{outcome.seconds:.1f}",
-        )
-    Console().print(table)
+def _row(outcome: Outcome) -> tuple[str, ...]:
+    verdict, summary = outcome.finding.verdict, outcome.finding.summary
+    coloured = f"[{COLOURS.get(verdict, 'yellow')}]{verdict}[/]"
+    return outcome.claim.name, coloured, summary, str(outcome.seed), f"{outcome.seconds:.1f}"

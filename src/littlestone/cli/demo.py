@@ -1,5 +1,6 @@
 """The command ``littlestone demo`` plays private learners against adaptive adversaries."""
 
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from littlestone.cli.progress import round_bar
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.game.play import play
 from littlestone.game.transcript import Transcript
-from littlestone.randomness import Randomness, secure, seeded
+from littlestone.randomness import secure, seeded
 from littlestone.theory.floors import points_floor
 
 GAMES = (
@@ -43,17 +44,20 @@ def run(
     for heading in (*FOES, "at-least", "guarantee"):
         table.add_column(heading.replace("-", "\n"), justify="right")
     games: dict[str, Transcript] = {}
+    played = count(1)
     with round_bar(len(GAMES) * len(FOES), "playing") as progress:
         for (spec, name), stream in zip(GAMES, rng.spawn(len(GAMES)), strict=True):
             concepts = class_from_spec(spec)
             learner = LEARNERS[name].build(concepts, rounds=rounds, epsilon=epsilon, delta=delta)
             cells = []
             for foe, parties in zip(FOES, stream.spawn(len(FOES)), strict=True):
-                transcript = _game(learner, foe, concepts, rounds, parties)
-                games[f"{name} on {spec} against {foe}"] = transcript
+                adversary = ADVERSARIES[foe].build(concepts)
+                transcript = play(learner, adversary, rounds=rounds, rng=parties)
+                if foe == FOES[0]:
+                    games[f"{name} on {spec}"] = transcript
                 cells.append(f"{transcript.mistakes:,}")
                 if progress is not None:
-                    progress(len(games))
+                    progress(next(played))
             private = LEARNERS[name].private
             floor = _floor(spec, concepts, private, rounds, epsilon, delta)
             promise = str(learner.guarantee()) if private else "not private"
@@ -63,21 +67,8 @@ def run(
     if seed is not None:
         console.print("NOT PRIVATE: this run was seeded")
     plot.parent.mkdir(parents=True, exist_ok=True)
-    cumulative_mistakes(
-        {
-            title.removesuffix(f" against {FOES[0]}"): game
-            for title, game in games.items()
-            if title.endswith(FOES[0])
-        },
-        plot,
-    )
+    cumulative_mistakes(games, plot)
     console.print(f"picture: {plot}")
-
-
-def _game(
-    learner: object, foe: str, concepts: ConceptClass, rounds: int, rng: Randomness
-) -> Transcript:
-    return play(learner, ADVERSARIES[foe].build(concepts), rounds=rounds, rng=rng)  # type: ignore[arg-type]
 
 
 def _floor(

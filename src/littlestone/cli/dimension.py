@@ -1,14 +1,13 @@
 """The command ``littlestone dimension`` prints the dimensions of a class."""
 
-import json
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from littlestone.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, ClassSpec
+from littlestone.cli.output import print_json, print_table
 from littlestone.concepts.dimensions.mistake_trees import shattered_tree
 from littlestone.concepts.protocols import ConceptClass
 
@@ -31,15 +30,13 @@ def run(
     drawn = shattered_tree(concepts).text() if tree else None
     if as_json:
         record = {"class": spec, "concepts": concepts.size, **found}
-        print(json.dumps(record if drawn is None else {**record, "tree": drawn}))  # noqa: T201
+        print_json(record if drawn is None else {**record, "tree": drawn})
         return
-    table = Table("dimension", "value", title=f"{spec}: {_count(concepts)} concepts")
-    for name, value in found.items():
-        table.add_row(name, str(value))
-    console = Console()
-    console.print(table)
+    count = "infinitely many" if concepts.size is None else concepts.size
+    rows = ((name, str(value)) for name, value in found.items())
+    print_table(("dimension", "value"), rows, title=f"{spec}: {count} concepts")
     if drawn is not None:
-        console.print(drawn, markup=False, highlight=False)
+        Console().print(drawn, markup=False, highlight=False)
 
 
 def _value(concepts: ConceptClass, attribute: str) -> int | str:
@@ -47,7 +44,3 @@ def _value(concepts: ConceptClass, attribute: str) -> int | str:
         return int(getattr(concepts, attribute))
     except ValueError as unknown:
         return f"unknown: {unknown}"
-
-
-def _count(concepts: ConceptClass) -> str:
-    return "infinitely many" if concepts.size is None else str(concepts.size)

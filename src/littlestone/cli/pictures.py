@@ -34,8 +34,11 @@ def cumulative_mistakes(games: Mapping[str, Transcript], path: Path) -> None:
     _save(figure, axes, path)
 
 
-def spread_of_mistakes(name: str, games: Sequence[Transcript], path: Path) -> None:
-    """Mistakes so far in many games of equal length: the median, and where nine in ten lie."""
+def draw_mistakes(name: str, games: Sequence[Transcript], path: Path) -> None:
+    """Mistakes so far in one game; in many of equal length the median, and nine in ten."""
+    if len(games) == 1:
+        cumulative_mistakes({name: games[0]}, path)
+        return
     rounds = [number for number, _ in games[0].curve]
     mistakes = np.array([[count for _, count in game.curve] for game in games])
     low, middle, high = np.quantile(mistakes, (0.05, 0.5, 0.95), axis=0, method="inverted_cdf")

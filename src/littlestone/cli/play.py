@@ -1,15 +1,14 @@
 """The command ``littlestone play`` plays one game, or the same one many times."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from littlestone.catalogue import ADVERSARIES, LEARNERS, class_from_spec, lookup
 from littlestone.cli.options import AsJson, ClassOption, Cluster, Engine, Jobs
+from littlestone.cli.output import print_json, print_table
 from littlestone.cli.progress import round_bar
 from littlestone.game.play import play
 from littlestone.game.sweeps import Summary, Sweep, repeat
@@ -69,59 +68,33 @@ def run(
         "peek": peek,
         "even_if_oblivious_only": even_oblivious,
     }
+    title = f"{learner} against {adversary}"
     if times == 1:
-        with round_bar(rounds, f"{learner} against {adversary}", quiet=as_json) as progress:
+        with round_bar(rounds, title, quiet=as_json) as progress:
             transcript = play(recipe, foe, progress=progress, **options)
-        _show(names, transcript, recipe, plot=plot, as_json=as_json)
-        return
-    with round_bar(times, f"games of {learner} against {adversary}", quiet=as_json) as progress:
-        sweep = repeat(recipe, foe, times=times, workers=workers, progress=progress, **options)
-    about = {**names, "rounds": rounds, "seed": seed, "engine": workers.engine}
-    _show_sweep({**about, "jobs": workers.jobs}, sweep, recipe, plot=plot, as_json=as_json)
-    if sweep.failures:
+        record, rows = {**transcript.to_json(), **names}, describe(transcript, recipe)
+        games: tuple[Transcript, ...] = (transcript,)
+    else:
+        with round_bar(times, f"games of {title}", quiet=as_json) as progress:
+            sweep = repeat(recipe, foe, times=times, workers=workers, progress=progress, **options)
+        about = {"rounds": rounds, "seed": seed, "engine": workers.engine, "jobs": workers.jobs}
+        record, rows = {**names, **about, **sweep.to_json()}, describe_sweep(sweep, recipe)
+        games = sweep.ended
+    title += f" on {concepts}"
+    drawn = plot if games else None
+    if drawn is not None:
+        from littlestone.cli.pictures import draw_mistakes
+
+        draw_mistakes(title, games, drawn)
+    if as_json:
+        print_json(record)
+    else:
+        several = "" if times == 1 else f"{times} games: "
+        print_table(("quantity", "value"), rows.items(), title=several + title)
+        if drawn is not None:
+            Console().print(f"picture: {drawn}")
+    if len(games) < times:
         raise typer.Exit(FAILED)
-
-
-def _title(names: dict[str, Any]) -> str:
-    return f"{names['learner']} against {names['adversary']} on {names['class']}"
-
-
-def _show(
-    names: dict[str, Any], transcript: Transcript, recipe: Any, *, plot: Path | None, as_json: bool
-) -> None:
-    title = _title(names)
-    if plot is not None:
-        from littlestone.cli.pictures import cumulative_mistakes
-
-        cumulative_mistakes({title: transcript}, plot)
-    if as_json:
-        print(json.dumps({**transcript.to_json(), **names}))  # noqa: T201
-        return
-    _print(title, describe(transcript, recipe))
-    if plot is not None:
-        Console().print(f"picture: {plot}")
-
-
-def _show_sweep(
-    about: dict[str, Any], sweep: Sweep, recipe: Any, *, plot: Path | None, as_json: bool
-) -> None:
-    if plot is not None and sweep.ended:
-        from littlestone.cli.pictures import spread_of_mistakes
-
-        spread_of_mistakes(_title(about), sweep.ended, plot)
-    if as_json:
-        print(json.dumps({**about, **sweep.to_json()}))  # noqa: T201
-        return
-    _print(f"{len(sweep.games)} games: {_title(about)}", describe_sweep(sweep, recipe))
-    if plot is not None and sweep.ended:
-        Console().print(f"picture: {plot}")
-
-
-def _print(title: str, rows: dict[str, str]) -> None:
-    table = Table("quantity", "value", title=title)
-    for name, value in rows.items():
-        table.add_row(name, value)
-    Console().print(table)
 
 
 def describe(transcript: Transcript, recipe: Any) -> dict[str, str]:

@@ -1,14 +1,13 @@
 """The command ``littlestone recommend`` ranks the learners that apply."""
 
-import json
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from littlestone.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, ClassSpec, Delta, Epsilon
+from littlestone.cli.output import print_json, print_table
 from littlestone.recommendation import Recommendation, recommend
 
 
@@ -33,18 +32,11 @@ def run(
         adversary=adversary,  # type: ignore[arg-type]
     )
     if as_json:
-        print(json.dumps(_record(advice)))  # noqa: T201
+        print_json(_record(advice))
         return
-    table = Table("learner", "proved bound (95 %)", "on average", "why")
-    for candidate in advice.candidates:
-        table.add_row(
-            candidate.name,
-            f"{candidate.bound:,.0f}",
-            f"{candidate.expected:,.0f}",
-            candidate.reason,
-        )
+    rows = ((c.name, f"{c.bound:,.0f}", f"{c.expected:,.0f}", c.reason) for c in advice.candidates)
+    print_table(("learner", "proved bound (95 %)", "on average", "why"), rows)
     console = Console()
-    console.print(table)
     for name, why in advice.refused.items():
         console.print(f"[dim]{name} does not apply: {why}[/]", highlight=False)
     console.print(advice.explanation, highlight=False)
@@ -56,12 +48,10 @@ def _record(advice: Recommendation) -> dict[str, object]:
         "useful": advice.useful,
         "explanation": advice.explanation,
         "candidates": [
-            {
-                "learner": candidate.name,
-                "bound": candidate.bound,
-                "expected": candidate.expected,
-                "calibrated": candidate.calibrated,
-                "reason": candidate.reason,
+            {"learner": candidate.name}
+            | {
+                key: getattr(candidate, key)
+                for key in ("bound", "expected", "calibrated", "reason")
             }
             for candidate in advice.candidates
         ],

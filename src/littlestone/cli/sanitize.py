@@ -2,8 +2,7 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +13,7 @@ from rich.console import Console
 from littlestone import require
 from littlestone.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, ClassOption, Delta, Epsilon, Seed
+from littlestone.cli.output import print_json
 from littlestone.cli.progress import round_bar
 from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
 from littlestone.concepts.keys import key_to_json
@@ -23,7 +23,10 @@ from littlestone.sanitizers.choose import sanitizer_for
 from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 from littlestone.sanitizers.protocols import Sanitized, Sanitizer, refuse_small
 
-METHODS = ("auto", "generic")
+METHODS: Mapping[str, Callable[..., Sanitizer]] = {
+    "auto": sanitizer_for,
+    "generic": FoolingSanitizer.planned,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +65,14 @@ def run(
     refuse_small(
         recipe, size=len(table.examples), error=error, failure_probability=failure_probability
     )
-    with round_bar(_rounds(recipe), "sanitizing", quiet=as_json) as progress:
+    rounds = recipe.discriminator.rounds if isinstance(recipe, FoolingSanitizer) else 1
+    with round_bar(rounds, "sanitizing", quiet=as_json) as progress:
         rng = secure() if seed is None else seeded(seed)
         released = recipe.release(table.examples, rng=rng, progress=progress)
     wanted = len(table.examples) if size is None else size
     write(out, released, table, size=wanted)
     if as_json:
-        print(json.dumps(_record(recipe, table, bound, out, wanted, released)))  # noqa: T201
+        print_json(_record(recipe, table, bound, out, wanted, released))
     else:
         console = Console()
         console.print(f"{out}: {wanted} synthetic examples", highlight=False)
@@ -89,9 +93,11 @@ def read_table(
         parse = _parser(concepts)
         examples = []
         for row in reader:
-            with _naming(path, reader.line_num):
+            try:
                 x = concepts.domain.check(parse(row[chosen or ""]))
                 examples.append(x if label is None else (x, require.label(int(row[label]))))
+            except (ValueError, TypeError) as problem:
+                raise ValueError(f"{path}, line {reader.line_num}: {problem}") from None
     if not examples:
         raise ValueError(f"{path} has no examples")
     return Table(column=str(chosen), label=label, examples=examples)
@@ -111,14 +117,6 @@ def write(path: Path, released: Sanitized, table: Table, *, size: int) -> None:
         for example in released.dataset(size):
             x, *y = example if table.label is not None else (example,)
             writer.writerow(["".join(map(str, x)) if isinstance(x, tuple) else x, *y])
-
-
-@contextmanager
-def _naming(path: Path, line: int) -> Iterator[None]:
-    try:
-        yield
-    except (ValueError, TypeError) as problem:
-        raise ValueError(f"{path}, line {line}: {problem}") from None
 
 
 def _parser(concepts: ConceptClass) -> Callable[[str], Any]:
@@ -142,23 +140,14 @@ def _recipe(
 ) -> Sanitizer:
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got method={method!r}")
-    build = sanitizer_for if method == "auto" else _generic
-    return build(
-        concepts,
+    return METHODS[method](
+        concepts=concepts,
         size=len(table.examples),
         epsilon=epsilon,
         delta=delta,
         labelled=table.label is not None,
         failure_probability=failure_probability,
     )
-
-
-def _generic(concepts: ConceptClass, **parameters: Any) -> FoolingSanitizer:
-    return FoolingSanitizer.planned(concepts=concepts, **parameters)
-
-
-def _rounds(recipe: Sanitizer) -> int:
-    return recipe.discriminator.rounds if isinstance(recipe, FoolingSanitizer) else 1
 
 
 def _announce(
