@@ -159,6 +159,10 @@ AUDITS = (
         summary="IrreducibleLearner: one label flipped, which one teacher sees",
         goal=0.5,
         patience=6,
+        remark=(
+            "the claim is the sum of three steps (1/4 + 1/2 + 1/4); the flipped label shows in the "
+            "draw of the second one only"
+        ),
     ),
     Audit(
         name="subsampled-selection",
