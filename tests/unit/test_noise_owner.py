@@ -104,7 +104,7 @@ OWNERS = [
         lambda run: run.step(Counter()),
         lambda run: run.state(),
     ),
-    Owner("IncrementalSelection", _selection, lambda run: run.draw(), lambda run: run.state()),
+    Owner("IncrementalSelection", _selection, lambda run: run.draw()),
     Owner(
         "PrivateRun",
         lambda rng: NaiveRecomposition(
