@@ -18,7 +18,7 @@ def main(arguments: list[str]) -> None:
     """Measure, print, and draw into the folder that was named."""
     full = "--full" in arguments
     folders = [Path(argument) for argument in arguments if not argument.startswith("--")]
-    for claim in (sanitizers_compared.CLAIM, realizable_samples.CLAIM):
+    for claim in (sanitizers_compared.claim, realizable_samples.claim):
         finding = examine(claim, seed=SEED, full=full).finding
         print(f"{claim.name}: {finding.verdict}: {finding.summary}")
         for row in finding.rows:

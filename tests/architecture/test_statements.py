@@ -239,7 +239,7 @@ def test_every_module_with_a_claim_is_registered() -> None:
     modules = {
         path
         for path in folder.rglob("*.py")
-        if re.search(r"^CLAIM = ", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if re.search(r"^def claim\(", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     assert modules == {Path(inspect.getfile(claim.measure)) for claim in REGISTERED.values()}
 

@@ -11,7 +11,7 @@ from littlestone.randomness import Randomness
 @pytest.mark.statistical
 @pytest.mark.parametrize("module", [algorithm_4_utility, sanitized_batches_regret])
 def test_a_quick_run_does_not_refute_it(module: object, rng: Randomness) -> None:
-    finding = module.measure(full=False, rng=rng, progress=lambda _: None)  # type: ignore[attr-defined]
+    finding = module.claim.measure(full=False, rng=rng, progress=lambda _: None)  # type: ignore[attr-defined]
     assert finding.verdict is Verdict.NOT_REFUTED, finding.summary
     assert len(finding.rows) == 3
 
@@ -22,7 +22,7 @@ def test_a_promise_of_no_error_at_all_is_refuted(
 ) -> None:
     # A negative bound is exceeded by every run; 18 of 18 are too many for chance (0.05**18).
     monkeypatch.setattr(algorithm_4_utility, "predicted", lambda recipe: -1.0)
-    finding = algorithm_4_utility.measure(full=False, rng=rng, progress=lambda _: None)
+    finding = algorithm_4_utility.claim.measure(full=False, rng=rng, progress=lambda _: None)
     assert finding.verdict is Verdict.REFUTED
 
 
@@ -30,5 +30,5 @@ def test_a_promise_of_no_error_at_all_is_refuted(
 def test_another_exponent_is_refuted(rng: Randomness, monkeypatch: pytest.MonkeyPatch) -> None:
     # T^(1/4) is eighteen standard errors away from what is measured.
     monkeypatch.setattr(sanitized_batches_regret, "EXPONENTS", (0.2, 0.3))
-    finding = sanitized_batches_regret.measure(full=False, rng=rng, progress=lambda _: None)
+    finding = sanitized_batches_regret.claim.measure(full=False, rng=rng, progress=lambda _: None)
     assert finding.verdict is Verdict.REFUTED

@@ -1,7 +1,7 @@
 """A claim is a statement of the paper, turned into something a run can contradict.
 
-Each claim is one module with ``CLAIM``, built from a function that plays and measures. Quick sizes
-run in the tests, full ones by ``make claims``.
+Each claim is one module with a function ``claim`` that plays and measures. Quick sizes run in the
+tests, full ones by ``make claims``.
 """
 
 import time
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from littlestone.randomness import Randomness, seeded
+from littlestone.randomness import seeded
 
 
 class Verdict(StrEnum):
@@ -56,6 +56,8 @@ class Finding:
 
 Progress = Callable[[float], None]
 """Takes the fraction done."""
+Measure = Callable[..., Finding]
+"""``measure(full: bool, rng: Randomness, progress: Progress) -> Finding``"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +69,19 @@ class Claim:
     source: str
     setting: str
     judged: str
-    measure: Callable[..., Finding] = field(repr=False)
-    """``measure(full: bool, rng: Randomness, progress: Progress) -> Finding``"""
+    measure: Measure = field(repr=False)
+
+
+def claimed(*, says: str, source: str, setting: str, judged: str) -> Callable[[Measure], Claim]:
+    """What a function measures becomes the claim that has the name of its module."""
+
+    def made(measure: Measure) -> Claim:
+        name = measure.__module__.rpartition(".")[2].replace("_", "-")
+        return Claim(
+            name=name, says=says, source=source, setting=setting, judged=judged, measure=measure
+        )
+
+    return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +115,6 @@ def examine(
 ) -> Outcome:
     """Run a claim; the seed is public, since nothing here protects anyone."""
     started = time.perf_counter()
-    rng: Randomness = seeded(seed)
-    finding = claim.measure(full=full, rng=rng, progress=progress or (lambda _: None))
-    return Outcome(
-        claim=claim,
-        finding=finding,
-        seed=seed,
-        full=full,
-        seconds=time.perf_counter() - started,
-    )
+    finding = claim.measure(full=full, rng=seeded(seed), progress=progress or (lambda _: None))
+    seconds = time.perf_counter() - started
+    return Outcome(claim=claim, finding=finding, seed=seed, full=full, seconds=seconds)

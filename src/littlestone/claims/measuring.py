@@ -7,21 +7,33 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
+from littlestone.adversaries.mistake_forcing import MistakeForcing
+from littlestone.experts.loss_sequences import OneBetter
+from littlestone.experts.play_experts import play_experts
+from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.game.play import play
-from littlestone.game.protocols import Adversary
 from littlestone.randomness import Randomness
 
 FALSE_REFUTATION = 1e-9
 """Probability with which a true statement may be called refuted."""
 
 
-def mistakes_of(
-    learner: Any, adversary: Adversary, *, rounds: int, runs: int, rng: Randomness
-) -> list[int]:
-    """Mistakes in ``runs`` independent games; nothing is dropped."""
-    return [
-        play(learner, adversary, rounds=rounds, rng=parties).mistakes for parties in rng.spawn(runs)
+def forced_mistakes(learner: Any, *, runs: int, rng: Randomness) -> list[int]:
+    """Mistakes that are forced in ``runs`` independent games of all its rounds; none is dropped."""
+    foe, rounds = MistakeForcing(learner.concepts), learner.rounds
+    return [play(learner, foe, rounds=rounds, rng=parties).mistakes for parties in rng.spawn(runs)]
+
+
+def mean_regret(
+    recipe: ExpertsRecipe, *, gap: float, runs: int, rng: Randomness
+) -> tuple[float, float]:
+    """Mean regret and its standard error where one expert is better by ``gap``, 1/2 at most."""
+    foe, rounds = OneBetter(experts=recipe.experts, gap=min(0.5, gap)), recipe.rounds
+    regrets = [
+        play_experts(recipe, foe, rounds=rounds, rng=parties).known_regret
+        for parties in rng.spawn(runs)
     ]
+    return float(np.mean(regrets)), float(np.std(regrets, ddof=1)) / math.sqrt(runs)
 
 
 def line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:

@@ -36,7 +36,7 @@ from littlestone.claims.sanitization import (
 )
 
 CLAIMS: Final[Mapping[str, Claim]] = {
-    module.CLAIM.name: module.CLAIM
+    module.claim.name: module.claim
     for module in (
         above_threshold_error,
         adaptive_breaks_dartboard,

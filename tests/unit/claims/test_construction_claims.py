@@ -11,7 +11,7 @@ from littlestone.claims.core import Verdict, examine
 from littlestone.learners.sanitized_experts.plan import ConstructionPlan
 from littlestone.online.sparse_majority.recipe import SparseMajority
 
-CLAIMS = [construction_regret.CLAIM, experts_are_close.CLAIM, sparse_majority_mistakes.CLAIM]
+CLAIMS = [construction_regret.claim, experts_are_close.claim, sparse_majority_mistakes.claim]
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
@@ -26,12 +26,12 @@ def test_a_bound_that_is_too_small_is_refuted(monkeypatch: pytest.MonkeyPatch) -
         return 10.0
 
     monkeypatch.setattr(ConstructionPlan, "construction_upper_bound", too_small)
-    assert examine(experts_are_close.CLAIM, seed=1).finding.verdict is Verdict.REFUTED
+    assert examine(experts_are_close.claim, seed=1).finding.verdict is Verdict.REFUTED
 
 
 def test_a_learner_that_errs_more_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SparseMajority, "mistake_factor", 0.9)
-    assert examine(sparse_majority_mistakes.CLAIM, seed=1).finding.verdict is Verdict.REFUTED
+    assert examine(sparse_majority_mistakes.claim, seed=1).finding.verdict is Verdict.REFUTED
 
 
 def test_a_bound_of_another_shape_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,4 +39,4 @@ def test_a_bound_of_another_shape_is_refuted(monkeypatch: pytest.MonkeyPatch) ->
         return float(self.intervals.rounds)
 
     monkeypatch.setattr(ConstructionPlan, "undetected_upper_bound", linear)
-    assert examine(construction_regret.CLAIM, seed=1).finding.verdict is Verdict.REFUTED
+    assert examine(construction_regret.claim, seed=1).finding.verdict is Verdict.REFUTED

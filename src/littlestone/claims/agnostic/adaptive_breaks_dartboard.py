@@ -1,6 +1,6 @@
 """[P, Theorem 1.2]: lazy experts are for oblivious adversaries; fresh draws stand adaptive ones."""
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.core import Finding, Picture, Progress, Series, Verdict, claimed
 from littlestone.claims.rows import Row, tabulate
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.loss_sequences import ChargeTheSeen
@@ -17,7 +17,19 @@ Kind = type[ShrinkingDartboard] | type[ExponentialWeights]
 KINDS: tuple[Kind, ...] = (ShrinkingDartboard, ExponentialWeights)
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says=(
+        "An adaptive adversary gives the shrinking dartboard linear regret; exponential weights "
+        "with fresh draws keep their bound against it."
+    ),
+    source="[P], Section 4.2 and Appendix E: two algorithms for two kinds of adversary",
+    setting=f"{EXPERTS} experts, ε = 1, δ = 1e-6; 2^18 rounds (quick: 2^14)",
+    judged=(
+        "one run each: the first must exceed its oblivious bound, the second must stay within its "
+        "bound and a deviation that has probability 1e-6"
+    ),
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """The dartboard must exceed its oblivious bound, exponential weights must keep theirs."""
     rounds = FULL if full else QUICK
     games: list[Series] = []
@@ -61,19 +73,3 @@ def measured(kind: Kind, rounds: int, games: list[Series], rng: Randomness) -> R
         "regret per round": regret / rounds,
         "exceeded": regret > limit,
     }
-
-
-CLAIM = Claim(
-    name="adaptive-breaks-dartboard",
-    says=(
-        "An adaptive adversary gives the shrinking dartboard linear regret; exponential weights "
-        "with fresh draws keep their bound against it."
-    ),
-    source="[P], Section 4.2 and Appendix E: two algorithms for two kinds of adversary",
-    setting=f"{EXPERTS} experts, ε = 1, δ = 1e-6; 2^18 rounds (quick: 2^14)",
-    judged=(
-        "one run each: the first must exceed its oblivious bound, the second must stay within its "
-        "bound and a deviation that has probability 1e-6"
-    ),
-    measure=measure,
-)

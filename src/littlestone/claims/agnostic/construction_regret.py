@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.core import Finding, Picture, Progress, Series, Verdict, claimed
 from littlestone.claims.measuring import FALSE_REFUTATION, power
 from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -59,7 +59,16 @@ def missed(plan: ConstructionPlan, rng: Randomness) -> int:
     return largest
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="With the paper's sanitizer, constructing the experts adds of order T^(1/3) to regret.",
+    source="[P], Theorem 4.4 (thm:agnostic2) and Theorem E.10 (thm:experts)",
+    setting=f"thresholds on {CONCEPTS.n} points, ε = {EPSILON:g}, {LEVELS} levels; bounds up to "
+    f"2^{FULL[-1]} rounds, runs up to 2^{RUN_UP_TO[True]} (quick: 2^{QUICK[-1]} and "
+    f"2^{RUN_UP_TO[False]})",
+    judged=f"refuted if a run misses more than the bound (by chance: 1e-9) or the bound's exponent "
+    f"at the end lies outside {EXPONENTS[0]} … {EXPONENTS[1]}; no fit confirms it",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """The exponent between the largest horizons by the bound, and runs at the smallest."""
     errors, powers = error_class(SparseMajority(CONCEPTS)), FULL if full else QUICK
     paper = RealizableFamily(
@@ -114,16 +123,3 @@ def _picture(rows: Sequence[Row]) -> Picture:
         y_label="disagreements",
         series=[paper, Series(name="T^(1/3)", xs=xs, ys=third, style=":"), tree, run],
     )
-
-
-CLAIM = Claim(
-    name="construction-regret",
-    says="With the paper's sanitizer, constructing the experts adds of order T^(1/3) to regret.",
-    source="[P], Theorem 4.4 (thm:agnostic2) and Theorem E.10 (thm:experts)",
-    setting=f"thresholds on {CONCEPTS.n} points, ε = {EPSILON:g}, {LEVELS} levels; bounds up to "
-    f"2^{FULL[-1]} rounds, runs up to 2^{RUN_UP_TO[True]} (quick: 2^{QUICK[-1]} and "
-    f"2^{RUN_UP_TO[False]})",
-    judged=f"refuted if a run misses more than the bound (by chance: 1e-9) or the bound's exponent "
-    f"at the end lies outside {EXPONENTS[0]} … {EXPONENTS[1]}; no fit confirms it",
-    measure=measure,
-)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
+from littlestone.claims.core import Finding, Picture, Progress, Verdict, claimed
 from littlestone.claims.measuring import FALSE_REFUTATION
 from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.points import Points
@@ -80,7 +80,13 @@ def measured(setting: Setting, rounds: int, rng: Randomness) -> Row:
     }
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="For every concept some constructed expert differs from it in at most M(K + s) rounds.",
+    source="[P], Theorem E.10 (thm:experts), constants: learners/sanitized_experts/algorithm.md",
+    setting="points and thresholds, three sanitizers, 2^13 to 2^18 rounds (quick: the shortest)",
+    judged="a concept farther from every expert than the bound refutes it (by chance: 1e-9)",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """One concept farther from all experts than the bound refutes the theorem as we run it."""
     cases = [
         (setting, 1 << power)
@@ -115,13 +121,3 @@ def _picture(rows: Sequence[Row]) -> Picture:
             )
         ],
     )
-
-
-CLAIM = Claim(
-    name="experts-are-close",
-    says="For every concept some constructed expert differs from it in at most M(K + s) rounds.",
-    source="[P], Theorem E.10 (thm:experts), constants: learners/sanitized_experts/algorithm.md",
-    setting="points and thresholds, three sanitizers, 2^13 to 2^18 rounds (quick: the shortest)",
-    judged="a concept farther from every expert than the bound refutes it (by chance: 1e-9)",
-    measure=measure,
-)

@@ -1,16 +1,11 @@
 """[AFKT23, AKLT24]: against oblivious adversaries privacy is free once there are many rounds."""
 
-import math
 from itertools import pairwise
 
-import numpy as np
-
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
+from littlestone.claims.core import Finding, Picture, Progress, Series, Verdict, claimed
+from littlestone.claims.measuring import mean_regret
 from littlestone.claims.rows import Row, curves, tabulate
 from littlestone.experts.hedge import Hedge
-from littlestone.experts.loss_sequences import OneBetter
-from littlestone.experts.play_experts import play_experts
-from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.selection import zcdp_budget
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.randomness import Randomness
@@ -27,17 +22,6 @@ PLANNED = tuple(10**power for power in range(3, 9))
 RUNS_QUICK, RUNS_FULL = 8, 16
 
 
-def mean_regret(recipe: ExpertsRecipe, runs: int, rng: Randomness) -> tuple[float, float]:
-    """Mean regret and its standard error, with a gap that Hedge can just find in these rounds."""
-    gap = min(0.5, Hedge(experts=EXPERTS, rounds=recipe.rounds).rate)
-    adversary = OneBetter(experts=EXPERTS, gap=gap)
-    regrets = [
-        play_experts(recipe, adversary, rounds=recipe.rounds, rng=child).known_regret
-        for child in rng.spawn(runs)
-    ]
-    return float(np.mean(regrets)), float(np.std(regrets, ddof=1)) / math.sqrt(runs)
-
-
 def bound_ratios(rounds: int) -> tuple[float, float]:
     """How much larger than Hedge's the proven bounds are: dartboard, fresh draws."""
     plain = hedge_regret_upper_bound(experts=EXPERTS, rounds=rounds)
@@ -48,7 +32,20 @@ def bound_ratios(rounds: int) -> tuple[float, float]:
     return dartboard.expected_regret_bound() / plain, fresh / plain
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="Against oblivious adversaries private regret approaches that without privacy as T grows.",
+    source="[AFKT23], [AKLT24], quoted after Theorem 1.2 of [P]",
+    setting=(
+        f"{EXPERTS} experts, ε = 1, δ = 1e-6; bounds at 10^3 … 10^8 rounds, games of 2^10 … 2^16 "
+        f"rounds (quick: up to 2^12), one expert better by Hedge's rate"
+    ),
+    judged=(
+        "refuted if the ratio of the proven bounds does not fall with T, or if the dartboard's "
+        "mean regret exceeds its bound by five standard errors; no ratio at finite T confirms a "
+        "limit"
+    ),
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """The dartboard's bound must approach Hedge's; measured regrets must keep their bounds."""
     played = PLAYED_FULL if full else PLAYED_QUICK
     runs = RUNS_FULL if full else RUNS_QUICK
@@ -82,7 +79,10 @@ def measured(rounds: int, runs: int, rng: Randomness) -> Row:
     """Mean regrets with and without privacy, beside the bounds on them."""
     hedge = Hedge(experts=EXPERTS, rounds=rounds)
     dartboard = ShrinkingDartboard(experts=EXPERTS, rounds=rounds, epsilon=EPSILON, delta=DELTA)
-    (plain, _), (private, error) = (mean_regret(recipe, runs, rng) for recipe in (hedge, dartboard))
+    (plain, _), (private, error) = (
+        mean_regret(recipe, gap=hedge.rate, runs=runs, rng=rng)  # Hedge can just find this gap
+        for recipe in (hedge, dartboard)
+    )
     return {
         "rounds": rounds,
         "Hedge": plain,
@@ -92,20 +92,3 @@ def measured(rounds: int, runs: int, rng: Randomness) -> Row:
         "bound": dartboard.expected_regret_bound(),
         "bound ratio": dartboard.expected_regret_bound() / hedge.expected_regret_bound(),
     }
-
-
-CLAIM = Claim(
-    name="privacy-is-free",
-    says="Against oblivious adversaries private regret approaches that without privacy as T grows.",
-    source="[AFKT23], [AKLT24], quoted after Theorem 1.2 of [P]",
-    setting=(
-        f"{EXPERTS} experts, ε = 1, δ = 1e-6; bounds at 10^3 … 10^8 rounds, games of 2^10 … 2^16 "
-        f"rounds (quick: up to 2^12), one expert better by Hedge's rate"
-    ),
-    judged=(
-        "refuted if the ratio of the proven bounds does not fall with T, or if the dartboard's "
-        "mean regret exceeds its bound by five standard errors; no ratio at finite T confirms a "
-        "limit"
-    ),
-    measure=measure,
-)

@@ -2,14 +2,10 @@
 
 import math
 
-import numpy as np
-
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
-from littlestone.claims.measuring import power
+from littlestone.claims.core import Finding, Picture, Progress, Series, Verdict, claimed
+from littlestone.claims.measuring import mean_regret, power
 from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.loss_sequences import OneBetter
-from littlestone.experts.play_experts import play_experts
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.randomness import Randomness
 
@@ -34,18 +30,17 @@ def rate_of(recipe: Kind) -> float:
     return recipe.rate
 
 
-def mean_regret(recipe: Kind, rng: Randomness) -> tuple[float, float]:
-    """Mean regret and its standard error; one expert is better by enough to be found in time."""
-    gap = min(0.5, 2 * math.log(EXPERTS) / (rate_of(recipe) * recipe.rounds))
-    adversary = OneBetter(experts=EXPERTS, gap=gap)
-    regrets = [
-        play_experts(recipe, adversary, rounds=recipe.rounds, rng=child).known_regret
-        for child in rng.spawn(RUNS)
-    ]
-    return float(np.mean(regrets)), float(np.std(regrets, ddof=1)) / math.sqrt(RUNS)
-
-
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="Private prediction from experts has expected regret of order √T (ε and N fixed).",
+    source="[P], Theorems E.11 and E.12, quoting [JT14] and [AKLT24]",
+    setting=f"{EXPERTS} experts, ε = {EPSILON:g}, δ = 1e-6; 2^9 to 2^17 rounds (quick: 2^12)",
+    judged=(
+        f"refuted if a mean of {RUNS} runs exceeds its bound by five standard errors, a fitted "
+        f"exponent exceeds {LARGEST_SLOPE}, or that of fresh draws falls below 0.4; a fit confirms "
+        f"no order"
+    ),
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Fit an exponent to each algorithm; no mean may exceed its bound."""
     sizes = FULL if full else QUICK
     cases = [(kind, rounds) for kind in KINDS for rounds in sizes]
@@ -87,7 +82,9 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
 def measured(kind: type[Kind], rounds: int, rng: Randomness) -> Row:
     """Mean regret of one algorithm, beside its bound."""
     recipe = kind(experts=EXPERTS, rounds=rounds, epsilon=EPSILON, delta=DELTA)
-    mean, error = mean_regret(recipe, rng)
+    # One expert is better by enough to be found in time.
+    gap = 2 * math.log(EXPERTS) / (rate_of(recipe) * rounds)
+    mean, error = mean_regret(recipe, gap=gap, runs=RUNS, rng=rng)
     return {
         "algorithm": kind.__name__,
         "rounds": rounds,
@@ -95,17 +92,3 @@ def measured(kind: type[Kind], rounds: int, rng: Randomness) -> Row:
         "standard error": error,
         "bound": recipe.expected_regret_bound(),
     }
-
-
-CLAIM = Claim(
-    name="regret-square-root",
-    says="Private prediction from experts has expected regret of order √T (ε and N fixed).",
-    source="[P], Theorems E.11 and E.12, quoting [JT14] and [AKLT24]",
-    setting=f"{EXPERTS} experts, ε = {EPSILON:g}, δ = 1e-6; 2^9 to 2^17 rounds (quick: 2^12)",
-    judged=(
-        f"refuted if a mean of {RUNS} runs exceeds its bound by five standard errors, a fitted "
-        f"exponent exceeds {LARGEST_SLOPE}, or that of fresh draws falls below 0.4; a fit confirms "
-        f"no order"
-    ),
-    measure=measure,
-)

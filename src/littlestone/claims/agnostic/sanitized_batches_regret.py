@@ -3,7 +3,7 @@
 import math
 
 from littlestone.adversaries.replay import Replay
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
+from littlestone.claims.core import Finding, Picture, Progress, Verdict, claimed
 from littlestone.claims.measuring import FALSE_REFUTATION, power
 from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -59,7 +59,15 @@ def measured(rounds: int, runs: int, rng: Randomness) -> Row:
     }
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="With batches of order √T, the proper private learner has regret of order T^(3/4).",
+    source="[P], Theorem 4.1 and Corollary 4.3 (thm:simple, cor:proper)",
+    setting=f"two concepts, labels that alternate from batch to batch, ε = 1, batches of "
+    f"{FACTOR}√T; T from 2^8 to 2^18 (quick: 2^12), beside Hedge without privacy",
+    judged=f"refuted if a regret exceeds its bound, or the fitted exponent lies outside "
+    f"{EXPONENTS[0]} … {EXPONENTS[1]}; a fit confirms no order",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Fewer games for larger sizes, whose regret varies less."""
     sizes, total = (FULL, FULL_ROUNDS) if full else (QUICK, QUICK_ROUNDS)
     rows = tabulate(sizes, lambda rounds: measured(rounds, total // rounds, rng), progress)
@@ -89,15 +97,3 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
             )
         ],
     )
-
-
-CLAIM = Claim(
-    name="sanitized-batches-regret",
-    says="With batches of order √T, the proper private learner has regret of order T^(3/4).",
-    source="[P], Theorem 4.1 and Corollary 4.3 (thm:simple, cor:proper)",
-    setting=f"two concepts, labels that alternate from batch to batch, ε = 1, batches of "
-    f"{FACTOR}√T; T from 2^8 to 2^18 (quick: 2^12), beside Hedge without privacy",
-    judged=f"refuted if a regret exceeds its bound, or the fitted exponent lies outside "
-    f"{EXPONENTS[0]} … {EXPONENTS[1]}; a fit confirms no order",
-    measure=measure,
-)

@@ -1,12 +1,10 @@
 """[P, Lemma online_majority]: majorities of few concepts predict with O(d) mistakes."""
 
-from typing import Any, ClassVar
-
 import numpy as np
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.shattered_tree import ShatteredTree
-from littlestone.claims.core import Claim, Finding, Progress, Verdict
+from littlestone.claims.core import Finding, Progress, Verdict, claimed
 from littlestone.claims.rows import Row, tabulate
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
@@ -15,7 +13,7 @@ from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.hypotheses.vote import MajorityVote
-from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.game.play import play
 from littlestone.game.protocols import Adversary
 from littlestone.online.sparse_majority.recipe import SparseMajority
@@ -47,50 +45,24 @@ def measured(learner: SparseMajority, rng: Randomness) -> Row:
         "shattered tree": ShatteredTree(concepts=concepts),
         "mistake forcing": MistakeForcing(concepts=concepts),
     }
-    found = {}
-    for name, foe in foes.items():
-        juries: list[int] = []
-        rounds = 8 * concepts.littlestone_dimension + 4
-        found[name] = play(_Watched(learner, juries), foe, rounds=rounds, rng=rng).mistakes
-        found["largest jury"] = max(found.get("largest jury", 0), *juries)
+    rounds = 8 * concepts.littlestone_dimension + 4
+    games = {
+        name: play(learner, foe, rounds=rounds, record=rounds, rng=rng)
+        for name, foe in foes.items()
+    }
     return {
         "class": repr(concepts),
         "dimension": concepts.littlestone_dimension,
         "c(1/8)·d": round(predicted(learner), 1),
-        **found,
+        **{name: game.mistakes for name, game in games.items()},
+        "largest jury": max(_jury(r.hypothesis) for game in games.values() for r in game.record),
         "votes allowed": learner.votes,
     }
 
 
-class _Watched:
-    """The learner, noting how many concepts each predictor is a majority of."""
-
-    rounds: ClassVar[None] = None
-    oblivious_only: ClassVar[bool] = False
-
-    def __init__(self, learner: SparseMajority, juries: list[int]) -> None:
-        self._learner, self._juries = learner, juries
-        self.concepts = learner.concepts
-        self.mistake_bound = learner.mistake_bound
-
-    def start(self, *, rng: Randomness) -> "_WatchedRun":
-        del rng  # deterministic
-        return _WatchedRun(self._learner, self._juries)
-
-
-class _WatchedRun:
-    def __init__(self, learner: SparseMajority, juries: list[int]) -> None:
-        self._state, self._juries = learner.start(), juries
-
-    @property
-    def hypothesis(self) -> Any:
-        hypothesis = self._state.hypothesis
-        jury = hypothesis.members if isinstance(hypothesis, MajorityVote) else (hypothesis,)
-        self._juries.append(len(jury))
-        return hypothesis
-
-    def observe(self, x: Any, y: int) -> None:
-        self._state = self._state.after(x, y)
+def _jury(hypothesis: Hypothesis) -> int:
+    """How many concepts a predictor is a majority of."""
+    return len(hypothesis.members) if isinstance(hypothesis, MajorityVote) else 1
 
 
 def classes(full: bool, rng: Randomness) -> list[ConceptClass]:
@@ -101,7 +73,13 @@ def classes(full: bool, rng: Randomness) -> list[ConceptClass]:
     return [*(FULL if full else QUICK), *random]
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="Majorities of few concepts predict with at most c·d mistakes; here c(1/8) = 7.2.",
+    source="[P], Lemma E.9 (lem:online_majority), after [HLM21]; constants of our proof",
+    setting="ten structured and twenty random classes, two adaptive adversaries (quick: 7 and 4)",
+    judged="a mistake above c·d or a vote above m refutes it; no run confirms it",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Compare on every class; one mistake too many, or one vote, refutes the claim."""
     learners = [SparseMajority(concepts) for concepts in classes(full, rng)]
     rows = tabulate(learners, lambda learner: measured(learner, rng), progress)
@@ -116,13 +94,3 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
         summary=f"at most {excess:.2g}·d mistakes forced; c = {learners[-1].mistake_factor:.3g}",
         rows=rows,
     )
-
-
-CLAIM = Claim(
-    name="sparse-majority-mistakes",
-    says="Majorities of few concepts predict with at most c·d mistakes; here c(1/8) = 7.2.",
-    source="[P], Lemma E.9 (lem:online_majority), after [HLM21]; constants of our proof",
-    setting="ten structured and twenty random classes, two adaptive adversaries (quick: 7 and 4)",
-    judged="a mistake above c·d or a vote above m refutes it; no run confirms it",
-    measure=measure,
-)

@@ -1,6 +1,6 @@
 """Theorem 2.5 (thm:abovethreshold): AboveThreshold answers near its threshold."""
 
-from littlestone.claims.core import Claim, Finding, Progress, Verdict
+from littlestone.claims.core import Finding, Progress, Verdict, claimed
 from littlestone.claims.measuring import chance_of_as_many, too_many
 from littlestone.claims.rows import Row, column, tabulate
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
@@ -11,7 +11,13 @@ EPSILON, FAILURE = 0.5, 0.05
 QUICK, FULL = (10**3, 10**5), (10**3, 10**5, 10**7)
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="AboveThreshold answers within O((ln T + ln 1/beta)/epsilon) of its threshold.",
+    source="Theorem 2.5 (thm:abovethreshold), in the one-sided form of count_above_threshold.md",
+    setting="epsilon = 0.5, beta = 0.05, T up to 10^7, a one in every hundredth round",
+    judged="refuted if as many answers outside our (smaller) error had a chance below 1e-9",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """A one in every hundredth round; the answer must come within both errors."""
     sizes, runs = (FULL, 2000) if full else (QUICK, 200)
     rows = tabulate(sizes, lambda rounds: measured(rounds, runs, rng), progress)
@@ -50,13 +56,3 @@ def _error(recipe: CountAboveThreshold, rounds: int, rng: Randomness) -> int:
     fired = recipe.start(rng=rng).observe_block(range(0, rounds, 100), rounds)
     count = rounds // 100 if fired is None else fired // 100 + 1
     return count - recipe.threshold
-
-
-CLAIM = Claim(
-    name="above-threshold-error",
-    says="AboveThreshold answers within O((ln T + ln 1/beta)/epsilon) of its threshold.",
-    source="Theorem 2.5 (thm:abovethreshold), in the one-sided form of count_above_threshold.md",
-    setting="epsilon = 0.5, beta = 0.05, T up to 10^7, a one in every hundredth round",
-    judged="refuted if as many answers outside our (smaller) error had a chance below 1e-9",
-    measure=measure,
-)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from littlestone.claims.core import Claim, Finding, Progress, Verdict
+from littlestone.claims.core import Finding, Progress, Verdict, claimed
 from littlestone.claims.measuring import chance_of_as_many, too_many
 from littlestone.claims.rows import Row, column, tabulate
 from littlestone.randomness import Randomness
@@ -13,7 +13,13 @@ QUICK = ((64, 4), (64, 8), (256, 16))
 FULL = (*QUICK, (1024, 4), (4096, 12), (65_536, 24))
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="With m >= 2n draws, more than half of k cells are hit except with probability (2/e)^k.",
+    source="Lemma A.14 (lem:coupon)",
+    setting="up to 65,536 bins and 24 cells",
+    judged="refuted if so many failures had a chance below 1e-9",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Count how often half of the cells stay empty, against the lemma's probability."""
     sizes, trials = (FULL, 4000) if full else (QUICK, 1000)
     rows = tabulate(sizes, lambda size: measured(*size, trials, rng), progress)
@@ -44,13 +50,3 @@ def measured(bins: int, cells: int, trials: int, rng: Randomness) -> Row:
 def _half_is_missed(bins: int, cells: int, rng: Randomness) -> bool:
     drawn = rng.below_many(bins, 2 * bins)
     return 2 * len(np.unique(drawn[drawn < cells])) <= cells
-
-
-CLAIM = Claim(
-    name="coupon-collector",
-    says="With m >= 2n draws, more than half of k cells are hit except with probability (2/e)^k.",
-    source="Lemma A.14 (lem:coupon)",
-    setting="up to 65,536 bins and 24 cells",
-    judged="refuted if so many failures had a chance below 1e-9",
-    measure=measure,
-)

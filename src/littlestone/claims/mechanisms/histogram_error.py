@@ -1,6 +1,6 @@
 """Theorem 2.6 (thm:histogram): the private histogram's error has a bound that never fails."""
 
-from littlestone.claims.core import Claim, Finding, Progress, Verdict
+from littlestone.claims.core import Finding, Progress, Verdict, claimed
 from littlestone.claims.rows import Row, tabulate
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.randomness import Randomness
@@ -9,7 +9,13 @@ from littlestone.theory.histogram_bounds import paper_error_upper_bound
 BUDGETS = ((0.1, 1e-6), (0.5, 1e-6), (1.0, 1e-6), (1.0, 1e-9))
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="sup |noisy count - count| <= 8 ln(8/delta)/epsilon with probability 1.",
+    source="Theorem 2.6 (thm:histogram)",
+    setting="neighbours by replacement, four budgets, 200,000 keys (quick: 20,000)",
+    judged="exact: one larger error, or a bound of ours above the paper's, refutes it",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Release many keys of every count around the threshold; one larger error refutes."""
     keys = 200_000 if full else 20_000
     rows = tabulate(BUDGETS, lambda budget: measured(*budget, keys, rng), progress)
@@ -34,13 +40,3 @@ def measured(epsilon: float, delta: float, keys: int, rng: Randomness) -> Row:
         "allowed": recipe.error_bound,
         "paper allows": paper_error_upper_bound(epsilon=epsilon, delta=delta),
     }
-
-
-CLAIM = Claim(
-    name="histogram-error",
-    says="sup |noisy count - count| <= 8 ln(8/delta)/epsilon with probability 1.",
-    source="Theorem 2.6 (thm:histogram)",
-    setting="neighbours by replacement, four budgets, 200,000 keys (quick: 20,000)",
-    judged="exact: one larger error, or a bound of ours above the paper's, refutes it",
-    measure=measure,
-)

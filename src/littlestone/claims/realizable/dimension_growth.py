@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
-from littlestone.claims.measuring import mistakes_of
+from littlestone.claims.core import Finding, Picture, Progress, Verdict, claimed
+from littlestone.claims.measuring import forced_mistakes
 from littlestone.claims.rows import Row, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest.recipe import LazyForest
@@ -17,7 +16,13 @@ FOREST = (2, 6, 8)
 MAJORITY = (2, 6, 16, 64, 1024, 2**14, 2**20 - 1)
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="The forest's cost is doubly exponential in d; for finite classes polylog |H| suffices.",
+    source="Theorem 3.1 against PrivateMajority (beyond the paper)",
+    setting="thresholds, T = 10^6, forest d = 1, 2, 3, majority d = 1 .. 20 (quick: smaller)",
+    judged="refuted if the majority's mistakes grow faster than the forest's from d = 1 to 2",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Mistakes of both learners on thresholds of growing dimension."""
     rounds, runs = (10**6, 10) if full else (10**5, 2)
     forest, majority = (FOREST, MAJORITY) if full else (FOREST[:2], MAJORITY[:5])
@@ -59,22 +64,10 @@ def measured(kind: str, size: int, rounds: int, runs: int, rng: Randomness) -> R
     concepts = Thresholds(size)
     build: Any = LazyForest.calibrated if kind == "lazy forest" else PrivateMajority
     learner = build(concepts=concepts, rounds=rounds, epsilon=EPSILON, delta=DELTA)
-    found = mistakes_of(
-        learner, MistakeForcing(concepts=concepts), rounds=rounds, runs=runs, rng=rng
-    )
+    found = forced_mistakes(learner, runs=runs, rng=rng)
     return {
         "learner": kind,
         "class": repr(concepts),
         "dimension": concepts.littlestone_dimension,
         "mean mistakes": sum(found) / runs,
     }
-
-
-CLAIM = Claim(
-    name="dimension-growth",
-    says="The forest's cost is doubly exponential in d; for finite classes polylog |H| suffices.",
-    source="Theorem 3.1 against PrivateMajority (beyond the paper)",
-    setting="thresholds, T = 10^6, forest d = 1, 2, 3, majority d = 1 .. 20 (quick: smaller)",
-    judged="refuted if the majority's mistakes grow faster than the forest's from d = 1 to 2",
-    measure=measure,
-)

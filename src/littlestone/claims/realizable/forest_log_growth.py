@@ -2,9 +2,8 @@
 
 import math
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
-from littlestone.claims.measuring import FALSE_REFUTATION, line, mistakes_of
+from littlestone.claims.core import Finding, Picture, Progress, Series, Verdict, claimed
+from littlestone.claims.measuring import FALSE_REFUTATION, forced_mistakes, line
 from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest.recipe import LazyForest
@@ -18,7 +17,13 @@ QUICK = (10**3, 10**4, 10**5, 10**6)
 FULL = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9)
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="The lazy forest makes O_d(log T) mistakes against an adaptive adversary.",
+    source="Theorem 3.1 (thm:realizable2), shape in T at d = 1",
+    setting="Thresholds(2), epsilon = 1, delta = 1e-6, T = 10^3 .. 10^9 (quick: 10^6)",
+    judged="no run may exceed the proved bound, affine in ln T, at failure probability 1e-9",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Every run must stay below the proved bound, which is affine in ln T."""
     sizes = FULL if full else QUICK
     rows = tabulate(sizes, lambda rounds: measured(rounds, len(sizes), rng), progress)
@@ -54,9 +59,7 @@ def measured(rounds: int, sizes: int, rng: Randomness) -> Row:
     """Mistakes in several games of one length, beside the bounds on them."""
     runs = 5 if rounds >= 10**9 else 20
     learner = LazyForest.calibrated(concepts=CONCEPTS, rounds=rounds, epsilon=EPSILON, delta=DELTA)
-    found = mistakes_of(
-        learner, MistakeForcing(concepts=CONCEPTS), rounds=rounds, runs=runs, rng=rng
-    )
+    found = forced_mistakes(learner, runs=runs, rng=rng)
     return {
         "rounds": rounds,
         "runs": runs,
@@ -68,13 +71,3 @@ def measured(rounds: int, sizes: int, rng: Randomness) -> Row:
         "bound, 95 %": learner.mistake_bound(failure_probability=0.05),
         "floor": points_floor(rounds=rounds, epsilon=EPSILON, delta=DELTA),
     }
-
-
-CLAIM = Claim(
-    name="forest-log-growth",
-    says="The lazy forest makes O_d(log T) mistakes against an adaptive adversary.",
-    source="Theorem 3.1 (thm:realizable2), shape in T at d = 1",
-    setting="Thresholds(2), epsilon = 1, delta = 1e-6, T = 10^3 .. 10^9 (quick: 10^6)",
-    judged="no run may exceed the proved bound, affine in ln T, at failure probability 1e-9",
-    measure=measure,
-)

@@ -1,8 +1,7 @@
 """[GL21, Theorem 4.2] (shape in T): fresh copies pay about the root of T."""
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
-from littlestone.claims.measuring import mistakes_of, power
+from littlestone.claims.core import Finding, Picture, Progress, Series, Verdict, claimed
+from littlestone.claims.measuring import forced_mistakes, power
 from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
@@ -16,7 +15,14 @@ QUICK, FULL = (50, 100, 200), (100, 200, 400, 800, 1600)
 QUICK_COMPUTED, FULL_COMPUTED = (10**2, 10**3, 10**4), (10**3, 10**4, 10**5)
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="A fresh eager forest in every round survives adaptive adversaries at a price of √T.",
+    source="[GL21, Theorem 4.2], quoted in the paper's Section 3",
+    setting="Thresholds(2); run at epsilon = 400, T up to 1600 (quick: 200); trees computed at "
+    "epsilon = 1, T up to 10^5",
+    judged="refuted if mistakes per tree vary threefold or the trees' exponent leaves 0.45 .. 0.65",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Measured: mistakes in proportion to the trees. Computed: trees like a power of T."""
     sizes, runs = (FULL, 5) if full else (QUICK, 3)
     computed = FULL_COMPUTED if full else QUICK_COMPUTED
@@ -50,9 +56,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
 def measured(rounds: int, runs: int, rng: Randomness) -> Row:
     """Mistakes of a learner that is small enough to be run."""
     learner = _learner(LARGE_EPSILON, LARGE_DELTA, rounds)
-    found = mistakes_of(
-        learner, MistakeForcing(concepts=CONCEPTS), rounds=rounds, runs=runs, rng=rng
-    )
+    found = forced_mistakes(learner, runs=runs, rng=rng)
     return _row(LARGE_EPSILON, rounds, learner, sum(found) / runs)
 
 
@@ -68,14 +72,3 @@ def _row(epsilon: float, rounds: int, learner: FreshCopies, mean: float | None) 
         "mean mistakes": "not run" if mean is None else mean,
         "mistakes per tree": "" if mean is None else mean / learner.plan.trees,
     }
-
-
-CLAIM = Claim(
-    name="fresh-copies-root-growth",
-    says="A fresh eager forest in every round survives adaptive adversaries at a price of √T.",
-    source="[GL21, Theorem 4.2], quoted in the paper's Section 3",
-    setting="Thresholds(2); run at epsilon = 400, T up to 1600 (quick: 200); trees computed at "
-    "epsilon = 1, T up to 10^5",
-    judged="refuted if mistakes per tree vary threefold or the trees' exponent leaves 0.45 .. 0.65",
-    measure=measure,
-)

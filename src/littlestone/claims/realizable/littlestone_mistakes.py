@@ -2,7 +2,7 @@
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.shattered_tree import ShatteredTree
-from littlestone.claims.core import Claim, Finding, Progress, Verdict
+from littlestone.claims.core import Finding, Progress, Verdict, claimed
 from littlestone.claims.rows import Row, tabulate
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.intervals import Intervals
@@ -51,7 +51,13 @@ def measured(concepts: ConceptClass, rng: Randomness) -> Row:
     return {"class": repr(concepts), "predicted": predicted(concepts), **found}
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="The standard optimal algorithm errs exactly Ld(H) times against the worst adversary.",
+    source="[L88], quoted in the paper's Section 2",
+    setting="ten classes with dimensions 1 to 40 (quick: six classes)",
+    judged="exact; a single differing count refutes it",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Compare on every class; a single differing count refutes the claim."""
     rows = tabulate(FULL if full else QUICK, lambda concepts: measured(concepts, rng), progress)
     agree = all(row["predicted"] == row["shattered tree"] == row["mistake forcing"] for row in rows)
@@ -60,13 +66,3 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
         summary=f"equal on all {len(rows)} classes" if agree else "a count differs",
         rows=rows,
     )
-
-
-CLAIM = Claim(
-    name="littlestone-mistakes",
-    says="The standard optimal algorithm errs exactly Ld(H) times against the worst adversary.",
-    source="[L88], quoted in the paper's Section 2",
-    setting="ten classes with dimensions 1 to 40 (quick: six classes)",
-    judged="exact; a single differing count refutes it",
-    measure=measure,
-)

@@ -2,9 +2,8 @@
 
 import math
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Series, Verdict
-from littlestone.claims.measuring import FALSE_REFUTATION, line, mistakes_of, power
+from littlestone.claims.core import Finding, Picture, Progress, Series, Verdict, claimed
+from littlestone.claims.measuring import FALSE_REFUTATION, forced_mistakes, line, power
 from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest.recipe import LazyForest
@@ -17,7 +16,13 @@ DELTAS = (1e-3, 1e-5, 1e-7, 1e-9, 1e-12)
 BUDGETS = (*((epsilon, 1e-6) for epsilon in EPSILONS), *((1.0, delta) for delta in DELTAS))
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="The lazy forest's mistakes are O_d((log T + log 1/delta)/epsilon).",
+    source="Theorem 3.1 (thm:realizable2), shape in epsilon and delta at d = 1",
+    setting="Thresholds(2), T = 10^5, epsilon 0.1 .. 2, delta 1e-3 .. 1e-12",
+    judged="no run may exceed the proved bound at failure probability 1e-9; exponents reported",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Every run below the proved bound; the exponents are reported."""
     runs = 50 if full else 10
     rows = tabulate(BUDGETS, lambda budget: measured(*budget, runs, rng), progress)
@@ -53,9 +58,7 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
 def measured(epsilon: float, delta: float, runs: int, rng: Randomness) -> Row:
     """Mistakes with one budget, beside the bound on all runs of all budgets."""
     learner = LazyForest.calibrated(concepts=CONCEPTS, rounds=ROUNDS, epsilon=epsilon, delta=delta)
-    found = mistakes_of(
-        learner, MistakeForcing(concepts=CONCEPTS), rounds=ROUNDS, runs=runs, rng=rng
-    )
+    found = forced_mistakes(learner, runs=runs, rng=rng)
     share = FALSE_REFUTATION / len(BUDGETS) / runs
     return {
         "epsilon": epsilon,
@@ -64,13 +67,3 @@ def measured(epsilon: float, delta: float, runs: int, rng: Randomness) -> Row:
         "largest": max(found),
         "bound, all runs": learner.mistake_bound(failure_probability=share),
     }
-
-
-CLAIM = Claim(
-    name="privacy-parameters",
-    says="The lazy forest's mistakes are O_d((log T + log 1/delta)/epsilon).",
-    source="Theorem 3.1 (thm:realizable2), shape in epsilon and delta at d = 1",
-    setting="Thresholds(2), T = 10^5, epsilon 0.1 .. 2, delta 1e-3 .. 1e-12",
-    judged="no run may exceed the proved bound at failure probability 1e-9; exponents reported",
-    measure=measure,
-)

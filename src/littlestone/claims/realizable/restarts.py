@@ -6,7 +6,7 @@ from statistics import fmean, variance
 from typing import Any
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.claims.core import Claim, Finding, Progress, Verdict
+from littlestone.claims.core import Finding, Progress, Verdict, claimed
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.randomness import Randomness
@@ -17,7 +17,13 @@ ROUNDS = 20_000
 STANDARD_ERRORS = 6.0
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="Expected mistakes with restarts are at most those of one copy over (1 - beta).",
+    source="GUARANTEES.md, F3 (beyond the paper, which halts)",
+    setting="LazyForest on Thresholds(6) with list thresholds twice the planned ones, T = 20,000",
+    judged="refuted beyond six standard errors",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Mistakes of whole runs against those of single copies, halted ones included."""
     runs = 400 if full else 40
     planned = LazyForest.calibrated(concepts=CONCEPTS, rounds=ROUNDS, epsilon=1.0, delta=1e-6)
@@ -71,13 +77,3 @@ def _game(learner: LazyForest, rng: Randomness) -> tuple[int, bool]:
         if run.status.startswith("halted"):
             return mistakes, True
     return mistakes, False
-
-
-CLAIM = Claim(
-    name="restarts",
-    says="Expected mistakes with restarts are at most those of one copy over (1 - beta).",
-    source="GUARANTEES.md, F3 (beyond the paper, which halts)",
-    setting="LazyForest on Thresholds(6) with list thresholds twice the planned ones, T = 20,000",
-    judged="refuted beyond six standard errors",
-    measure=measure,
-)

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from littlestone.claims.core import Claim, Finding, Progress, Verdict
+from littlestone.claims.core import Finding, Progress, Verdict, claimed
 from littlestone.claims.measuring import chance_of_as_many, too_many
 from littlestone.claims.rows import Row, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -23,7 +23,14 @@ FAILURE = 0.01
 QUICK, FULL = (2**18, 2**20), (2**18, 2**20, 2**22)
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="After Update, (M/2 - r1)^2/(6N) - r2 pairs collide or agree on one hypothesis, for "
+    "every concept that fits.",
+    source="Lemma B.1 (lem:update)",
+    setting="layer 0 of Thresholds(6), all pairs collided, 2^18 to 2^22 slots (quick: 2^20)",
+    judged="refuted if so many runs below the promise had a chance below 1e-9",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Collide every pair of layer 0, update, and count pairs as the lemma does, for every f."""
     sizes, runs = (FULL, 100) if full else (QUICK, 10)
     rows = tabulate(sizes, lambda slots: measured(slots, runs, rng), progress)
@@ -95,14 +102,3 @@ def _survivors(kinds: list[Child], counts: list[int], concept: Hypothesis) -> in
         else:
             agree[first] += count
     return max(collide, max(agree.values(), default=0))
-
-
-CLAIM = Claim(
-    name="update-lemma",
-    says="After Update, (M/2 - r1)^2/(6N) - r2 pairs collide or agree on one hypothesis, for "
-    "every concept that fits.",
-    source="Lemma B.1 (lem:update)",
-    setting="layer 0 of Thresholds(6), all pairs collided, 2^18 to 2^22 slots (quick: 2^20)",
-    judged="refuted if so many runs below the promise had a chance below 1e-9",
-    measure=measure,
-)

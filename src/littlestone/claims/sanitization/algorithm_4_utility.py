@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
+from littlestone.claims.core import Finding, Picture, Progress, Verdict, claimed
 from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many
 from littlestone.claims.rows import Row, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -35,7 +35,15 @@ def measured(recipe: AgnosticEmpirical, generator: np.random.Generator, rng: Ran
     return float((errors - least) / recipe.size)
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="Algorithm 4 errs on at most 5α more of the data than the best concept.",
+    source="[P], Claim D.6 (cla:empirical_utility)",
+    setting=f"{CONCEPTS!r}, a fifth of the labels flipped, ε ≤ 1 by exact accounting, "
+    f"2,000 to 512,000 examples (quick: 32,000); {FULL_RUNS} runs each (quick: {QUICK_RUNS})",
+    judged=f"α is the smallest that the proof allows with probability {1 - FAILURE:g}; refuted if "
+    f"more runs exceed 5α than chance allows",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Excess errors beside 5α and beside the sharper bound of this library."""
     sizes, runs = (FULL, FULL_RUNS) if full else (QUICK, QUICK_RUNS)
     generator = rng.generator()
@@ -80,15 +88,3 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
             )
         ],
     )
-
-
-CLAIM = Claim(
-    name="algorithm-4-utility",
-    says="Algorithm 4 errs on at most 5α more of the data than the best concept.",
-    source="[P], Claim D.6 (cla:empirical_utility)",
-    setting=f"{CONCEPTS!r}, a fifth of the labels flipped, ε ≤ 1 by exact accounting, "
-    f"2,000 to 512,000 examples (quick: 32,000); {FULL_RUNS} runs each (quick: {QUICK_RUNS})",
-    judged=f"α is the smallest that the proof allows with probability {1 - FAILURE:g}; refuted if "
-    f"more runs exceed 5α than chance allows",
-    measure=measure,
-)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
+from littlestone.claims.core import Finding, Picture, Progress, Verdict, claimed
 from littlestone.claims.rows import Row, curves, tabulate
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.randomness import Randomness
@@ -33,7 +33,13 @@ def most_objections(
         count += 1
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="Objections by at least g to exponential weights over X number at most ln|X|/(2g²).",
+    source="[P], Lemma D.8 (lem:gen), finite domain",
+    setting=f"{CONCEPTS} random concepts on {POINTS} points; g from 0.3 to 0.0125 (quick: 0.05)",
+    judged="refuted by a single count above the bound",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Two kinds of data against two kinds of objections, for smaller and smaller gaps."""
     generator = rng.generator()
     queries = queries_of(FiniteClass(generator.integers(2, size=(CONCEPTS, POINTS))))
@@ -71,13 +77,3 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
             )
         ],
     )
-
-
-CLAIM = Claim(
-    name="generator-rounds",
-    says="Objections by at least g to exponential weights over X number at most ln|X|/(2g²).",
-    source="[P], Lemma D.8 (lem:gen), finite domain",
-    setting=f"{CONCEPTS} random concepts on {POINTS} points; g from 0.3 to 0.0125 (quick: 0.05)",
-    judged="refuted by a single count above the bound",
-    measure=measure,
-)

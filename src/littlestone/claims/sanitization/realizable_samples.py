@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
+from littlestone.claims.core import Finding, Picture, Progress, Verdict, claimed
 from littlestone.claims.measuring import FALSE_REFUTATION, power
 from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -17,7 +17,14 @@ FULL = tuple(1 << power for power in range(17, 25))
 EXPONENTS = (1.3, 1.75)
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="A realizable sanitizer with error α needs of order 1/α^1.5 examples (ε, class fixed).",
+    source="[P], Theorem E.5 (thm:realizable_sanitizer)",
+    setting="128 thresholds, ε = 1, δ = 1e-6; 2^17 to 2^24 examples (quick: 2^21)",
+    judged=f"refuted if a share above the bound is missed, an empty concept is flagged, or the "
+    f"bound's exponent of n(α) lies outside -{EXPONENTS[1]} … -{EXPONENTS[0]}; no fit confirms it",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """The largest share that goes unflagged, beside the bound, for more and more examples."""
     sizes, generator = FULL if full else QUICK, rng.generator()
     rows = tabulate(sizes, lambda size: measured(size, generator, rng), progress)
@@ -79,14 +86,3 @@ def measured(size: int, generator: np.random.Generator, rng: Randomness) -> Row:
             size=size, failure_probability=FALSE_REFUTATION
         ),
     }
-
-
-CLAIM = Claim(
-    name="realizable-samples",
-    says="A realizable sanitizer with error α needs of order 1/α^1.5 examples (ε, class fixed).",
-    source="[P], Theorem E.5 (thm:realizable_sanitizer)",
-    setting="128 thresholds, ε = 1, δ = 1e-6; 2^17 to 2^24 examples (quick: 2^21)",
-    judged=f"refuted if a share above the bound is missed, an empty concept is flagged, or the "
-    f"bound's exponent of n(α) lies outside -{EXPONENTS[1]} … -{EXPONENTS[0]}; no fit confirms it",
-    measure=measure,
-)

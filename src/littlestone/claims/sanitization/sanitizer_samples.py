@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
+from littlestone.claims.core import Finding, Picture, Progress, Verdict, claimed
 from littlestone.claims.measuring import FALSE_REFUTATION, power
 from littlestone.claims.rows import Row, column, curves, tabulate
 from littlestone.concepts.classes.finite import FiniteClass
@@ -17,7 +17,15 @@ RUNS = 3
 EXPONENTS = (1.6, 2.4)
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="A sanitizer with error α needs of order 1/α² examples (ε, class fixed).",
+    source="[P], Theorem 4.2 (thm:sanitizer)",
+    setting=f"{CONCEPTS} random concepts on {POINTS} points, ε = 1, δ = 1e-6; 2^15 to 2^22 "
+    f"examples (quick: 2^19), {RUNS} runs each",
+    judged=f"refuted if an error exceeds its bound or a fitted exponent of n(α) lies outside "
+    f"-{EXPONENTS[1]} … -{EXPONENTS[0]}; a fit confirms no order",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """The largest error over all concepts, beside the bound, for more and more examples."""
     sizes, generator = FULL if full else QUICK, rng.generator()
     concepts = FiniteClass(generator.integers(2, size=(CONCEPTS, POINTS)))
@@ -64,15 +72,3 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
             )
         ],
     )
-
-
-CLAIM = Claim(
-    name="sanitizer-samples",
-    says="A sanitizer with error α needs of order 1/α² examples (ε, class fixed).",
-    source="[P], Theorem 4.2 (thm:sanitizer)",
-    setting=f"{CONCEPTS} random concepts on {POINTS} points, ε = 1, δ = 1e-6; 2^15 to 2^22 "
-    f"examples (quick: 2^19), {RUNS} runs each",
-    judged=f"refuted if an error exceeds its bound or a fitted exponent of n(α) lies outside "
-    f"-{EXPONENTS[1]} … -{EXPONENTS[0]}; a fit confirms no order",
-    measure=measure,
-)

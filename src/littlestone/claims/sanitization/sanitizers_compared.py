@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.claims.core import Claim, Finding, Picture, Progress, Verdict
+from littlestone.claims.core import Finding, Picture, Progress, Verdict, claimed
 from littlestone.claims.measuring import FALSE_REFUTATION
 from littlestone.claims.rows import Row, curves, tabulate
 from littlestone.concepts.classes.points import Points
@@ -66,7 +66,15 @@ def largest_error(
     return float(np.abs(found - truth).max())
 
 
-def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
+@claimed(
+    says="Where a class has structure, the specialised sanitizer beats the generic one by far.",
+    source="this library: HistogramSanitizer and TreeSanitizer beside [P], Theorem 4.2",
+    setting=f"{CELLS} cells, log-normal delays, ε = 1, δ = 1e-6; 10^3 to 10^6 examples, "
+    f"{RUNS} runs each",
+    judged=f"refuted if an error exceeds its bound, or either is better by less than a factor of "
+    f"{MARGIN:g} at 10^5 examples",
+)
+def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Delays of a realistic shape, sanitized by every sanitizer that fits."""
     generator = rng.generator()
 
@@ -112,15 +120,3 @@ def measure(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
             )
         ],
     )
-
-
-CLAIM = Claim(
-    name="sanitizers-compared",
-    says="Where a class has structure, the specialised sanitizer beats the generic one by far.",
-    source="this library: HistogramSanitizer and TreeSanitizer beside [P], Theorem 4.2",
-    setting=f"{CELLS} cells, log-normal delays, ε = 1, δ = 1e-6; 10^3 to 10^6 examples, "
-    f"{RUNS} runs each",
-    judged=f"refuted if an error exceeds its bound, or either is better by less than a factor of "
-    f"{MARGIN:g} at 10^5 examples",
-    measure=measure,
-)
