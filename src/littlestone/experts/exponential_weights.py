@@ -2,20 +2,16 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
 from typing import ClassVar
 
 from littlestone import require
 from littlestone.experts.batches import Batches
-from littlestone.experts.run import ExpertsRun
-from littlestone.experts.selection import check_sizes, selection, table_error, zcdp_budget
-from littlestone.mechanisms.incremental_selection import (
-    GrowingScores,
-    IncrementalSelection,
-    IncrementalSelectionRun,
-)
+from littlestone.experts.drawing_recipe import DrawingRecipe
+from littlestone.experts.selection import table_error, zcdp_budget
+from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
@@ -25,7 +21,7 @@ _EVERY_ROUND = Batches()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExponentialWeights:
+class ExponentialWeights(DrawingRecipe):
     """Play expert i with probability proportional to exp(-rate * total loss of i), drawn afresh.
 
     In the role of [JT14], with the accounting of zCDP. Losses are whole numbers from 0 to
@@ -53,8 +49,6 @@ class ExponentialWeights:
     20900.0
     """
 
-    experts: int
-    rounds: int
     epsilon: float
     delta: float
     loss_scale: int = 1
@@ -64,24 +58,16 @@ class ExponentialWeights:
     rate: float = field(init=False)
     """In the exponent, for losses between 0 and 1."""
     _draws: int = field(init=False, repr=False, compare=False)
-    _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
-    _guarantee: PrivacyGuarantee = field(init=False, repr=False, compare=False)
-
-    prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        check_sizes(experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale)
+        self._check_sizes()
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta)
         # The expert of the first batch depends on nothing, and nothing is drawn after the last.
-        object.__setattr__(self, "_draws", self.batches.count(self.rounds) - 1)
-        object.__setattr__(self, "rate", self._affordable_rate())
-        chosen = selection(
-            rate=self.rate, experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale
-        )
-        object.__setattr__(self, "_selection", chosen)
-        object.__setattr__(self, "_guarantee", self._cost())
+        self._settle(_draws=self.batches.count(self.rounds) - 1)
+        self._settle(rate=self._affordable_rate())
+        self._settle(_selection=self._drawing(self.rate))
+        self._settle(_guarantee=self._cost())
 
     def _affordable_rate(self) -> float:
         """The rate without privacy, or the largest that all draws together can afford."""
@@ -106,10 +92,6 @@ class ExponentialWeights:
         """Whether regret is promised against oblivious adversaries only."""
         return not self.batches.single_rounds
 
-    def guarantee(self) -> PrivacyGuarantee:
-        """What all experts played together promise; at most what was asked for."""
-        return self._guarantee
-
     def _cost(self) -> PrivacyGuarantee:
         draw = self._selection
         concentrated = draw.zero_concentrated().times(self._draws).guarantee(delta=self.delta)
@@ -132,17 +114,10 @@ class ExponentialWeights:
         squares = self.batches.sum_of_squares(self.rounds)
         return upwards(math.sqrt(squares * math.log(1 / failure_probability) / 2))
 
-    def for_rounds(self, rounds: int) -> "ExponentialWeights":
-        """Planned anew for another horizon."""
-        return replace(self, rounds=rounds)
-
-    def start(self, *, rng: Randomness) -> ExpertsRun:
-        """A run on losses that are handed over as arrays."""
-        return ExpertsRun(self, rng)
-
-    def strategy(self, totals: GrowingScores, rng: Randomness, /) -> "BatchedStrategy":
-        lengths = self.batches.lengths(self.rounds)
-        return BatchedStrategy(lengths, self._selection.start(totals, rng=rng))
+    def strategy_of(
+        self, drawing: IncrementalSelectionRun, rng: Randomness, /
+    ) -> "BatchedStrategy":
+        return BatchedStrategy(self.batches.lengths(self.rounds), drawing)
 
 
 @dataclass(init=False, eq=False, repr=False)

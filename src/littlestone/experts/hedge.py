@@ -1,15 +1,15 @@
 """Exponential weights without privacy are the baseline."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from littlestone import require
 from littlestone.experts.batches import Batches
+from littlestone.experts.drawing_recipe import DrawingRecipe
 from littlestone.experts.exponential_weights import BatchedStrategy
-from littlestone.experts.run import ExpertsRun
-from littlestone.experts.selection import check_sizes, selection, table_error
-from littlestone.mechanisms.incremental_selection import GrowingScores, IncrementalSelection
+from littlestone.experts.selection import table_error
+from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
 from littlestone.randomness import Randomness
 from littlestone.theory.expert_bounds import hedge_regret_upper_bound
@@ -17,7 +17,7 @@ from littlestone.theory.outwards import upwards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hedge:
+class Hedge(DrawingRecipe):
     """Draw each expert with probability proportional to exp(-rate * total loss) [CL06].
 
     Regret: at most sqrt(T ln N / 2) in expectation, against adaptive adversaries.
@@ -27,24 +27,16 @@ class Hedge:
     1517
     """
 
-    experts: int
-    rounds: int
     loss_scale: int = 1
     rate: float = field(init=False)
-    _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
 
     oblivious_only: ClassVar[bool] = False
     prefix_conditional: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        check_sizes(experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale)
+        self._check_sizes()
         rate = math.sqrt(8 * math.log(max(self.experts, 2)) / self.rounds)
-        object.__setattr__(self, "rate", rate)
-        chosen = selection(
-            rate=rate, experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale
-        )
-        object.__setattr__(self, "_selection", chosen)
+        self._settle(rate=rate, _selection=self._drawing(rate))
 
     def guarantee(self) -> PrivacyGuarantee:
         return NOT_PRIVATE
@@ -60,15 +52,5 @@ class Hedge:
         require.open_probability(failure_probability=failure_probability)
         return upwards(math.sqrt(self.rounds * math.log(1 / failure_probability) / 2))
 
-    def for_rounds(self, rounds: int) -> "Hedge":
-        """Planned anew for another horizon."""
-        return replace(self, rounds=rounds)
-
-    def start(self, *, rng: Randomness) -> ExpertsRun:
-        """A run on losses that are handed over as arrays."""
-        return ExpertsRun(self, rng)
-
-    def strategy(self, totals: GrowingScores, rng: Randomness, /) -> BatchedStrategy:
-        return BatchedStrategy(
-            Batches().lengths(self.rounds), self._selection.start(totals, rng=rng)
-        )
+    def strategy_of(self, drawing: IncrementalSelectionRun, rng: Randomness, /) -> BatchedStrategy:
+        return BatchedStrategy(Batches().lengths(self.rounds), drawing)

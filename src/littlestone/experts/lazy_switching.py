@@ -1,9 +1,8 @@
 """Make a lazy algorithm private by batches of 1/epsilon rounds, as published (oblivious)."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from littlestone.experts.dartboard_plan import DartboardPlan, best_plan
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 
 
@@ -36,15 +35,5 @@ class LazySwitching(ShrinkingDartboard):
     True
     """
 
-    def _best_plan(self) -> DartboardPlan:
-        return best_plan(
-            experts=self.experts,
-            rounds=self.rounds,
-            epsilon=float(self.epsilon),
-            delta=float(self.delta),
-            batch=min(self.rounds, math.ceil(1 / self.epsilon)),
-        )
-
-    def for_rounds(self, rounds: int) -> "LazySwitching":
-        """Planned anew for another horizon."""
-        return replace(self, rounds=rounds, plan=None)
+    def _batch(self) -> int:
+        return min(self.rounds, math.ceil(1 / self.epsilon))

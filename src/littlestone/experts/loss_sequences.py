@@ -1,5 +1,6 @@
 """Losses in experiments come from oblivious sequences, or from one adaptive adversary."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -22,43 +23,46 @@ class LossAdversary(Opponent, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneBetter:
+class _Independent(ABC):
+    """Independent losses, 1 with a probability that differs by at most ``gap`` among experts."""
+
+    experts: int
+    gap: float
+
+    adaptive: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
+        require.integer(experts=self.experts, at_least=2)
+        if not 0 <= self.gap <= 0.5:
+            raise ValueError(f"gap must lie between 0 and 1/2, got gap={self.gap!r}")
+
+    @abstractmethod
+    def chances(self) -> NDArray[np.float64]:
+        """The probability of a loss, for each expert."""
+
+    def start(self, *, rng: Randomness) -> "ObliviousLosses":
+        generator, chances = rng.generator(), self.chances()
+
+        def block(count: int) -> Losses:
+            losses: Losses = (generator.random((count, len(chances))) < chances).astype(np.uint8)
+            return losses
+
+        return ObliviousLosses(block)
+
+
+class OneBetter(_Independent):
     """Independent losses, 1 with probability 1/2, and 1/2 - ``gap`` for expert 0."""
 
-    experts: int
-    gap: float
-
-    adaptive: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(experts=self.experts, at_least=2)
-        if not 0 <= self.gap <= 0.5:
-            raise ValueError(f"gap must lie between 0 and 1/2, got gap={self.gap!r}")
-
-    def start(self, *, rng: Randomness) -> "ObliviousLosses":
-        chances = np.full(self.experts, 0.5)
-        chances[0] -= self.gap
-        return _independent(chances, rng)
+    def chances(self) -> NDArray[np.float64]:
+        return np.array([0.5 - self.gap] + [0.5] * (self.experts - 1))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Graded:
+class Graded(_Independent):
     """Independent losses, 1 with a probability that rises evenly from 1/2 - ``gap`` to 1/2."""
 
-    experts: int
-    gap: float
-
-    adaptive: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(experts=self.experts, at_least=2)
-        if not 0 <= self.gap <= 0.5:
-            raise ValueError(f"gap must lie between 0 and 1/2, got gap={self.gap!r}")
-
-    def start(self, *, rng: Randomness) -> "ObliviousLosses":
-        return _independent(np.linspace(0.5 - self.gap, 0.5, self.experts), rng)
+    def chances(self) -> NDArray[np.float64]:
+        return np.linspace(0.5 - self.gap, 0.5, self.experts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,13 +139,3 @@ class ObliviousLosses:
 
     def played(self, count: int, /) -> None:
         self._next += count
-
-
-def _independent(chances: NDArray[np.float64], rng: Randomness) -> ObliviousLosses:
-    generator = rng.generator()
-
-    def block(count: int) -> Losses:
-        losses: Losses = (generator.random((count, len(chances))) < chances).astype(np.uint8)
-        return losses
-
-    return ObliviousLosses(block)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
@@ -10,14 +10,10 @@ import numpy as np
 from scipy.special import bdtr
 
 from littlestone import require
-from littlestone.experts.run import ExpertsRun
-from littlestone.experts.selection import check_sizes, selection, zcdp_budget
+from littlestone.experts.drawing_recipe import DrawingRecipe
+from littlestone.experts.selection import zcdp_budget
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold, CountAboveThresholdRun
-from littlestone.mechanisms.incremental_selection import (
-    GrowingScores,
-    IncrementalSelection,
-    IncrementalSelectionRun,
-)
+from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
@@ -30,7 +26,7 @@ _SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RealizableExperts:
+class RealizableExperts(DrawingRecipe):
     """Play one expert until a sparse vector notices its losses, then draw by exponential weights.
 
     For streams in which some expert errs at most ``best_loss`` times (zero by default), after
@@ -53,8 +49,6 @@ class RealizableExperts:
     True
     """
 
-    experts: int
-    rounds: int
     epsilon: float
     delta: float
     best_loss: int = 0
@@ -62,16 +56,12 @@ class RealizableExperts:
     phases: int = field(init=False)
     rate: float = field(init=False)
     monitor: CountAboveThreshold = field(init=False)
-    _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
-    _guarantee: PrivacyGuarantee = field(init=False, repr=False, compare=False)
 
     loss_scale: ClassVar[int] = 1
     oblivious_only: ClassVar[bool] = True
-    prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        check_sizes(experts=self.experts, rounds=self.rounds, loss_scale=1)
+        self._check_sizes()
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta, failure_probability=self.failure_probability)
         require.integer(best_loss=self.best_loss, at_least=0)
@@ -83,15 +73,9 @@ class RealizableExperts:
             _early(self.rounds, watching, self.failure_probability / 4)
         )
         monitor = CountAboveThreshold(epsilon=watching, threshold=threshold)
-        drawing = selection(rate=rate, experts=self.experts, rounds=self.rounds, loss_scale=1)
-        for name, value in (
-            ("phases", phases),
-            ("rate", rate),
-            ("monitor", monitor),
-            ("_selection", drawing),
-        ):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "_guarantee", self._cost())
+        drawing = self._drawing(rate)
+        self._settle(phases=phases, rate=rate, monitor=monitor, _selection=drawing)
+        self._settle(_guarantee=self._cost())
 
     def _divided(self, share: float) -> tuple[int, float, float]:
         """Phases, rate and CountAboveThreshold's epsilon if that gets this share of the budget."""
@@ -122,11 +106,8 @@ class RealizableExperts:
         late = _early(phases, watching, self.failure_probability / 4)
         return phases * (math.ceil(_PATIENCE / rate) + math.ceil(early) + late + 1)
 
-    def guarantee(self) -> PrivacyGuarantee:
-        """AboveThreshold once, as its instances see disjoint rounds, and all draws."""
-        return self._guarantee
-
     def _cost(self) -> PrivacyGuarantee:
+        """AboveThreshold once, as its instances see disjoint rounds, and all draws."""
         draws = self._selection.zero_concentrated().times(self.phases - 1)
         return PrivacyGuarantee.rounded_up(
             epsilon=Fraction(self.monitor.epsilon)
@@ -150,16 +131,10 @@ class RealizableExperts:
         require.open_probability(failure_probability=failure_probability)
         return 0.0 if failure_probability >= self.failure_probability else float(self.rounds)
 
-    def for_rounds(self, rounds: int) -> "RealizableExperts":
-        """Planned anew for another horizon."""
-        return replace(self, rounds=rounds)
-
-    def start(self, *, rng: Randomness) -> ExpertsRun:
-        """A run on losses that are handed over as arrays."""
-        return ExpertsRun(self, rng)
-
-    def strategy(self, totals: GrowingScores, rng: Randomness, /) -> "RealizableStrategy":
-        return RealizableStrategy(self, self._selection.start(totals, rng=rng), rng)
+    def strategy_of(
+        self, drawing: IncrementalSelectionRun, rng: Randomness, /
+    ) -> "RealizableStrategy":
+        return RealizableStrategy(self, drawing, rng)
 
 
 @dataclass(init=False, eq=False, repr=False)

@@ -3,18 +3,12 @@
 from fractions import Fraction
 from functools import lru_cache
 
-from littlestone import require
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.incremental_selection import IncrementalSelection
 from littlestone.privacy.rounding import float_at_least, float_at_most
 from littlestone.privacy.zcdp import largest_zero_concentrated
 
 _MOST_FLOOR_BITS = 64
-
-
-def check_sizes(*, experts: int, rounds: int, loss_scale: int) -> None:
-    """Refuse anything that is not a positive whole number."""
-    require.integer(experts=experts, rounds=rounds, loss_scale=loss_scale, at_least=1)
 
 
 @lru_cache(maxsize=256)

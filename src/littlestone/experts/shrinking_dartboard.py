@@ -2,29 +2,25 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from scipy.special import bdtrc
 
 from littlestone import require
 from littlestone.experts.dartboard_plan import DartboardPlan, best_plan
+from littlestone.experts.drawing_recipe import DrawingRecipe
 from littlestone.experts.keep_coin import KeepCoin
-from littlestone.experts.run import ExpertsRun
-from littlestone.experts.selection import check_sizes, selection, table_error
-from littlestone.mechanisms.incremental_selection import (
-    GrowingScores,
-    IncrementalSelection,
-    IncrementalSelectionRun,
-)
+from littlestone.experts.selection import table_error
+from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 from littlestone.theory.outwards import upwards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShrinkingDartboard:
+class ShrinkingDartboard(DrawingRecipe):
     """After a batch with loss L keep the expert with probability (1 - fake) * exp(-rate * L).
 
     Else draw anew by exponential weights, at most ``cap`` times [AFKT23]. The expert of every
@@ -49,32 +45,26 @@ class ShrinkingDartboard:
     True
     """
 
-    experts: int
-    rounds: int
     epsilon: float
     delta: float
     loss_scale: int = 1
     plan: DartboardPlan | None = None
-    _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
-    _guarantee: PrivacyGuarantee = field(init=False, repr=False, compare=False)
 
     oblivious_only: ClassVar[bool] = True
-    prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        check_sizes(experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale)
+        self._check_sizes()
         require.positive(epsilon=self.epsilon)
         require.open_probability(delta=self.delta)
         if self.plan is None:
-            object.__setattr__(self, "plan", self._best_plan())
-        object.__setattr__(self, "_guarantee", self._plan.guarantee(delta=self.delta))
+            self._settle(plan=self._best_plan())
+        self._settle(_guarantee=self._plan.guarantee(delta=self.delta))
         budget = PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
         if not self.guarantee().within(budget):
             raise ValueError(
                 f"plan must cost at most {budget}, got {self.plan} for {self.guarantee()}"
             )
-        object.__setattr__(self, "_selection", self._drawing())
+        self._settle(_selection=self._drawing(self._plan.rate))
 
     def _best_plan(self) -> DartboardPlan:
         return best_plan(
@@ -82,24 +72,17 @@ class ShrinkingDartboard:
             rounds=self.rounds,
             epsilon=float(self.epsilon),
             delta=float(self.delta),
+            batch=self._batch(),
         )
 
-    def _drawing(self) -> IncrementalSelection:
-        return selection(
-            rate=self._plan.rate,
-            experts=self.experts,
-            rounds=self.rounds,
-            loss_scale=self.loss_scale,
-        )
+    def _batch(self) -> int | None:
+        """The length of the batches where it is not planned."""
+        return None
 
     @property
     def _plan(self) -> DartboardPlan:
         assert self.plan is not None
         return self.plan
-
-    def guarantee(self) -> PrivacyGuarantee:
-        """What all experts played together promise; at most what was asked for."""
-        return self._guarantee
 
     def expected_regret_bound(self) -> float:
         """In expectation, against oblivious adversaries; with what cap and weight table add."""
@@ -145,16 +128,14 @@ class ShrinkingDartboard:
         azuma = reach * math.sqrt(self._batches * logarithm / 2)
         return upwards(min(freedman, azuma, self.rounds))
 
-    def for_rounds(self, rounds: int) -> "ShrinkingDartboard":
+    def for_rounds(self, rounds: int) -> Self:
         """Planned anew for another horizon."""
         return replace(self, rounds=rounds, plan=None)
 
-    def start(self, *, rng: Randomness) -> ExpertsRun:
-        """A run on losses that are handed over as arrays."""
-        return ExpertsRun(self, rng)
-
-    def strategy(self, totals: GrowingScores, rng: Randomness, /) -> "DartboardStrategy":
-        return DartboardStrategy(self, self._selection.start(totals, rng=rng), rng)
+    def strategy_of(
+        self, drawing: IncrementalSelectionRun, rng: Randomness, /
+    ) -> "DartboardStrategy":
+        return DartboardStrategy(self, drawing, rng)
 
 
 @dataclass(init=False, eq=False, repr=False)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.experts.exponential_weights import BatchedStrategy, ExponentialWeights
+from littlestone.experts.exponential_weights import BatchedStrategy
 from littlestone.experts.shrinking_dartboard import DartboardStrategy
 from littlestone.learners.engine import Engine
 from littlestone.learners.sanitized_experts.draw import GroupDraw
@@ -105,10 +105,6 @@ class SanitizedExpertsEngine(Engine):
         return self._intervals.points((first - 1) * self._grid + 1, last * self._grid)
 
     def _made(self) -> BatchedStrategy | DartboardStrategy:
-        prediction = self._plan.prediction
         # Strategies ask a drawing for nothing but ``draw`` and ``passed``.
         drawing = cast(IncrementalSelectionRun, self._draw)
-        if isinstance(prediction, ExponentialWeights):
-            lengths = prediction.batches.lengths(prediction.rounds)
-            return BatchedStrategy(lengths, drawing)
-        return DartboardStrategy(prediction, drawing, self._rng)
+        return self._plan.prediction.strategy_of(drawing, self._rng)

@@ -1,0 +1,62 @@
+"""Recipes that draw their experts by exponential weights of the total losses share this much."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+from littlestone import require
+from littlestone.experts.protocols import ExpertsRecipe, Strategy
+from littlestone.experts.run import ExpertsRun
+from littlestone.experts.selection import selection
+from littlestone.mechanisms.incremental_selection import (
+    GrowingScores,
+    IncrementalSelection,
+    IncrementalSelectionRun,
+)
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawingRecipe(ExpertsRecipe, ABC):
+    """Its ``__post_init__`` checks the sizes and settles what follows from them."""
+
+    experts: int
+    rounds: int
+    _selection: IncrementalSelection = field(init=False, repr=False, compare=False)
+    _guarantee: PrivacyGuarantee = field(init=False, repr=False, compare=False)
+
+    prefix_conditional: ClassVar[bool] = True
+
+    @abstractmethod
+    def strategy_of(self, drawing: IncrementalSelectionRun, rng: Randomness, /) -> Strategy:
+        """The strategy, not begun, that draws by ``drawing``."""
+
+    def _check_sizes(self) -> None:
+        require.fields_fit(self)
+        sizes = {"experts": self.experts, "rounds": self.rounds, "loss_scale": self.loss_scale}
+        require.integer(**sizes, at_least=1)
+
+    def _settle(self, **derived: Any) -> None:
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+
+    def _drawing(self, rate: float) -> IncrementalSelection:
+        return selection(
+            rate=rate, experts=self.experts, rounds=self.rounds, loss_scale=self.loss_scale
+        )
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """What all experts played together promise; at most what was asked for."""
+        return self._guarantee
+
+    def for_rounds(self, rounds: int) -> Self:
+        """Planned anew for another horizon."""
+        return replace(self, rounds=rounds)
+
+    def start(self, *, rng: Randomness) -> ExpertsRun:
+        """A run on losses that are handed over as arrays."""
+        return ExpertsRun(self, rng)
+
+    def strategy(self, totals: GrowingScores, rng: Randomness, /) -> Strategy:
+        return self.strategy_of(self._selection.start(totals, rng=rng), rng)
