@@ -13,7 +13,7 @@ import numpy as np
 from littlestone.concepts.protocols import Example
 from littlestone.experts.loss_sequences import LossAdversary, Losses
 from littlestone.experts.protocols import ExpertsRecipe
-from littlestone.game.play import play_out, refuse_mismatch
+from littlestone.game.play import play_out
 from littlestone.game.transcript import Transcript
 from littlestone.randomness import Randomness
 
@@ -36,13 +36,13 @@ def play_experts(
         raise ValueError(
             f"both sides need the same experts and losses 0 or 1, got {recipe!r} and {adversary!r}"
         )
-    refuse_mismatch(recipe, adversary, rounds, even_if_oblivious_only)
     return play_out(
         recipe,
         adversary,
         _LossReferee(recipe.experts),
         rounds=rounds,
         rng=rng,
+        even_if_oblivious_only=even_if_oblivious_only,
         # Blocks pay where the expert stays for several rounds.
         blocks=recipe.oblivious_only,
     )

@@ -71,10 +71,8 @@ def play(
             f"both sides need the same class, got learner.concepts={learner.concepts!r} and "
             f"adversary.concepts={adversary.concepts!r}"
         )
-    player = seated(learner)
-    refuse_mismatch(player, adversary, rounds, even_if_oblivious_only)
     return play_out(
-        player,
+        seated(learner),
         adversary,
         Referee(adversary.concepts, realizable=adversary.realizable),
         rounds=rounds,
@@ -82,11 +80,12 @@ def play(
         peek=peek,
         record=record,
         progress=progress,
+        even_if_oblivious_only=even_if_oblivious_only,
         blocks=blocks,
     )
 
 
-def refuse_mismatch(
+def _refuse_mismatch(
     learner: Player, adversary: Opponent, rounds: int, even_if_oblivious_only: bool
 ) -> None:
     """Refuse a game about which the learner promises nothing."""
@@ -112,9 +111,11 @@ def play_out(
     peek: bool = False,
     record: int = 0,
     progress: Callable[[int], None] | None = None,
+    even_if_oblivious_only: bool = False,
     blocks: bool = True,
 ) -> Transcript:
-    """Play a game that was not refused, with the options of ``play``."""
+    """Play a game of any kind, with the options of ``play``."""
+    _refuse_mismatch(learner, adversary, rounds, even_if_oblivious_only)
     require.integer(record=record, at_least=0)
     # A shared stream would let the adversary's draws reveal the learner's noise.
     learner_rng, adversary_rng = rng.spawn(2)

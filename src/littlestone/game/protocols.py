@@ -19,13 +19,8 @@ class LearnerRun(Protocol):
 
 
 @runtime_checkable
-class BlockRun(Protocol):
+class BlockRun(LearnerRun, Protocol):
     """A run that can take many rounds at once."""
-
-    @property
-    def hypothesis(self) -> Hypothesis: ...
-
-    def observe(self, x: Any, y: Label, /) -> None: ...
 
     def observe_many(self, xs: Any, ys: Any, /) -> int:
         """Take rounds until the published hypothesis changes or the block ends.
@@ -69,10 +64,8 @@ class Attack(Protocol):
 
 
 @runtime_checkable
-class BlockAttack(Protocol):
+class BlockAttack(Attack, Protocol):
     """An attack that can say what it would play for as long as nothing new is published."""
-
-    def choose(self, seen: Hypothesis | None, /) -> Example: ...
 
     def plan(self, seen: Hypothesis | None, most: int, /) -> tuple[Any, Any]:
         """Points and labels of the next rounds (1 to ``most``) while ``seen`` stays newest.

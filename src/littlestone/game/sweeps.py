@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -98,17 +99,6 @@ class Sweep:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Game:
-    """A task: everything a worker needs, its own randomness included."""
-
-    number: int
-    learner: Any
-    adversary: Adversary
-    options: dict[str, Any]
-    randomness: dict[str, Any]
-
-
 def repeat(
     learner: Any,
     adversary: Adversary,
@@ -136,31 +126,26 @@ def repeat(
     (2, 0)
     """
     require.integer(times=times, at_least=1)
-    options = {
-        "rounds": rounds,
-        "peek": peek,
-        "even_if_oblivious_only": even_if_oblivious_only,
-    }
-    tasks = [
-        _Game(
-            number=number,
-            learner=learner,
-            adversary=adversary,
-            options=options,
-            randomness=stream.state(),
-        )
-        for number, stream in enumerate(rng.spawn(times))
-    ]
+    game = partial(
+        play,
+        learner,
+        adversary,
+        rounds=rounds,
+        peek=peek,
+        even_if_oblivious_only=even_if_oblivious_only,
+    )
+    # All that a worker needs, the game's own randomness included.
+    tasks = [(number, game, stream.state()) for number, stream in enumerate(rng.spawn(times))]
     began = time.perf_counter()
     games = workers.each(_played, tasks, progress=progress)
     return Sweep(games=tuple(games), seconds=time.perf_counter() - began)
 
 
-def _played(task: _Game) -> Transcript | Failure:
-    rng = Randomness.from_state(task.randomness)
+def _played(task: tuple[int, Callable[..., Transcript], dict[str, Any]]) -> Transcript | Failure:
+    number, game, randomness = task
     try:
-        return play(task.learner, task.adversary, rng=rng, **task.options)
+        return game(rng=Randomness.from_state(randomness))
     except ValueError:
         raise  # bad arguments are the same for all games
     except Exception as error:
-        return Failure(game=task.number, error=f"{type(error).__name__}: {error}")
+        return Failure(game=number, error=f"{type(error).__name__}: {error}")
