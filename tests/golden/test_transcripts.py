@@ -41,6 +41,7 @@ def recipes(package: ModuleType, duty: str) -> set[str]:
         and hasattr(found, "start")
         and hasattr(found, duty)
         and not getattr(found, "_is_protocol", False)
+        and not inspect.isabstract(found)
     }
 
 

@@ -1,37 +1,28 @@
 """Attack the hypotheses published so far, in turn."""
 
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from dataclasses import dataclass
 
 from littlestone import require
-from littlestone.adversaries.steady_attack import Move, SteadyAttack, filling, standing
-from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, VersionSpace
-from littlestone.randomness import Randomness
+from littlestone.adversaries.steady_attack import Forcing, Move, filling, standing
+from littlestone.concepts.protocols import Example, Hypothesis, VersionSpace
 
 
-@dataclass(frozen=True, slots=True)
-class FrequentKiller:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrequentKiller(Forcing):
     """An adaptive, realizable adversary against learners that publish from a list.
 
     It attacks the newest hypothesis when it appears, and then the last ``memory`` different ones
     in turn, so that a list of candidates is worn down as a whole before its next entry comes up.
     """
 
-    concepts: ConceptClass
-    _: KW_ONLY
     memory: int = 8
-
-    adaptive: ClassVar[bool] = True
-    realizable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.integer(memory=self.memory, at_least=1)
 
-    def start(self, *, rng: Randomness) -> SteadyAttack:
-        del rng  # deterministic
-        space = self.concepts.version_space()
-        return SteadyAttack(self.concepts.domain, _Position(self, space, (), (), 0))
+    def first_position(self) -> "_Position":
+        return _Position(self, self.concepts.version_space(), (), (), 0)
 
 
 @dataclass(frozen=True, slots=True)

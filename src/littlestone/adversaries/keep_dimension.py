@@ -1,17 +1,13 @@
 """Force mistakes, each at a new point as long as that costs no dimension."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import ClassVar
 
-from littlestone import require
-from littlestone.adversaries.spreading import Rules, Spreading
-from littlestone.adversaries.steady_attack import SteadyAttack
-from littlestone.concepts.protocols import ConceptClass
-from littlestone.randomness import Randomness
+from littlestone.adversaries.spreading import Spreading, SpreadingForcing
 
 
 @dataclass(frozen=True, slots=True)
-class KeepDimension:
+class KeepDimension(SpreadingForcing):
     """An adaptive, realizable adversary that stays as high in the mistake tree as it can.
 
     It spends concepts, but dimension only when every mistake of the newest known hypothesis costs
@@ -19,19 +15,8 @@ class KeepDimension:
     rather than go down. It repeats each new one once, to see the answer before it goes on.
     """
 
-    concepts: ConceptClass
-    _: KW_ONLY
-    different_points: int = 512
+    sparing: ClassVar[bool] = True
 
-    adaptive: ClassVar[bool] = True
-    realizable: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(different_points=self.different_points, at_least=1)
-
-    def start(self, *, rng: Randomness) -> SteadyAttack:
-        del rng  # deterministic
+    def first_position(self) -> Spreading:
         self.concepts.version_space().standard_optimal()  # refuses if dimensions are not known
-        rules = Rules(self.concepts, self.different_points, sparing=True)
-        return SteadyAttack(self.concepts.domain, Spreading.at_start(rules))
+        return Spreading.at_start(self)

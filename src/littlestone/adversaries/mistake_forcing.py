@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Final
+from typing import Final
 
-from littlestone.adversaries.steady_attack import Move, SteadyAttack, filling, standing
+from littlestone.adversaries.steady_attack import Forcing, Move, filling, standing
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, VersionSpace
-from littlestone.randomness import Randomness
 
 _MOVES_REMEMBERED: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
-class MistakeForcing:
+class MistakeForcing(Forcing):
     """An adaptive, realizable adversary: the greedy one.
 
     It plays an example on which the newest known hypothesis errs and which keeps the version space
@@ -21,16 +20,8 @@ class MistakeForcing:
     Littlestone-dimension many mistakes.
     """
 
-    concepts: ConceptClass
-
-    adaptive: ClassVar[bool] = True
-    realizable: ClassVar[bool] = True
-
-    def start(self, *, rng: Randomness) -> SteadyAttack:
-        del rng  # deterministic
-        return SteadyAttack(
-            self.concepts.domain, _Position(self.concepts, self.concepts.version_space(), None)
-        )
+    def first_position(self) -> "_Position":
+        return _Position(self.concepts, self.concepts.version_space(), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,13 @@
 """Walk down a shattered tree, always against the published hypothesis."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from littlestone.adversaries.steady_attack import Move, SteadyAttack, filling, standing
+from littlestone.adversaries.steady_attack import Forcing, Move, filling, standing
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, VersionSpace
-from littlestone.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True)
-class ShatteredTree:
+class ShatteredTree(Forcing):
     """An adaptive, realizable adversary: the proof of the lower bound, as a player.
 
     At each vertex it asks for the point there, with the label that the newest known hypothesis
@@ -19,16 +17,10 @@ class ShatteredTree:
     the published hypothesis differ.
     """
 
-    concepts: ConceptClass
-
-    adaptive: ClassVar[bool] = True
-    realizable: ClassVar[bool] = True
-
-    def start(self, *, rng: Randomness) -> SteadyAttack:
-        del rng  # deterministic
+    def first_position(self) -> "_Vertex":
         space = self.concepts.version_space()
         space.standard_optimal()  # refuses here if dimensions are not known
-        return SteadyAttack(self.concepts.domain, _Vertex(self.concepts, space, None))
+        return _Vertex(self.concepts, space, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,28 @@
 """Two adversaries share this position, from which they force mistakes at ever new points."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
+from littlestone import require
 from littlestone.adversaries.corrected import flipped
-from littlestone.adversaries.steady_attack import Move, filling, standing
+from littlestone.adversaries.steady_attack import Forcing, Move, filling, standing
 from littlestone.concepts.keys import KeySet, key_set
-from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, VersionSpace
+from littlestone.concepts.protocols import Example, Hypothesis, VersionSpace
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What stays the same throughout a game."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpreadingForcing(Forcing):
+    """What the two have in common: the rules, which stay the same throughout a game."""
 
-    concepts: ConceptClass
-    different_points: int
+    different_points: int = 512
     """After so many different points the old ones are repeated, if any of them will do."""
-    sparing: bool
+
+    sparing: ClassVar[bool]
     """Whether a new point may cost dimension only when there is no old one to repeat."""
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
+        require.integer(different_points=self.different_points, at_least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,7 @@ class Spreading:
     at every old example on which it errs; None on domains where that has no closed form.
     """
 
-    rules: Rules
+    rules: SpreadingForcing
     space: VersionSpace
     used: KeySet[Example]
     published: Hypothesis
@@ -37,7 +43,7 @@ class Spreading:
     """To be repeated first: the answer to it is not known yet, and going on might be a waste."""
 
     @classmethod
-    def at_start(cls, rules: Rules) -> "Spreading":
+    def at_start(cls, rules: SpreadingForcing) -> "Spreading":
         space = rules.concepts.version_space()
         start, nothing = standing(space, None), KeySet[Example]()
         corrected = flipped(start, [], rules.concepts.domain)

@@ -1,15 +1,17 @@
 """The attack of an adaptive adversary moves from one position to the next."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.adversaries.fitting import fits
 from littlestone.concepts.protocols import ConceptClass, Domain, Example, Hypothesis, VersionSpace
+from littlestone.randomness import Randomness
 
 _FILLERS: Final = 16
 _TRIED: Final = 4096
@@ -90,6 +92,23 @@ class SteadyAttack:
         if isinstance(points, np.ndarray):
             return points[turns], labels[turns]
         return (points * (1 + (at + count) // len(cycle)))[at : at + count], labels[turns]
+
+
+@dataclass(frozen=True, slots=True)
+class Forcing(ABC):
+    """A deterministic, adaptive, realizable adversary; its moves follow from positions."""
+
+    concepts: ConceptClass
+
+    adaptive: ClassVar[bool] = True
+    realizable: ClassVar[bool] = True
+
+    @abstractmethod
+    def first_position(self) -> Position: ...
+
+    def start(self, *, rng: Randomness) -> SteadyAttack:
+        del rng  # deterministic
+        return SteadyAttack(self.concepts.domain, self.first_position())
 
 
 def standing(space: VersionSpace, seen: Hypothesis | None) -> Hypothesis:

@@ -51,6 +51,7 @@ class _Independent(ABC):
         return ObliviousLosses(block)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OneBetter(_Independent):
     """Independent losses, 1 with probability 1/2, and 1/2 - ``gap`` for expert 0."""
 
@@ -58,6 +59,7 @@ class OneBetter(_Independent):
         return np.array([0.5 - self.gap] + [0.5] * (self.experts - 1))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Graded(_Independent):
     """Independent losses, 1 with a probability that rises evenly from 1/2 - ``gap`` to 1/2."""
 
