@@ -9,10 +9,11 @@ import numpy as np
 
 from littlestone import require
 from littlestone.concepts.classes.conjunction_parts import AfterPositive, NoPositive, wrong_points
+from littlestone.concepts.classes.version_spaces import InParts
 from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
 from littlestone.concepts.keys import KeySet
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.protocols import Example, Hypothesis, Tally
 
 _MOST_FEATURES_AT_ONCE = 13  # 3**13 sums of eight bytes
 _MOST_FEATURES_SCANNED = 8
@@ -86,7 +87,8 @@ class Conjunctions:
             yield ConjunctionHypothesis(self.n, term)
 
 
-class ConjunctionVersionSpace:
+@dataclass(frozen=True, slots=True)
+class ConjunctionVersionSpace(InParts):
     """The conjunctions that fit the examples.
 
     The standard optimal prediction is the most specific of them, hence 0 before any positive.
@@ -95,45 +97,19 @@ class ConjunctionVersionSpace:
     of its labels and makes the label at x 0. Before it, label 1 at x leaves the dimension q of
     the largest subcube around x without negatives, and label 0 leaves at least a face of it, of
     dimension q - 1, on which all conjunctions and the empty concept have dimension q.
+    Size and dimension are exact, and exponential searches at worst.
     """
 
-    __slots__ = ("concept_class", "part")
-
-    def __init__(
-        self, concept_class: Conjunctions, part: "NoPositive | AfterPositive | None"
-    ) -> None:
-        self.concept_class = concept_class
-        self.part = part
-
-    @property
-    def is_empty(self) -> bool:
-        return self.part is None
-
-    @property
-    def size(self) -> int:
-        """How many concepts are left; exponential in the number of features at worst."""
-        return 0 if self.part is None else self.part.size
-
-    @property
-    def dimension(self) -> int:
-        """Exact; the search for it is exponential in how many literals it takes."""
-        return -1 if self.part is None else self.part.dimension
-
-    def restrict(self, x: Any, y: Label, /) -> "ConjunctionVersionSpace":
-        point, label = self.concept_class.domain.check(x), require.label(y)
-        if self.part is None:
-            return self
-        part = self.part.restrict(point, label)
-        return self if part is self.part else ConjunctionVersionSpace(self.concept_class, part)
+    concept_class: Conjunctions
+    part: NoPositive | AfterPositive | None
 
     def standard_optimal(self) -> ConjunctionHypothesis:
         return self.consistent()
 
     def consistent(self) -> ConjunctionHypothesis:
         """The most specific conjunction left."""
-        if self.part is None:
-            raise ValueError("the version space is empty: no concept fits the examples")
-        return self.part.most_specific()
+        most_specific: ConjunctionHypothesis = self._some_part().most_specific()
+        return most_specific
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
         """In the order of the points."""
@@ -159,19 +135,6 @@ class ConjunctionVersionSpace:
             if kept > best:
                 best, hardest = kept, (x, y)
         return hardest
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, ConjunctionVersionSpace)
-            and self.part == other.part
-            and self.concept_class == other.concept_class
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.concept_class.n, self.part))
-
-    def __repr__(self) -> str:
-        return f"ConjunctionVersionSpace(n={self.concept_class.n}, {self.part!r})"
 
 
 def _best_sum_at_once(gains: Mapping[Any, int], n: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.version_spaces import Remaining
 from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.hitting import Family, bits, count_hitting, fewest_hitting, minimal
 from littlestone.concepts.hypotheses.weighted import WeightedFeatures
@@ -104,21 +105,23 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
         return FiniteClass.of(self)
 
 
-class DisjunctionVersionSpace:
+@dataclass(frozen=True, slots=True)
+class DisjunctionVersionSpace(Remaining):
     """The sets of at most k features, all from ``features``, that meet every clause.
 
     Equal means equal features and clauses; with few features left, different ones may still have
     the same sets.
     """
 
-    __slots__ = ("clauses", "concept_class", "features")
+    concept_class: MonotoneDisjunctions
+    features: int
+    clauses: Family
 
-    def __init__(self, concept_class: MonotoneDisjunctions, features: int, clauses: Family) -> None:
-        self.concept_class = concept_class
-        # There is one empty version space, so that equal is equal.
-        possible = 0 not in clauses and fewest_hitting(clauses) <= concept_class.k
-        self.features = features if possible else 0
-        self.clauses = clauses if possible else frozenset({0})
+    def __post_init__(self) -> None:
+        if self.is_empty or fewest_hitting(self.clauses) > self.concept_class.k:
+            # There is one empty version space, so that equal is equal.
+            object.__setattr__(self, "features", 0)
+            object.__setattr__(self, "clauses", frozenset({0}))
 
     @property
     def is_empty(self) -> bool:
@@ -163,8 +166,7 @@ class DisjunctionVersionSpace:
 
     def consistent(self) -> WeightedFeatures:
         """A smallest disjunction left; among those, the first."""
-        if self.is_empty:
-            raise ValueError("the version space is empty: no concept fits the examples")
+        self._refuse_empty()
         chosen, clauses = 0, self.clauses
         for bit in bits(self.features):
             rest = minimal(clause for clause in clauses if not clause & bit)
@@ -186,20 +188,6 @@ class DisjunctionVersionSpace:
             key=lambda example: self.restrict(*example).size,
             default=None,
         )
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, DisjunctionVersionSpace)
-            and self.features == other.features
-            and self.clauses == other.clauses
-            and self.concept_class == other.concept_class
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.concept_class, self.features, self.clauses))
-
-    def __repr__(self) -> str:
-        return f"DisjunctionVersionSpace({self.concept_class!r}, {len(self.clauses)} clauses)"
 
     def _points(self) -> Iterator[Point]:
         n = self.concept_class.n

@@ -1,6 +1,7 @@
 """Finite concept classes on finitely many points, with version spaces as bit sets."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from reprlib import repr as shorten
 from typing import Any, Self
@@ -9,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.classes.version_spaces import BitSetSpace
 from littlestone.concepts.dimensions.littlestone import BitSetDimension
 from littlestone.concepts.dimensions.vc import bit_set_vc_dimension
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.table import TableHypothesis
-from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Point, Tally
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point, Tally
 
 _MEMO_ENTRIES = 1 << 16
 _LARGEST_MATRIX = 1 << 28
@@ -125,28 +127,12 @@ class FiniteClass:
         return f"FiniteClass({self.size} concepts, {self.domain.size} points)"
 
 
-class FiniteVersionSpace:
-    """A subclass of a finite class, as the set of its members' numbers in one integer."""
+@dataclass(frozen=True, slots=True, repr=False)
+class FiniteVersionSpace(BitSetSpace):
+    """A subclass of a finite class."""
 
-    __slots__ = ("_optimal", "concept_class", "members")
-
-    def __init__(self, concept_class: FiniteClass, members: int) -> None:
-        self.concept_class = concept_class
-        self.members = members
-        self._optimal: TableHypothesis | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        return self.members == 0
-
-    @property
-    def size(self) -> int:
-        """How many concepts are left."""
-        return self.members.bit_count()
-
-    @property
-    def dimension(self) -> int:
-        return self.concept_class._dimensions.dimension(self.members)
+    concept_class: FiniteClass
+    _optimal: TableHypothesis | None = field(default=None, init=False, compare=False)
 
     def restrict(self, x: Any, y: Label, /) -> "FiniteVersionSpace":
         sides = self.concept_class.sides[self.concept_class.domain.check(x)]
@@ -156,51 +142,18 @@ class FiniteVersionSpace:
     def standard_optimal(self) -> TableHypothesis:
         """Label 1 exactly where it keeps the larger Littlestone dimension."""
         if self._optimal is None:
-            self._optimal = self._predict()
+            object.__setattr__(self, "_optimal", self._predict())
+        assert self._optimal is not None
         return self._optimal
 
     def consistent(self) -> TableHypothesis:
         """The first concept left, in the order of ``concepts()``."""
-        self._refuse_empty()
-        return self.concept_class.concept((self.members & -self.members).bit_length() - 1)
+        return self.concept_class.concept(self._first())
 
     def concepts(self) -> Iterator[TableHypothesis]:
         """The concepts left, in the order of the class."""
         members = self.members
         return (c for i, c in enumerate(self.concept_class.concepts()) if members >> i & 1)
-
-    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """In the order of the points."""
-        return ((x, y) for x, y, _ in self._mistakes(hypothesis))
-
-    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
-        """Among equals, the smallest point."""
-        left = sorted(self._mistakes(hypothesis), key=lambda mistake: -mistake[2].bit_count())
-        at_least = self.concept_class._dimensions.at_least
-        # Largest first, so the first one that reaches the best depth is also the largest there.
-        for depth in range(self.dimension if left else -1, -1, -1):
-            for x, y, members in left:
-                if at_least(members, depth):
-                    return x, y
-        return None
-
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        return (
-            isinstance(other, FiniteVersionSpace)
-            and self.members == other.members
-            and self.concept_class == other.concept_class
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.concept_class._hash, self.members))
-
-    def __reduce__(self) -> tuple[type["FiniteVersionSpace"], tuple[FiniteClass, int]]:
-        return FiniteVersionSpace, (self.concept_class, self.members)
-
-    def __repr__(self) -> str:
-        return f"FiniteVersionSpace({self.size} of {self.concept_class.size} concepts)"
 
     def _predict(self) -> TableHypothesis:
         self._refuse_empty()
@@ -215,17 +168,12 @@ class FiniteVersionSpace:
         return optimal
 
     def _mistakes(self, hypothesis: Hypothesis) -> Iterator[tuple[int, Label, int]]:
-        """Each wrong label that is possible, with the concepts that it leaves."""
         sides = self.concept_class.sides
         labels = hypothesis.many(np.arange(len(sides))).tolist()
         for x, label in enumerate(labels):
             left = self.members & sides[x][1 - label]
             if left:
                 yield x, 1 - label, left
-
-    def _refuse_empty(self) -> None:
-        if self.members == 0:
-            raise ValueError("the version space is empty: no concept fits the examples")
 
 
 def _refuse_large(entries: int) -> None:

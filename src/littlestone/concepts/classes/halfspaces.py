@@ -9,6 +9,7 @@ from typing import Any
 
 from littlestone import require
 from littlestone.concepts.ball import BallPoint, RationalBall
+from littlestone.concepts.classes.version_spaces import Remaining
 from littlestone.concepts.hypotheses.linear import LinearHypothesis, dot
 from littlestone.concepts.keys import KeySet
 from littlestone.concepts.nearest import Vector, inner, nearest, nearest_to_origin
@@ -135,7 +136,8 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
                     yield LinearHypothesis(weights)
 
 
-class MarginVersionSpace:
+@dataclass(frozen=True, slots=True, eq=False)
+class MarginVersionSpace(Remaining):
     """The halfspaces that have all examples so far at the margin or farther.
 
     The largest possible margin is the distance from the origin to the convex hull of the points
@@ -143,19 +145,12 @@ class MarginVersionSpace:
     point. Everything is exact: the distance is a rational number, squared.
     """
 
-    __slots__ = ("concept_class", "corners", "examples", "normal")
-
-    def __init__(
-        self,
-        concept_class: MarginHalfspaces,
-        examples: KeySet[Vector] | None,
-        corners: tuple[Vector, ...],
-        normal: Vector | None,
-    ) -> None:
-        self.concept_class = concept_class
-        self.examples = examples  # None when no halfspace fits
-        self.corners = corners
-        self.normal = normal  # the nearest point; None before any example
+    concept_class: MarginHalfspaces
+    examples: KeySet[Vector] | None
+    """None when no halfspace fits."""
+    corners: tuple[Vector, ...] = field(repr=False)
+    normal: Vector | None = field(repr=False)
+    """The nearest point; None before any example."""
 
     @property
     def is_empty(self) -> bool:
@@ -200,8 +195,7 @@ class MarginVersionSpace:
 
     def consistent(self) -> LinearHypothesis:
         """The halfspace of the largest margin; before any example, that of the first axis."""
-        if self.examples is None:
-            raise ValueError("the version space is empty: no concept fits the examples")
+        self._refuse_empty()
         normal = self.normal
         if normal is None:
             return LinearHypothesis((1, *(0 for _ in range(self.concept_class.dimension - 1))))
@@ -231,6 +225,7 @@ class MarginVersionSpace:
         )
 
     def __eq__(self, other: object) -> bool:
+        """What spans the nearest point depends on the order of the examples."""
         return (
             isinstance(other, MarginVersionSpace)
             and self.examples == other.examples
@@ -239,10 +234,6 @@ class MarginVersionSpace:
 
     def __hash__(self) -> int:
         return hash((self.concept_class, self.examples))
-
-    def __repr__(self) -> str:
-        known = "empty" if self.examples is None else f"{len(self.examples)} examples"
-        return f"MarginVersionSpace({self.concept_class!r}, {known})"
 
     def _family(self, hypothesis: Hypothesis) -> Iterator[BallPoint]:
         dimension = self.concept_class.dimension

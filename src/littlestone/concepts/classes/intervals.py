@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isqrt
-from typing import Any
 
 import numpy as np
 
 from littlestone import require
 from littlestone.concepts.classes.gaps import gaps_dimension
 from littlestone.concepts.classes.interval_parts import AroundPositives, WithinGaps
+from littlestone.concepts.classes.version_spaces import InParts
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import runs_of
 from littlestone.concepts.hypotheses.steps import StepFunction
@@ -17,7 +17,7 @@ from littlestone.concepts.losses.answers import MOST_CELLS, Boxes
 from littlestone.concepts.losses.interval_losses import interval_runs
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.protocols import Example, Hypothesis, Tally
 from littlestone.concepts.trackers import IntervalTracker
 
 
@@ -112,41 +112,20 @@ class Intervals:
         return 2
 
 
-class IntervalVersionSpace:
+@dataclass(frozen=True, slots=True)
+class IntervalVersionSpace(InParts):
     """The intervals that fit the examples: within gaps, then around the positives, then none."""
 
-    __slots__ = ("concept_class", "part")
-
-    def __init__(self, concept_class: Intervals, part: WithinGaps | AroundPositives | None) -> None:
-        self.concept_class = concept_class
-        self.part = part
-
-    @property
-    def is_empty(self) -> bool:
-        return self.part is None
-
-    @property
-    def size(self) -> int:
-        return 0 if self.part is None else self.part.size
-
-    @property
-    def dimension(self) -> int:
-        return -1 if self.part is None else self.part.dimension
-
-    def restrict(self, x: Any, y: Label, /) -> "IntervalVersionSpace":
-        point, label = self.concept_class.domain.check(x), require.label(y)
-        if self.part is None:
-            return self
-        part = self.part.restrict(point, label)
-        return self if part is self.part else IntervalVersionSpace(self.concept_class, part)
+    concept_class: Intervals
+    part: WithinGaps | AroundPositives | None
 
     def standard_optimal(self) -> StepFunction:
         """Before the first positive it need not be an interval; after it, it is one."""
-        return StepFunction.from_runs(self.concept_class.n, self._part().optimal_ones())
+        return StepFunction.from_runs(self.concept_class.n, self._some_part().optimal_ones())
 
     def consistent(self) -> StepFunction:
         """The shortest interval left."""
-        return StepFunction.from_runs(self.concept_class.n, self._part().shortest_ones())
+        return StepFunction.from_runs(self.concept_class.n, self._some_part().shortest_ones())
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
         """In the order of the points."""
@@ -171,21 +150,3 @@ class IntervalVersionSpace:
             return None
         _, _, negated, y = max(found)
         return -negated, y
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, IntervalVersionSpace)
-            and self.part == other.part
-            and self.concept_class == other.concept_class
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.concept_class.n, self.part))
-
-    def __repr__(self) -> str:
-        return f"IntervalVersionSpace(n={self.concept_class.n}, {self.part!r})"
-
-    def _part(self) -> WithinGaps | AroundPositives:
-        if self.part is None:
-            raise ValueError("the version space is empty: no concept fits the examples")
-        return self.part

@@ -8,6 +8,7 @@ from itertools import chain, combinations, count
 from typing import Any
 
 from littlestone import require
+from littlestone.concepts.classes.version_spaces import Remaining
 from littlestone.concepts.domain import AnyHashable, IntegerRange
 from littlestone.concepts.hypotheses.support import FiniteSupport, support_of
 from littlestone.concepts.keys import KeySet, key_order
@@ -99,24 +100,17 @@ class SparseSets:
         return SparseSets(2 * self.k, self.n)
 
 
-class SparseVersionSpace:
+@dataclass(frozen=True, slots=True)
+class SparseVersionSpace(Remaining):
     """The sets of at most k keys that hold the known positives and no known negative.
 
     The standard optimal prediction is 1 on the known positives only: at any other key a 1 uses
     up one of the k elements and leaves no more dimension than a 0 does.
     """
 
-    __slots__ = ("concept_class", "negatives", "positives")
-
-    def __init__(
-        self,
-        concept_class: SparseSets,
-        positives: frozenset[Point] | None,
-        negatives: KeySet[Point],
-    ) -> None:
-        self.concept_class = concept_class
-        self.positives = positives
-        self.negatives = negatives
+    concept_class: SparseSets
+    positives: frozenset[Point] | None
+    negatives: KeySet[Point]
 
     @property
     def is_empty(self) -> bool:
@@ -170,9 +164,8 @@ class SparseVersionSpace:
 
     def consistent(self) -> FiniteSupport:
         """The smallest of the sets: the known positives."""
-        if self.positives is None:
-            raise ValueError("the version space is empty: no concept fits the examples")
-        return FiniteSupport(self.positives)
+        self._refuse_empty()
+        return FiniteSupport(self.positives or frozenset())
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
         """The one that keeps most comes first: what all concepts say, then zeros, then ones."""
@@ -189,23 +182,6 @@ class SparseVersionSpace:
 
     def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
         return next(self.mistakes_of(hypothesis), None)
-
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        return (
-            isinstance(other, SparseVersionSpace)
-            and self.positives == other.positives
-            and self.negatives == other.negatives
-            and self.concept_class == other.concept_class
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.positives, self.negatives))
-
-    def __repr__(self) -> str:
-        known = "empty" if self.positives is None else f"{len(self.positives)} positives"
-        return f"SparseVersionSpace({self.concept_class!r}, {known})"
 
     def _unknown(self) -> int | None:
         """How many keys are known neither as positive nor as negative."""

@@ -1,6 +1,7 @@
 """A pool of named rules over records: comparisons, equalities and their conjunctions."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -8,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.classes.version_spaces import BitSetSpace
 from littlestone.concepts.dimensions.littlestone import BitSetDimension
 from littlestone.concepts.dimensions.vc import bit_set_vc_dimension
 from littlestone.concepts.hypotheses.record_table import RecordTable
 from littlestone.concepts.hypotheses.rules import Rule, rule_pool
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.losses.answers import MOST_CELLS, Boxes
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.protocols import Hypothesis, Label, Tally
 from littlestone.concepts.schema import Cells, Schema
 
 _MOST_CELLS = 1 << 17
@@ -207,27 +209,11 @@ class Stumps:
         return BitSetDimension(self._columns)
 
 
-class StumpVersionSpace:
-    """The rules that fit the examples, as the set of their numbers in one integer."""
+@dataclass(frozen=True, slots=True, repr=False)
+class StumpVersionSpace(BitSetSpace):
+    """The rules that fit the examples."""
 
-    __slots__ = ("concept_class", "members")
-
-    def __init__(self, concept_class: Stumps, members: int) -> None:
-        self.concept_class = concept_class
-        self.members = members
-
-    @property
-    def is_empty(self) -> bool:
-        return self.members == 0
-
-    @property
-    def size(self) -> int:
-        return self.members.bit_count()
-
-    @property
-    def dimension(self) -> int:
-        """Exact; ValueError when there are too many cells for a table."""
-        return self.concept_class._dimensions.dimension(self.members)
+    concept_class: Stumps
 
     def restrict(self, x: Any, y: Label, /) -> "StumpVersionSpace":
         ones = self.concept_class.ones_at(x)
@@ -242,43 +228,13 @@ class StumpVersionSpace:
 
     def consistent(self) -> Rule:
         """The first rule left, in the order of ``rules``."""
-        self._refuse_empty()
-        return self.concept_class.rules[(self.members & -self.members).bit_length() - 1]
+        return self.concept_class.rules[self._first()]
 
-    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """In the schema's order; when that has too many cells, one or two for each rule left."""
-        return ((x, y) for x, y, _ in self._mistakes(hypothesis))
-
-    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
-        """Among equals, the first. With too many cells for dimensions, the size alone counts."""
-        found = sorted(self._mistakes(hypothesis), key=lambda mistake: -mistake[2].bit_count())
-        if not found:
-            return None
-        if self.concept_class.can_be_tabulated:
-            at_least = self.concept_class._dimensions.at_least
-            # Largest first, so the first one that reaches the best depth is also the largest there.
-            for depth in range(self.dimension, 0, -1):
-                for x, y, members in found:
-                    if at_least(members, depth):
-                        return x, y
-        x, y, _ = found[0]
-        return x, y
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, StumpVersionSpace)
-            and self.members == other.members
-            and self.concept_class == other.concept_class
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.concept_class, self.members))
-
-    def __repr__(self) -> str:
-        return f"StumpVersionSpace({self.size} of {self.concept_class.size} rules)"
+    @property
+    def _has_dimension(self) -> bool:
+        return self.concept_class.can_be_tabulated
 
     def _mistakes(self, hypothesis: Hypothesis) -> Iterator[tuple[Cells, Label, int]]:
-        """Each wrong label that is possible, with the rules that it leaves."""
         if self.concept_class.can_be_tabulated:
             cells = list(self.concept_class.schema)
             labels = hypothesis.many(np.array(cells, dtype=np.int64)).tolist()
@@ -300,10 +256,6 @@ class StumpVersionSpace:
                 if point is not None and point not in met:
                     met.add(point)
                     yield point
-
-    def _refuse_empty(self) -> None:
-        if self.members == 0:
-            raise ValueError("the version space is empty: no concept fits the examples")
 
 
 def _sides(rules: tuple[Rule, ...]) -> list[NDArray[np.uint8]]:

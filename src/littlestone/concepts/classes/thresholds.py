@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.classes.gaps import optimal_rank
 from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.version_spaces import Remaining
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import Run, first_difference, runs_of
 from littlestone.concepts.losses.answers import Suffixes
@@ -172,15 +173,18 @@ class Thresholds:
         return Intervals(self.n)
 
 
-class ThresholdVersionSpace:
+@dataclass(frozen=True, slots=True)
+class ThresholdVersionSpace(Remaining):
     """The thresholds from ``low`` to ``high``, both included."""
 
-    __slots__ = ("concept_class", "high", "low")
+    concept_class: Thresholds
+    low: int
+    high: int
 
-    def __init__(self, concept_class: Thresholds, low: int, high: int) -> None:
-        self.concept_class = concept_class
-        # There is one empty version space, so that equal is equal.
-        self.low, self.high = (low, high) if low <= high else (0, -1)
+    def __post_init__(self) -> None:
+        if self.is_empty:  # there is one empty version space, so that equal is equal
+            object.__setattr__(self, "low", 0)
+            object.__setattr__(self, "high", -1)
 
     @property
     def is_empty(self) -> bool:
@@ -240,21 +244,3 @@ class ThresholdVersionSpace:
                 kept.append((min(x, self.high) - self.low + 1, -x, 1))
         left, x, y = max(kept)
         return (-x, y) if left > 0 and not self.is_empty else None
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, ThresholdVersionSpace)
-            and self.low == other.low
-            and self.high == other.high
-            and self.concept_class == other.concept_class
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.concept_class.n, self.low, self.high))
-
-    def __repr__(self) -> str:
-        return f"ThresholdVersionSpace(n={self.concept_class.n}, {self.low} to {self.high})"
-
-    def _refuse_empty(self) -> None:
-        if self.is_empty:
-            raise ValueError("the version space is empty: no concept fits the examples")
