@@ -1,27 +1,22 @@
 """At most one key maps to 1: the simplest class of Littlestone dimension 1."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from littlestone import require
-from littlestone.concepts.classes.sparse_sets import SparseSets, SparseVersionSpace
-from littlestone.concepts.domain import AnyHashable, IntegerRange
+from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.losses.answers import MOST_CELLS, Boxes
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns, point_runs
 from littlestone.concepts.losses.projection import Projection, project_points
-from littlestone.concepts.protocols import ConceptClass, Tally
-from littlestone.concepts.trackers import SparseTracker
-from littlestone.concepts.witnesses import SparseWitnesses
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class Points(SparseSets):
     """At most one key maps to 1: a key of 0 .. n-1, or any plain one when ``n`` is None.
 
     >>> everything = Points()
@@ -31,50 +26,11 @@ class Points:
     "1 on 'alice', 0 elsewhere"
     """
 
-    n: int | None = None
-    _sets: SparseSets = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        require.plain(self)
-        object.__setattr__(self, "_sets", SparseSets(1, self.n))
-
-    @property
-    def domain(self) -> IntegerRange | AnyHashable:
-        return self._sets.domain
+    k: int = field(default=1, init=False, repr=False)
 
     @property
     def spec(self) -> str:
         return "points" if self.n is None else f"points:{self.n}"
-
-    @property
-    def size(self) -> int | None:
-        return self._sets.size
-
-    @property
-    def littlestone_dimension(self) -> int:
-        return 1
-
-    @property
-    def vc_dimension(self) -> int:
-        return 1
-
-    @property
-    def dual_littlestone_dimension(self) -> int:
-        return self._sets.dual_littlestone_dimension
-
-    @property
-    def dual_vc_dimension(self) -> int:
-        return self._sets.dual_vc_dimension
-
-    def version_space(self) -> SparseVersionSpace:
-        return self._sets.version_space()
-
-    def fewest_mistakes(self, tally: Tally, /) -> int:
-        return self._sets.fewest_mistakes(tally)
-
-    def concepts(self) -> Iterator[FiniteSupport]:
-        """The empty set, then the single keys."""
-        return self._sets.concepts()
 
     def concept(self, position: int, /) -> FiniteSupport:
         return FiniteSupport(frozenset([position - 1] if position else []))
@@ -98,16 +54,3 @@ class Points:
 
     def project(self, points: Any, /) -> Projection:
         return project_points(points, lambda keys: FiniteSupport(frozenset(keys)))
-
-    def tracker(self) -> SparseTracker:
-        return self._sets.tracker()
-
-    def witnesses(self) -> SparseWitnesses | None:
-        return self._sets.witnesses()
-
-    @property
-    def most_ones(self) -> int:
-        return 1
-
-    def differences(self) -> ConceptClass:
-        return self._sets.differences()
