@@ -1,7 +1,6 @@
 """A conjunction of literals as a hypothesis."""
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -9,12 +8,11 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.domain import BooleanCube
+from littlestone.concepts.hypotheses.scan import first_seen_difference
 from littlestone.concepts.protocols import Hypothesis, Label
 
 Term = tuple[tuple[int, Label], ...]
 """Features and the values they must have, in the order of the features."""
-
-_BLOCK = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +24,6 @@ class ConjunctionHypothesis:
     (1, 0, 'x0 and not x2')
     >>> rule.disagreement(ConjunctionHypothesis(n=4, term=((0, 1),)))
     (1, 0, 1, 0)
-    >>> ConjunctionHypothesis.from_json(rule.to_json()) == rule
-    True
     """
 
     n: int
@@ -68,10 +64,11 @@ class ConjunctionHypothesis:
 
     def disagreement(self, other: Hypothesis, /) -> tuple[int, ...] | None:
         """Between conjunctions in closed form; against any other kind, the first such point."""
-        if isinstance(other, ConjunctionHypothesis) and other.n == self.n:
-            point = self._above(other)
-            return other._above(self) if point is None else point
-        return first_disagreement(self, other, self.n)
+        if not isinstance(other, ConjunctionHypothesis) or other.n != self.n:
+            point: tuple[int, ...] | None = first_seen_difference(self, other, self.domain)
+        else:
+            point = self._above(other) or other._above(self)
+        return point
 
     def to_json(self) -> dict[str, Any]:
         term = None if self.term is None else [list(literal) for literal in self.term]
@@ -106,14 +103,3 @@ class ConjunctionHypothesis:
             feature, value = apart[0]
             mine.setdefault(feature, 1 - value)
         return tuple(mine.get(feature, 0) for feature in range(self.n))
-
-
-def first_disagreement(left: Hypothesis, right: Hypothesis, n: int) -> tuple[int, ...] | None:
-    """The first point of the cube, in its order, on which the two differ."""
-    points = iter(BooleanCube(n))
-    while block := list(islice(points, _BLOCK)):
-        array = np.array(block, dtype=np.uint8)
-        differs = np.flatnonzero(left.many(array) != right.many(array))
-        if differs.size:
-            return block[int(differs[0])]
-    return None

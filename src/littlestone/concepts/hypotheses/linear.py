@@ -26,8 +26,6 @@ class LinearHypothesis:
     >>> rule = LinearHypothesis.towards([6, -4])
     >>> rule.weights, rule((0.5, 0.5)), rule((0.5, 0.75)), rule.describe()
     ((3, -2), 1, 0, '3·x0 - 2·x1 > 0')
-    >>> LinearHypothesis.from_json(rule.to_json()) == rule
-    True
     """
 
     weights: tuple[int, ...]

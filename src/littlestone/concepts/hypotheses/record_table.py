@@ -6,7 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.hypotheses.rules import first_difference
+from littlestone.concepts.hypotheses.rules import LARGEST_SCAN
+from littlestone.concepts.hypotheses.scan import first_seen_difference
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.concepts.schema import Cells, Schema
@@ -20,8 +21,6 @@ class RecordTable:
     >>> table = RecordTable(schema, TableHypothesis.from_labels([0, 1, 0]))
     >>> table({"delay": 7}), table.describe()
     (1, '1 on 1 of 3 cells')
-    >>> RecordTable.from_json(table.to_json()) == table
-    True
     """
 
     schema: Schema
@@ -48,7 +47,8 @@ class RecordTable:
 
     def disagreement(self, other: Hypothesis, /) -> Cells | None:
         """The first cells, in the schema's order, on which the two differ."""
-        return first_difference(self, other, self.schema)
+        first: Cells | None = first_seen_difference(self, other, self.schema, None, LARGEST_SCAN)
+        return first
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -5,6 +5,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from littlestone.concepts.hypotheses.scan import shown
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.protocols import Hypothesis, Label
 
@@ -55,6 +56,15 @@ def first_difference(left: Hypothesis, right: Hypothesis, n: int) -> int | None:
         if their_stop == start:
             _, their_stop, their_label = next(theirs)
     return start
+
+
+def described_by_runs(hypothesis: Hypothesis, n: int) -> str:
+    """Where the hypothesis is 1, in words."""
+    ones = [(start, stop - 1) for start, stop, label in runs_of(hypothesis, n) if label]
+    if not ones or ones == [(0, n - 1)]:
+        return f"{len(ones)} on all of 0-{n - 1}"
+    words = [f"{low}-{high}" if low < high else f"{low}" for low, high in ones]
+    return f"1 on {', '.join(shown(words))} out of 0-{n - 1}"
 
 
 def _around(keys: list[int], n: int) -> Iterator[Run]:

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.hypotheses.runs import Run, first_difference
+from littlestone.concepts.hypotheses.runs import Run, described_by_runs, first_difference
 from littlestone.concepts.protocols import Hypothesis, Label
-
-_RUNS_SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +24,6 @@ class StepFunction:
     (0, 1, 0, '1 on 10-19 out of 0-99')
     >>> rule.disagreement(StepFunction(n=100, first=0, changes=(10, 30)))
     20
-    >>> StepFunction.from_json(rule.to_json()) == rule
-    True
     """
 
     n: int
@@ -97,12 +93,4 @@ class StepFunction:
         return cls(data.get("n"), data.get("first"), tuple(changes))  # type: ignore[arg-type]
 
     def describe(self) -> str:
-        ones = [(start, stop - 1) for start, stop, label in self.runs() if label]
-        if not ones:
-            return f"0 on all of 0-{self.n - 1}"
-        if ones == [(0, self.n - 1)]:
-            return f"1 on all of 0-{self.n - 1}"
-        shown = [f"{low}-{high}" if low < high else f"{low}" for low, high in ones[:_RUNS_SHOWN]]
-        if len(ones) > _RUNS_SHOWN:
-            shown.append("…")
-        return f"1 on {', '.join(shown)} out of 0-{self.n - 1}"
+        return described_by_runs(self, self.n)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +9,8 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.hypotheses.runs import described_by_runs
 from littlestone.concepts.protocols import Hypothesis, Label
-
-_RUNS_SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +24,6 @@ class TableHypothesis:
     (1, [0, 1], '1 on 1-2 out of 0-3')
     >>> rule.disagreement(TableHypothesis.from_labels([0, 1, 0, 1]))
     2
-    >>> TableHypothesis.from_json(rule.to_json()) == rule
-    True
     """
 
     labels: bytes
@@ -93,18 +89,4 @@ class TableHypothesis:
         return cls(bits[:size].tobytes())
 
     def describe(self) -> str:
-        ones = [x for x, label in enumerate(self.labels) if label]
-        last = len(self.labels) - 1
-        if not ones:
-            return f"0 on all of 0-{last}"
-        if len(ones) == len(self.labels):
-            return f"1 on all of 0-{last}"
-        # Consecutive points share the difference from their rank.
-        runs = [
-            [x for _, x in run]
-            for _, run in groupby(enumerate(ones), lambda pair: pair[1] - pair[0])
-        ]
-        shown = [f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs]
-        if len(shown) > _RUNS_SHOWN:
-            shown = [*shown[:_RUNS_SHOWN], "…"]
-        return f"1 on {', '.join(shown)} out of 0-{last}"
+        return described_by_runs(self, len(self.labels))

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -11,12 +10,12 @@ from numpy.typing import NDArray
 
 from littlestone.concepts.domain import AnyHashable, IntegerRange
 from littlestone.concepts.hypotheses.runs import first_difference
+from littlestone.concepts.hypotheses.scan import first_seen_difference, shown
 from littlestone.concepts.hypotheses.support import support_of
 from littlestone.concepts.keys import key_order
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 
 _LARGEST_SCAN = 1 << 24
-_BLOCK = 1 << 16
 _MEMBERS_SHOWN = 3
 
 
@@ -32,8 +31,6 @@ class MajorityVote:
     >>> vote = MajorityVote(TableHypothesis.from_labels(row) for row in rows)
     >>> vote.many([0, 1, 2]).tolist()
     [0, 1, 1]
-    >>> MajorityVote.from_json(vote.to_json(), TableHypothesis.from_json) == vote
-    True
     """
 
     members: tuple[Hypothesis, ...]
@@ -67,7 +64,8 @@ class MajorityVote:
             return min(differs, key=key_order, default=None)
         if domain.size > _LARGEST_SCAN:
             raise ValueError(f"{domain} is too large to scan for a point where two votes differ")
-        return _first_difference_by_scan(self, other, domain)
+        first: Point | None = first_seen_difference(self, other, domain)
+        return first
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": "majority_vote", "members": [member.to_json() for member in self.members]}
@@ -83,10 +81,8 @@ class MajorityVote:
         return cls(member_from_json(member) for member in members)
 
     def describe(self) -> str:
-        shown = [member.describe() for member in self.members[:_MEMBERS_SHOWN]]
-        if len(self.members) > _MEMBERS_SHOWN:
-            shown.append("…")
-        return f"majority of {len(self.members)}: {'; '.join(shown)}"
+        words = [member.describe() for member in self.members]
+        return f"majority of {len(words)}: {'; '.join(shown(words, _MEMBERS_SHOWN))}"
 
 
 def _domain_of(*hypotheses: Hypothesis) -> Domain:
@@ -97,15 +93,6 @@ def _domain_of(*hypotheses: Hypothesis) -> Domain:
             if domain is not None:
                 return domain
     return AnyHashable()
-
-
-def _first_difference_by_scan(left: Hypothesis, right: Hypothesis, domain: Domain) -> Point | None:
-    points = iter(domain)
-    while block := list(islice(points, _BLOCK)):
-        differs = np.flatnonzero(left.many(block) != right.many(block))
-        if differs.size:
-            return block[int(differs[0])]
-    return None
 
 
 def _sort_key(member: Hypothesis) -> str:

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.domain import BooleanCube
-from littlestone.concepts.hypotheses.conjunction_rule import first_disagreement
+from littlestone.concepts.hypotheses.scan import first_seen_difference, shown
 from littlestone.concepts.protocols import Hypothesis, Label
 
-_FEATURES_SHOWN = 6
 _LARGEST_THRESHOLD = 1 << 31
 
 
@@ -28,8 +27,6 @@ class WeightedFeatures:
     (1, 0, '2·x0 + x1 + x2 >= 2')
     >>> rule.disagreement(WeightedFeatures(weights=(2, 2, 1), threshold=2))
     (0, 1, 0)
-    >>> WeightedFeatures.from_json(rule.to_json()) == rule
-    True
     """
 
     weights: tuple[int, ...]
@@ -66,11 +63,12 @@ class WeightedFeatures:
     def disagreement(self, other: Hypothesis, /) -> tuple[int, ...] | None:
         """Exact: of all points below one threshold, the heaviest for the other."""
         if not isinstance(other, WeightedFeatures) or len(other.weights) != len(self.weights):
-            return first_disagreement(self, other, len(self.weights))
-        if self == other:
-            return None
-        point = _heaviest(self, other)
-        return _heaviest(other, self) if point is None else point
+            point: tuple[int, ...] | None = first_seen_difference(self, other, self.domain)
+        elif self == other:
+            point = None
+        else:
+            point = _heaviest(self, other) or _heaviest(other, self)
+        return point
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -94,8 +92,7 @@ class WeightedFeatures:
         ]
         if not words:
             return "0 everywhere"
-        shown = [*words[:_FEATURES_SHOWN], "…"] if len(words) > _FEATURES_SHOWN else words
-        return f"{' + '.join(shown)} >= {self.threshold}"
+        return f"{' + '.join(shown(words))} >= {self.threshold}"
 
 
 def total(weights: Sequence[int], point: Sequence[int]) -> int:
