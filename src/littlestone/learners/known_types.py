@@ -1,38 +1,19 @@
 """The classes that a saved run may hold, and no others.
 
-Values of other packages register themselves with ``codec.register``: the hypotheses and version
-spaces of a concept class, and the states of a base learner.
+Concept classes, their version spaces and hypotheses are known by where they are defined. Values of
+other packages register themselves with ``codec.register``: the hypotheses and version spaces of a
+concept class, and the states of a base learner.
 """
 
+import inspect
+from collections.abc import Iterator
 from functools import lru_cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any, Final
 
-from littlestone.concepts.classes.conjunction_parts import AfterPositive, NoPositive
-from littlestone.concepts.classes.conjunctions import Conjunctions, ConjunctionVersionSpace
-from littlestone.concepts.classes.decision_trees import DecisionTrees
-from littlestone.concepts.classes.disjunctions import DisjunctionVersionSpace, MonotoneDisjunctions
-from littlestone.concepts.classes.finite import FiniteClass, FiniteVersionSpace
-from littlestone.concepts.classes.halfspaces import MarginHalfspaces, MarginVersionSpace
-from littlestone.concepts.classes.interval_parts import AroundPositives, WithinGaps
-from littlestone.concepts.classes.intervals import Intervals, IntervalVersionSpace
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets, SparseVersionSpace
-from littlestone.concepts.classes.stumps import Stumps, StumpVersionSpace
-from littlestone.concepts.classes.thresholds import (
-    ThresholdHypothesis,
-    Thresholds,
-    ThresholdVersionSpace,
-)
-from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
-from littlestone.concepts.hypotheses.decision_tree import DecisionTree
-from littlestone.concepts.hypotheses.linear import LinearHypothesis
-from littlestone.concepts.hypotheses.record_table import RecordTable
-from littlestone.concepts.hypotheses.rules import Rule
-from littlestone.concepts.hypotheses.steps import StepFunction
-from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.concepts.hypotheses.table import TableHypothesis
-from littlestone.concepts.hypotheses.vote import MajorityVote
-from littlestone.concepts.hypotheses.weighted import WeightedFeatures
+from littlestone.concepts import classes, hypotheses
 from littlestone.concepts.keys import KeySet, key_set
 from littlestone.concepts.schema import Category, Numeric, Schema
 from littlestone.errors import SnapshotError
@@ -52,14 +33,20 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
+
+def _values_of(package: ModuleType) -> Iterator[type]:
+    """The public classes with an equality of their own that the modules of a package define."""
+    for found in iter_modules(package.__path__, f"{package.__name__}."):
+        for name, kind in inspect.getmembers(import_module(found.name), inspect.isclass):
+            own = kind.__module__ == found.name and not name.startswith("_")
+            if own and "__eq__" in vars(kind) and not inspect.isabstract(kind):
+                yield kind
+
+
 VALUES: Final[tuple[type, ...]] = (
-    *(Conjunctions, FiniteClass, Intervals, MarginHalfspaces, MonotoneDisjunctions, Points),
-    *(DecisionTrees, SparseSets, Stumps, Thresholds, Schema, Numeric, Category),
-    *(ConjunctionVersionSpace, NoPositive, AfterPositive, DisjunctionVersionSpace),
-    *(FiniteVersionSpace, MarginVersionSpace, IntervalVersionSpace, WithinGaps, AroundPositives),
-    *(SparseVersionSpace, StumpVersionSpace, ThresholdVersionSpace),
-    *(ConjunctionHypothesis, FiniteSupport, LinearHypothesis, MajorityVote, RecordTable, Rule),
-    *(DecisionTree, StepFunction, TableHypothesis, ThresholdHypothesis, WeightedFeatures),
+    *_values_of(classes),
+    *_values_of(hypotheses),
+    *(Schema, Numeric, Category),
     *(Perceptron, PerceptronState, StandardOptimal, StandardOptimalState, Winnow, WinnowState),
     SparseMajorityState,
     *(AboveThreshold, CountAboveThreshold, FirstFrequent, FrequentRelease),

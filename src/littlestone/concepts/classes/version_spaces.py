@@ -18,6 +18,9 @@ class Remaining(ABC):
     @abstractmethod
     def is_empty(self) -> bool: ...
 
+    @abstractmethod
+    def standard_optimal(self) -> Hypothesis: ...
+
     def _refuse_empty(self) -> None:
         if self.is_empty:
             raise ValueError("the version space is empty: no concept fits the examples")
