@@ -6,13 +6,14 @@ points split the subclass into parts of smaller dimension.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from littlestone import require
-from littlestone.concepts.classes.finite import FiniteClass, FiniteVersionSpace
+from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.protocols import Label
 
 
@@ -27,17 +28,62 @@ class Leaf:
     """For each point, how likely a drawn concept labels it 1."""
 
 
-class CriticalGame:
-    """The games of all subclasses of one finite class, each solved once.
+class CriticalPoints:
+    """Where the subclasses of one finite class, as bit sets, are nearly certain.
 
     A point x is critical for a subclass G if exactly one label y keeps the dimension of
-    ``G | x -> y`` at that of G; never do both. With ``tolerance`` z, a leaf errs on a critical
-    point with probability at most z.
+    ``G | x -> y`` at that of G; never do both.
+    """
+
+    def __init__(self, concepts: FiniteClass) -> None:
+        self.concepts = concepts
+
+    def dimension(self, members: int) -> int:
+        """The Littlestone dimension of a subclass."""
+        return self.concepts._dimensions.dimension(members)
+
+    def restrict(self, members: int, x: int, y: Label) -> int:
+        return members & self.concepts.sides[x][y]
+
+    def critical(self, members: int) -> list[tuple[int, Label]]:
+        """The critical points, each with the label that keeps the dimension.
+
+        Points on which all concepts agree are left out: nobody errs there.
+        """
+        depth, at_least = self.dimension(members), self.concepts._dimensions.at_least
+        found = []
+        for x, (_, part) in enumerate(self.concepts.sides):
+            ones = members & part
+            if ones not in (0, members):
+                keeps = at_least(ones, depth)
+                if keeps != at_least(members ^ ones, depth):
+                    found.append((x, int(keeps)))
+        return found
+
+    def faultless(self, members: int, critical: list[tuple[int, Label]]) -> int | None:
+        """The first concept that never errs on a critical point, if there is one."""
+        for x, y in critical:
+            members = self.restrict(members, x, y)
+        return (members & -members).bit_length() - 1 if members else None
+
+    def errors(
+        self, members: int, critical: list[tuple[int, Label]]
+    ) -> tuple[list[int], NDArray[np.bool_]]:
+        """The concepts of the subclass, and which of them (rows) err on which critical points."""
+        rows = [i for i in range(members.bit_length()) if members >> i & 1]
+        places, labels = (np.array(part) for part in zip(*critical, strict=True))
+        return rows, self.concepts.matrix[rows][:, places] != labels
+
+
+class CriticalGame(CriticalPoints):
+    """The games of all subclasses of one finite class, each solved once.
+
+    With ``tolerance`` z, a leaf errs on a critical point with probability at most z.
     """
 
     def __init__(self, concepts: FiniteClass, tolerance: float) -> None:
+        super().__init__(concepts)
         require.positive(tolerance=tolerance)
-        self.concepts = concepts
         self.tolerance = tolerance
         self._leaves: dict[int, Leaf] = {}
         self._covers: dict[int, tuple[int, ...]] = {}
@@ -69,35 +115,13 @@ class CriticalGame:
             raise ValueError("this subclass is not a leaf: it has a cover")
         return self._leaves[members]
 
-    def dimension(self, members: int) -> int:
-        return FiniteVersionSpace(self.concepts, members).dimension
-
-    def restrict(self, members: int, x: int, y: Label) -> int:
-        return members & self.concepts.sides[x][y]
-
-    def critical(self, members: int) -> list[tuple[int, Label]]:
-        """The critical points, each with the label that keeps the dimension."""
-        whole = self.dimension(members)
-        kept = []
-        for x in range(len(self.concepts.sides)):
-            for y in (0, 1):
-                part = self.restrict(members, x, y)
-                if part == members or self.dimension(part) == whole:
-                    kept.append((x, y))
-        return kept
-
     def _solve(self, members: int) -> None:
         critical = self.critical(members)
-        agreeing = members
-        for x, y in critical:
-            agreeing = self.restrict(agreeing, x, y)
-        if agreeing:  # someone never errs on a critical point: the value is 0
-            first = (agreeing & -agreeing).bit_length() - 1
-            self._leaves[members] = self._predicting([first], np.ones(1))
+        faultless = self.faultless(members, critical)
+        if faultless is not None:  # the value is 0
+            self._leaves[members] = self._predicting([faultless], np.ones(1))
             return
-        rows = [i for i in range(self.concepts.size) if members >> i & 1]
-        places, labels = (np.array(part) for part in zip(*critical, strict=True))
-        wrong = self.concepts.matrix[rows][:, places] != labels
+        rows, wrong = self.errors(members, critical)
         weights = minimax(wrong.astype(np.float64))
         if (weights @ wrong).max() <= self.tolerance:
             self._leaves[members] = self._predicting(rows, weights)
@@ -117,8 +141,19 @@ def minimax(losses: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> minimax(np.eye(4)).round(3).tolist()
     [0.25, 0.25, 0.25, 0.25]
     """
+    rows, _ = losses.shape
+    solved = equilibrium(losses)
+    if solved.x is None:
+        return np.full(rows, 1.0 / rows)  # any distribution is allowed; this one is fair
+    weights = np.maximum(solved.x[:rows], 0.0)
+    distribution: NDArray[np.float64] = weights / weights.sum()
+    return distribution
+
+
+def equilibrium(losses: NDArray[Any]) -> Any:
+    """The solved program: a distribution over the rows, then the value of the game."""
     rows, columns = losses.shape
-    solved = linprog(
+    return linprog(
         np.append(np.zeros(rows), 1.0),
         A_ub=np.hstack([losses.T, -np.ones((columns, 1))]),
         b_ub=np.zeros(columns),
@@ -126,11 +161,6 @@ def minimax(losses: NDArray[np.float64]) -> NDArray[np.float64]:
         b_eq=[1.0],
         method="highs",
     )
-    if solved.x is None:
-        return np.full(rows, 1.0 / rows)  # any distribution is allowed; this one is fair
-    weights = np.maximum(solved.x[:rows], 0.0)
-    distribution: NDArray[np.float64] = weights / weights.sum()
-    return distribution
 
 
 def greedy_cover(hits: NDArray[np.bool_]) -> list[int]:
