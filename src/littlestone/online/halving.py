@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.dimensions.littlestone import bit_set
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.hypotheses.table import TableHypothesis
@@ -99,7 +99,7 @@ class _Ballot:
         _, first = np.unique(labels, axis=0, return_index=True)
         self._kept: list[int] = sorted(first.tolist())
         self._columns: dict[Point, int] = {x: i for i, x in enumerate(concepts.domain)}
-        self._ones = [_bit_set(column) for column in labels[self._kept].T]
+        self._ones = [bit_set(column) for column in labels[self._kept].T]
         self.everyone = (1 << len(self._kept)) - 1
         self._votes: dict[int, Hypothesis] = {}
 
@@ -128,10 +128,6 @@ class _Ballot:
         if len(jury) % 2 == 0:
             jury.append(FiniteSupport(frozenset()))  # a steady 0 decides ties
         return MajorityVote(jury)
-
-
-def _bit_set(column: NDArray[np.uint8]) -> int:
-    return int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little")
 
 
 def _positions(members: int) -> list[int]:

@@ -14,7 +14,7 @@ from littlestone.concepts.losses.label_counts import Tallied, tallied
 from littlestone.concepts.losses.listing import concept_at, labels_at
 from littlestone.concepts.losses.loss_runs import LossRuns, losses_on, require_losses
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
-from littlestone.online.proper import ProperRun
+from littlestone.online.proper import ProperRun, draw_position
 from littlestone.randomness import Randomness
 from littlestone.theory.expert_bounds import hedge_regret_upper_bound
 
@@ -92,7 +92,7 @@ class ListedHedgeState:
     losses: NDArray[np.int32]
 
     def draw(self, *, rng: Randomness) -> Hypothesis:
-        return concept_at(self.concepts, _draw(self._weights(), rng))
+        return concept_at(self.concepts, draw_position(self._weights(), rng))
 
     def error_probability(self, x: Any, y: Label, /) -> float:
         weights = self._weights()
@@ -122,7 +122,7 @@ class TalliedHedgeState:
     def draw(self, *, rng: Randomness) -> Hypothesis:
         runs = self._runs()
         assert runs.lengths is not None
-        run = _draw(_weights(runs, self.rate), rng)
+        run = draw_position(_weights(runs, self.rate), rng)
         position = sum(runs.lengths[:run]) + rng.below(runs.lengths[run])
         return runs.concept(position)
 
@@ -161,11 +161,3 @@ def _weights(runs: LossRuns, rate: float) -> NDArray[np.float64]:
 def _total(runs: LossRuns, rate: float, least: int) -> float:
     lengths = np.array(runs.lengths, dtype=np.float64)
     return float((lengths * np.exp(-rate * (runs.losses - least))).sum())
-
-
-def _draw(weights: NDArray[np.float64], rng: Randomness) -> int:
-    """A position, in floating point: nothing here is secret."""
-    ends = np.cumsum(weights)
-    place = int(np.searchsorted(ends, rng.bits(53) * 2.0**-53 * ends[-1], side="right"))
-    # Rounding can lift the dart to the end; it then falls on the last weight that is not zero.
-    return place if place < len(ends) else int(np.flatnonzero(weights)[-1])

@@ -2,6 +2,9 @@
 
 from typing import Any, Protocol, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.randomness import Randomness
 
@@ -40,6 +43,14 @@ class ProperOnlineLearner(Protocol):
     def begin(self) -> ProperState:
         """Before any example."""
         ...
+
+
+def draw_position(weights: NDArray[np.float64], rng: Randomness) -> int:
+    """A position with probability as its weight, in floating point: nothing here is secret."""
+    ends = np.cumsum(weights)
+    place = int(np.searchsorted(ends, rng.bits(53) * 2.0**-53 * ends[-1], side="right"))
+    # Rounding can lift the dart to the end; it then falls on the last weight that is not zero.
+    return place if place < len(ends) else int(np.flatnonzero(weights)[-1])
 
 
 class ProperRun:

@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.finite import tabulated
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.online.critical_game import CriticalGame
-from littlestone.online.proper import ProperRun
+from littlestone.online.proper import ProperRun, draw_position
 from littlestone.randomness import Randomness
 from littlestone.theory.outwards import upwards
 
@@ -40,7 +39,7 @@ class ProperAgnostic:
     concepts: ConceptClass
     rounds: int
     _game: CriticalGame = field(init=False, repr=False, compare=False)
-    _natives: tuple[Hypothesis, ...] = field(init=False, repr=False, compare=False)
+    _natives: list[Hypothesis] = field(init=False, repr=False, compare=False)
     _numbers: dict[Any, int] = field(init=False, repr=False, compare=False)
 
     oblivious_only: ClassVar[bool] = False
@@ -48,15 +47,12 @@ class ProperAgnostic:
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.integer(rounds=self.rounds, at_least=1)
-        finite = FiniteClass.of(self.concepts)
+        finite, natives, numbers = tabulated(self.concepts)
         dimension = max(1, finite.littlestone_dimension)
         game = CriticalGame(finite, math.sqrt(dimension / self.rounds))
-        points = list(self.concepts.domain)
-        block = self.concepts.domain.check_many(points)
-        native = {h.many(block).tobytes(): h for h in self.concepts.concepts()}
         object.__setattr__(self, "_game", game)
-        object.__setattr__(self, "_natives", tuple(native[row.tobytes()] for row in finite.matrix))
-        object.__setattr__(self, "_numbers", {x: place for place, x in enumerate(points)})
+        object.__setattr__(self, "_natives", natives)
+        object.__setattr__(self, "_numbers", numbers)
 
     @property
     def rate(self) -> float:
@@ -104,9 +100,9 @@ class ProperAgnosticState:
 
     def draw(self, *, rng: Randomness) -> Hypothesis:
         parts = list(self.weights)
-        part = parts[_pick(np.array(list(self.weights.values())), rng)]
+        part = parts[draw_position(np.array(list(self.weights.values())), rng)]
         leaf = self.learner._game.leaf(part)
-        return self.learner._natives[int(leaf.concepts[_pick(leaf.weights, rng)])]
+        return self.learner._natives[int(leaf.concepts[draw_position(leaf.weights, rng)])]
 
     def error_probability(self, x: Any, y: Label, /) -> float:
         place, label = self._place(x), require.label(y)
@@ -142,10 +138,3 @@ class ProperAgnosticState:
 
     def _place(self, x: Any) -> int:
         return self.learner._numbers[self.learner.concepts.domain.check(x)]
-
-
-def _pick(weights: NDArray[np.float64], rng: Randomness) -> int:
-    """A position, in floating point: nothing here is secret."""
-    ends = np.cumsum(weights)
-    place = int(np.searchsorted(ends, rng.bits(53) * 2.0**-53 * ends[-1], side="right"))
-    return min(place, len(ends) - 1)

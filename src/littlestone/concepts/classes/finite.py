@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.classes.version_spaces import BitSetSpace
-from littlestone.concepts.dimensions.littlestone import BitSetDimension
+from littlestone.concepts.dimensions.littlestone import BitSetDimension, bit_set
 from littlestone.concepts.dimensions.vc import bit_set_vc_dimension
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.losses.label_counts import fewest_by_table
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point, Tally
 
 _MEMO_ENTRIES = 1 << 16
@@ -39,7 +40,7 @@ class FiniteClass:
         self.domain = IntegerRange(self.matrix.shape[1])
         self.size = self.matrix.shape[0]
         everything = (1 << self.size) - 1
-        ones = [_bit_set(column) for column in self.matrix.T]
+        ones = [bit_set(column) for column in self.matrix.T]
         self.sides = tuple((everything ^ part, part) for part in ones)
         self._dimensions = BitSetDimension(ones)
         self._predictions: dict[int, TableHypothesis] = {}
@@ -90,12 +91,7 @@ class FiniteClass:
         return FiniteVersionSpace(self, self._everything)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        if not tally:
-            return 0
-        points = self.domain.check_many(list(tally))
-        zeros, ones = np.array(list(tally.values()), dtype=np.int64).T
-        mistakes = ones.sum() + self.matrix[:, points].astype(np.int64) @ (zeros - ones)
-        return int(mistakes.min())
+        return fewest_by_table(self.domain, self.labels_at, tally)
 
     def concepts(self) -> Iterator[TableHypothesis]:
         return map(self.concept, range(self.size))
@@ -176,13 +172,18 @@ class FiniteVersionSpace(BitSetSpace):
                 yield x, 1 - label, left
 
 
+def tabulated(concepts: ConceptClass) -> tuple[FiniteClass, list[Hypothesis], dict[Any, int]]:
+    """The class as a table, its concepts in the order of the rows, the column of each point."""
+    table, points = FiniteClass.of(concepts), list(concepts.domain)
+    block = concepts.domain.check_many(points)
+    rows = {concept.many(block).tobytes(): concept for concept in concepts.concepts()}
+    columns = {x: column for column, x in enumerate(points)}
+    return table, [rows[row.tobytes()] for row in table.matrix], columns
+
+
 def _refuse_large(entries: int) -> None:
     if entries > _LARGEST_MATRIX:
         raise ValueError(f"a matrix of {entries} labels is too large; at most {_LARGEST_MATRIX}")
-
-
-def _bit_set(column: NDArray[np.uint8]) -> int:
-    return int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little")
 
 
 def _binary_matrix(matrix: Any) -> NDArray[np.uint8]:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.classes.version_spaces import BitSetSpace
-from littlestone.concepts.dimensions.littlestone import BitSetDimension
+from littlestone.concepts.dimensions.littlestone import BitSetDimension, bit_set
 from littlestone.concepts.dimensions.vc import bit_set_vc_dimension
 from littlestone.concepts.hypotheses.record_table import RecordTable
 from littlestone.concepts.hypotheses.rules import Rule, rule_pool
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.losses.answers import MOST_CELLS, Boxes
+from littlestone.concepts.losses.label_counts import fewest_by_table
 from littlestone.concepts.protocols import Hypothesis, Label, Tally
 from littlestone.concepts.schema import Cells, Schema
 
@@ -23,7 +24,6 @@ _MOST_CELLS = 1 << 17
 _LARGEST_TABLE = 1 << 29  # bits: rules × cells
 _MOST_CELLS_FOR_VC = 64
 _LARGEST_DUAL = 1 << 15  # rules × cells
-_BLOCK = 1 << 12
 
 
 class Stumps:
@@ -50,7 +50,7 @@ class Stumps:
         self.rules: tuple[Rule, ...] = tuple(rule_pool(schema, depth))
         self.size = len(self.rules)
         self._sides = _sides(self.rules)
-        self._ones = tuple(tuple(_bit_set(side) for side in sides) for sides in self._sides)
+        self._ones = tuple(tuple(bit_set(side) for side in sides) for sides in self._sides)
         self._everything = (1 << self.size) - 1
 
     @classmethod
@@ -128,15 +128,7 @@ class Stumps:
         return StumpVersionSpace(self, self._everything)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        if not tally:
-            return 0
-        points = self.schema.check_many(list(tally))
-        zeros, ones = np.array(list(tally.values()), dtype=np.int64).T
-        mistakes = np.full(self.size, ones.sum())
-        for start in range(0, len(points), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            mistakes += self.labels_at(points[part]).astype(np.int64) @ (zeros - ones)[part]
-        return int(mistakes.min())
+        return fewest_by_table(self.domain, self.labels_at, tally)
 
     def concepts(self) -> Iterator[Rule]:
         return iter(self.rules)
@@ -202,7 +194,7 @@ class Stumps:
         width = -(-self.size // 8)
         packed = np.frombuffer(b"".join(p.to_bytes(width, "little") for p in points), np.uint8)
         table = np.unpackbits(packed.reshape(len(points), width), axis=1, bitorder="little")
-        return [_bit_set(row) for row in table.T[: self.size]]
+        return [bit_set(row) for row in table.T[: self.size]]
 
     @cached_property
     def _dimensions(self) -> BitSetDimension:
@@ -269,7 +261,3 @@ def _sides(rules: tuple[Rule, ...]) -> list[NDArray[np.uint8]]:
             tables[number][:low, i] = 0
             tables[number][high + 1 :, i] = 0
     return tables
-
-
-def _bit_set(labels: NDArray[np.uint8]) -> int:
-    return int.from_bytes(np.packbits(labels, bitorder="little").tobytes(), "little")

@@ -5,6 +5,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 
+import numpy as np
+from numpy.typing import NDArray
+
 from littlestone.concepts.protocols import ConceptClass, Label
 
 Labelling = tuple[Label, ...]
@@ -42,6 +45,11 @@ def splits(
         ones = frozenset(row for row in labellings if row[x])
         if ones and ones != labellings:
             yield labellings - ones, ones
+
+
+def bit_set(labels: NDArray[np.uint8]) -> int:
+    """The positions of the ones as the bits of one integer."""
+    return int.from_bytes(np.packbits(labels, bitorder="little").tobytes(), "little")
 
 
 class BitSetDimension:

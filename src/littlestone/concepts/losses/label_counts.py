@@ -1,17 +1,19 @@
 """Labelled examples, counted by point: what every loss is a function of."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.protocols import ConceptClass, Label
+from littlestone.concepts.protocols import ConceptClass, Domain, Label, Tally
 
 Counts = NDArray[np.int64]
+
+_BLOCK: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,15 @@ def tallied(concepts: ConceptClass, examples: Iterable[Any]) -> Tallied:
         counts.setdefault(domain.check(x), [0, 0])[y] += 1
     table = np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
     return Tallied(list(counts), table[:, 0], table[:, 1])
+
+
+def fewest_by_table(domain: Domain, labels_at: Callable[[Any], Any], tally: Tally) -> int:
+    """The mistakes of the best concept, where ``labels_at`` tells what all say of some points."""
+    points = domain.check_many(list(tally))
+    zeros, ones = np.array(list(tally.values()), dtype=np.int64).reshape(-1, 2).T
+    blocks = (slice(start, start + _BLOCK) for start in range(0, len(points), _BLOCK))
+    losses = [Tallied(None, zeros[b], ones[b]).losses_of(labels_at(points[b])) for b in blocks]
+    return int(np.sum(losses, axis=0).min()) if losses else 0
 
 
 def split_labels(examples: Iterable[Any]) -> tuple[list[Any], list[Label]]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.finite import tabulated
 from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point, VersionSpace
 from littlestone.online.sparse_majority.class_game import PARTS, Leaf, OneClassGame
@@ -56,7 +56,8 @@ class LeafWeights:
     """
 
     def __init__(self, concepts: ConceptClass, margin: Fraction, rare: Fraction) -> None:
-        table, self._members, self._columns = _table_of(concepts)
+        _refuse_large(concepts)
+        table, self._members, self._columns = tabulated(concepts)
         self._game = OneClassGame(table, rare)
         self._labels: NDArray[np.uint8] = table.matrix
         self._sides = table.sides
@@ -157,19 +158,10 @@ def _reduced(weights: dict[int, int]) -> LeafPosition:
     return tuple((leaf, weight // common) for leaf, weight in sorted(weights.items()))
 
 
-def _table_of(
-    concepts: ConceptClass,
-) -> tuple[FiniteClass, list[Hypothesis], dict[Point, int]]:
-    """The class as a table, its concepts in the order of the rows, the column of each point."""
+def _refuse_large(concepts: ConceptClass) -> None:
     size, points = concepts.size, concepts.domain.size
     if size is None or points is None or size * points > _LARGEST_TABLE:
         raise ValueError(
             f"concepts must be thresholds, points, sparse sets, or have at most {_LARGEST_TABLE} "
             f"labels in all (concepts × points), got {size} × {points} for concepts={concepts!r}"
         )
-    domain = list(concepts.domain)
-    block = concepts.domain.check_many(domain)
-    rows = {concept.many(block).tobytes(): concept for concept in concepts.concepts()}
-    table = FiniteClass([np.frombuffer(row, dtype=np.uint8) for row in rows])
-    members: list[Hypothesis] = [rows[row.tobytes()] for row in table.matrix]
-    return table, members, {x: column for column, x in enumerate(domain)}
