@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
@@ -30,6 +31,7 @@ HYPOTHESES: list[Any] = [
     *islice(MarginHalfspaces(2, 0.5).concepts(), 2),
     *islice(FiniteClass([[0, 1], [1, 1]]).concepts(), 2),
     *STUMPS.rules[:4],
+    *islice(DecisionTrees(STUMPS.schema, 1).concepts(), 3),
     STUMPS.version_space().standard_optimal(),
     MajorityVote([*islice(Thresholds(5).concepts(), 3)]),
     MajorityVote([MajorityVote([FiniteSupport.on(1)])]),

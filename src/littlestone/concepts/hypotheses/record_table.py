@@ -6,8 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.hypotheses.rules import LARGEST_SCAN
-from littlestone.concepts.hypotheses.scan import first_seen_difference
+from littlestone.concepts.hypotheses.rules import first_difference
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.concepts.schema import Cells, Schema
@@ -47,8 +46,7 @@ class RecordTable:
 
     def disagreement(self, other: Hypothesis, /) -> Cells | None:
         """The first cells, in the schema's order, on which the two differ."""
-        first: Cells | None = first_seen_difference(self, other, self.schema, None, LARGEST_SCAN)
-        return first
+        return first_difference(self, other, self.schema)
 
     def to_json(self) -> dict[str, Any]:
         return {

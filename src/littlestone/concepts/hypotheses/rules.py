@@ -13,7 +13,7 @@ from littlestone.concepts.hypotheses.scan import first_seen_difference
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.concepts.schema import Cells, Condition, Schema
 
-LARGEST_SCAN = 1 << 22
+_LARGEST_SCAN = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,7 @@ class Rule:
         if isinstance(other, Rule) and other.schema == self.schema:
             point = self._outside(other)
             return other._outside(self) if point is None else point
-        members = getattr(other, "members", ())
-        known = bool(members) and all(isinstance(member, Rule) for member in members)
-        points = corners([self, *members]) if known else None
-        first: Cells | None = first_seen_difference(self, other, self.schema, points, LARGEST_SCAN)
-        return first
+        return first_difference(self, other, self.schema)
 
     def to_json(self) -> dict[str, Any]:
         conditions = None if self.conditions is None else [list(part) for part in self.conditions]
@@ -151,6 +147,18 @@ def corners(rules: Sequence[Asks]) -> Iterator[Cells]:
         for number, low, high in rule.conditions or ():
             starts[number] |= {low, high + 1} - {fields[number].cells}
     return product(*map(sorted, starts))
+
+
+def first_difference(left: Hypothesis, right: Hypothesis, schema: Schema) -> Cells | None:
+    """The first cells, in the schema's order, on which the two differ.
+
+    Where it is known what both ask, only one point is looked at wherever both are constant.
+    """
+    sides = [left, *getattr(right, "members", (right,))]
+    known = all(hasattr(side, "conditions") for side in sides)
+    points = corners(sides) if known else None
+    first: Cells | None = first_seen_difference(left, right, schema, points, _LARGEST_SCAN)
+    return first
 
 
 def rule_pool(schema: Schema, depth: int) -> dict[Rule, None]:
