@@ -1,23 +1,25 @@
 """Concept classes are known by what they offer: nothing outside of them asks which class it is."""
 
 import ast
+from importlib import import_module
 from pathlib import Path
 
 import littlestone
+from littlestone.concepts import classes
 
 SOURCE = Path(littlestone.__file__).parent
 CLASSES = SOURCE / "concepts" / "classes"
 
 
 def concept_classes() -> set[str]:
-    """The classes that have concepts."""
+    """The classes that have concepts, of their own or inherited."""
+    modules = (import_module(f"{classes.__name__}.{path.stem}") for path in CLASSES.glob("*.py"))
     return {
-        node.name
-        for path in CLASSES.glob("*.py")
-        for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.ClassDef)
-        and {"concepts", "version_space"}
-        <= {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+        name
+        for module in modules
+        for name, kind in vars(module).items()
+        if isinstance(kind, type) and kind.__module__ == module.__name__
+        if hasattr(kind, "concepts") and hasattr(kind, "version_space")
     }
 
 
