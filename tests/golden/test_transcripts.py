@@ -38,6 +38,7 @@ def recipes(package: ModuleType, duty: str) -> set[str]:
         for name, found in inspect.getmembers(module, inspect.isclass)
         if found.__module__ == module.__name__
         and is_dataclass(found)  # a recipe is a frozen value; parts of learners are not
+        and not inspect.isabstract(found)
         and hasattr(found, "start")
         and hasattr(found, duty)
         and not getattr(found, "_is_protocol", False)

@@ -22,6 +22,7 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import RetiredError
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.run import Totals
+from littlestone.learners.engine import fields_of
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.naive_recomposition import NaiveRecomposition
 from littlestone.mechanisms.above_threshold import AboveThreshold
@@ -104,7 +105,7 @@ OWNERS = [
         lambda run: run.step(Counter()),
         lambda run: run.state(),
     ),
-    Owner("IncrementalSelection", _selection, lambda run: run.draw()),
+    Owner("IncrementalSelection", _selection, lambda run: run.draw(), fields_of),
     Owner(
         "PrivateRun",
         lambda rng: NaiveRecomposition(

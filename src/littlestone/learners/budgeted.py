@@ -1,24 +1,22 @@
 """A private learner that is asked for (epsilon, delta) per example."""
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from littlestone import require
+from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Budgeted(PrivateLearner):
-    """A recipe with the fields ``epsilon`` and ``delta``; it spends all of them unless it says."""
+    """A recipe for a class and a horizon; it spends the whole budget unless it says otherwise."""
 
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-        # fmt: off
-        @property
-        def epsilon(self) -> float: ...
-        @property
-        def delta(self) -> float: ...
-        # fmt: on
+    concepts: ConceptClass
+    rounds: int
+    epsilon: float
+    delta: float
+    max_contributions: int = 1
 
     @property
     def per_example(self) -> PrivacyGuarantee:

@@ -8,6 +8,7 @@ import numpy as np
 
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.errors import SnapshotError
+from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.ledger import Ledger
 from littlestone.type_checks import fits
 
@@ -77,6 +78,8 @@ class Engine(ABC):
 
 def fields_of(part: Any) -> tuple[Any, ...]:
     """What ``part`` remembers, and its parts do."""
+    if isinstance(part, NoiseOwner):
+        part._require_usable()
     return tuple(_saved(getattr(part, field.name)) for field in fields(part))
 
 

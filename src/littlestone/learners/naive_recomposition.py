@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from littlestone import require
 from littlestone.concepts.losses.listing import require_listable
 from littlestone.concepts.losses.loss_table import LossTable
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
 from littlestone.mechanisms.exponential import ExponentialMechanism
@@ -37,11 +37,6 @@ class NaiveRecomposition(Budgeted):
     pays only where it changes its mind.
     """
 
-    concepts: ConceptClass
-    rounds: int
-    epsilon: float
-    delta: float
-    max_contributions: int = 1
     _mechanism: ExponentialMechanism = field(init=False, repr=False, compare=False)
 
     oblivious_only: ClassVar[bool] = False

@@ -72,10 +72,6 @@ def _refusing() -> Iterator[None]:
         ) from problem
 
 
-class Retirable(Protocol):
-    def retire(self) -> None: ...
-
-
 _runs: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()
 _newest: dict[str, int] = {}
 _turn: Final = threading.Lock()  # to look at what is newest and to change it are one step
@@ -111,7 +107,7 @@ class ProcessRegister:
             live.retire()
 
 
-class FileRegister:
+class FileRegister(ProcessRegister):
     """Remembers in a file, across processes, which take turns at it.
 
     Lines are appended and synced before the run continues, so a crash can only lose a snapshot,
@@ -121,20 +117,11 @@ class FileRegister:
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
 
-    def claim(self, saved: Saved) -> None:
-        with self._used_up(saved.identity, saved.number):
-            ProcessRegister().claim(saved)
-
     def went_on(self, identity: str, number: int) -> None:
-        with self._used_up(identity, number):
-            ProcessRegister().went_on(identity, number)
-
-    @contextmanager
-    def _used_up(self, identity: str, number: int) -> Iterator[None]:
         with self._path.open("a+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # until it is closed
             _refuse_unless_newest(number, _newest_in(file, identity))
-            yield
+            super().went_on(identity, number)
             file.write(f"{identity} {number + 1}\n")
             file.flush()
             os.fsync(file.fileno())
@@ -159,7 +146,7 @@ def new_identity() -> str:
     return secrets.token_hex(16)
 
 
-def track(identity: str, run: Retirable) -> None:
+def track(identity: str, run: Any) -> None:
     """Remember the live run, to retire it when one of its snapshots is continued."""
     _runs[identity] = run
 

@@ -51,7 +51,6 @@ class AboveThreshold:
         require.integer(threshold=self.threshold)
         if not isinstance(self.monotone, bool):
             raise ValueError(f"monotone must be True or False, got monotone={self.monotone!r}")
-        object.__setattr__(self, "threshold", int(self.threshold))
         object.__setattr__(self, "_threshold_noise", Geometric(rate=self._half))
         rate = self._half if self.monotone else self._half / 2
         object.__setattr__(self, "_query_noise", Geometric(rate=rate))

@@ -60,7 +60,6 @@ class CountAboveThreshold:
         require.integer(threshold=self.threshold)
         if abs(self.threshold) > _LARGEST_THRESHOLD:
             raise ValueError(f"threshold must be within ±2**60, got threshold={self.threshold!r}")
-        object.__setattr__(self, "threshold", int(self.threshold))
         object.__setattr__(self, "_noise", Geometric(rate=self.epsilon))
         object.__setattr__(self, "_waiting", WaitingTime(rate=self.epsilon))
 

@@ -82,11 +82,11 @@ class PrivateHistogram:
                 f"threshold must be at least {noise_bound + 1} for this epsilon and delta, "
                 f"got threshold={self.threshold!r}"
             )
-        object.__setattr__(self, "threshold", self._threshold)
 
     @property
     def _threshold(self) -> int:
-        return int(self.threshold)  # type: ignore[arg-type]  # __post_init__ has set it
+        assert self.threshold is not None
+        return self.threshold
 
     @property
     def noise_bound(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from littlestone import require
 from littlestone.concepts.losses.loss_table import LossTable
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.protocols import ExpertsRecipe, Strategy
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
@@ -45,13 +45,8 @@ class AgnosticFinite(Budgeted):
     (True, True)
     """
 
-    concepts: ConceptClass
-    rounds: int
-    epsilon: float
-    delta: float
     adversary: Literal["adaptive", "oblivious"] = "adaptive"
     experts: ExpertsRecipe | None = None
-    max_contributions: int = 1
 
     prefix_conditional: ClassVar[bool] = True
 

@@ -2,11 +2,11 @@
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.codec import register
 from littlestone.learners.engine import Engine
@@ -36,10 +36,6 @@ class EagerForest(Budgeted):
     outputs where its examples went, and no bound holds against it: see ``FreshCopies``.
     """
 
-    concepts: ConceptClass
-    rounds: int
-    epsilon: float
-    delta: float
     base: OnlineLearner | None = None
     trees: int | None = None
     leaves: int | None = None
@@ -47,7 +43,6 @@ class EagerForest(Budgeted):
     """These three are calibrated where they are not given, anew for every horizon."""
     failure_probability: float = 0.05
     """How often the watch of a calibrated release may err."""
-    max_contributions: int = 1
     plan: "EagerPlan" = field(init=False, repr=False, compare=False)
 
     oblivious_only: ClassVar[bool] = True
@@ -89,13 +84,8 @@ class EagerForest(Budgeted):
             epsilon=self.epsilon, delta=self.delta, selections=selections, rare_below=1
         )
         margin = self._margin(draft)
-        return FrequentRelease(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            selections=selections,
-            rare_below=margin + 1,
-            list_threshold=draft.histogram().noise_bound + 2 * margin + 2,
-        )
+        threshold = draft.histogram().noise_bound + 2 * margin + 2
+        return replace(draft, rare_below=margin + 1, list_threshold=threshold)
 
     def _margin(self, release: FrequentRelease) -> int:
         """How far off the watch is at most, except with ``failure_probability``."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from littlestone import require
 from littlestone.concepts.hypotheses.canonical import canonical
-from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
+from littlestone.concepts.protocols import Example, Hypothesis, Label
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
 from littlestone.learners.golowich_livni.eager_forest import Forest
@@ -43,15 +43,10 @@ class FreshCopies(Budgeted):
     square of the rounds: a baseline, for a few thousand rounds.
     """
 
-    concepts: ConceptClass
-    rounds: int
-    epsilon: float
-    delta: float
     base: OnlineLearner | None = None
     trees: int | None = None
     leaves: int | None = None
     """Both are chosen where they are not given, anew for every horizon."""
-    max_contributions: int = 1
     plan: "TreesPlan" = field(init=False, repr=False, compare=False)
 
     oblivious_only: ClassVar[bool] = False

@@ -91,17 +91,12 @@ class LazyForest(Budgeted):
     (PrivacyGuarantee(epsilon=1.0, delta=1e-06), 61.0)
     """
 
-    concepts: ConceptClass
-    rounds: int
-    epsilon: float
-    delta: float
     base: OnlineLearner
     plan: ForestPlan
     restarts: bool = True
     """Whether a copy whose list is used up is followed by a fresh one; the paper halts."""
     failure_probability: float = 0.25
     """Of one copy, as planned for."""
-    max_contributions: int = 1
 
     oblivious_only: ClassVar[bool] = False
     prefix_conditional: ClassVar[bool] = True

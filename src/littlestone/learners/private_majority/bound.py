@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.capabilities import Witnesses
+from littlestone.concepts.losses.listing import distinguished_points, require_listable
+from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.planner import (
     LAST_EPOCH_FAILS,
@@ -163,12 +165,7 @@ def _one_epoch(game: _Game, witnesses: Witnesses, levels: int, again: Array) -> 
 
 
 def sampled_mistakes_upper_bound(
-    plan: SampledPlan,
-    *,
-    concepts: int,
-    columns: float,
-    rounds: int,
-    failure_probability: float,
+    plan: SampledPlan, concepts: ConceptClass, *, rounds: int, failure_probability: float
 ) -> float:
     """Exceeded with ``failure_probability`` at most; the number of rounds if nothing is proved.
 
@@ -176,9 +173,7 @@ def sampled_mistakes_upper_bound(
     row are unlikely enough. Half of the probability goes there, half to late thresholds.
     """
     last = plan.epochs[-1]
-    needed = _phases_needed(
-        last, plan.threshold_epsilon, concepts=concepts, columns=columns, rounds=rounds
-    )
+    needed = _phases_needed(last, plan.threshold_epsilon, concepts, rounds)
     if needed is None:
         return float(rounds)
     repeats = math.ceil(math.log(failure_probability / 2) / math.log(LAST_EPOCH_FAILS))
@@ -189,7 +184,7 @@ def sampled_mistakes_upper_bound(
 
 
 def _phases_needed(
-    epoch: EpochPlan, threshold_epsilon: float, *, concepts: int, columns: float, rounds: int
+    epoch: EpochPlan, threshold_epsilon: float, concepts: ConceptClass, rounds: int
 ) -> int | None:
     """How many phases at most can end if nothing goes wrong; None if more than there are.
 
@@ -197,13 +192,13 @@ def _phases_needed(
     margin at some point, or an AboveThreshold that fires too early.
     """
     share = LAST_EPOCH_FAILS / 3
-    spread = math.log(2 * epoch.phases / share) + columns
+    spread = math.log(2 * epoch.phases / share) + distinguished_points(concepts)
     # Weights are rounded and kept above a floor: 2**-30 is far more than that can change.
     margin = math.sqrt(spread / (2 * epoch.votes)) + 2.0**-30
     early = math.log(rounds / share) / threshold_epsilon
     if margin >= 0.5:
         return None
-    left = math.log(concepts)
+    left = math.log(require_listable(concepts))
     for phase, (weight, threshold) in enumerate(
         zip(epoch.weights, epoch.thresholds, strict=False), start=1
     ):

@@ -6,7 +6,6 @@ from typing import ClassVar, Literal
 from littlestone import require
 from littlestone.concepts.capabilities import Witnesses
 from littlestone.concepts.losses.listing import distinguished_points, require_listable
-from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.witnesses import MOST_KEYS, witnesses_for
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
@@ -52,15 +51,11 @@ class PrivateMajority(Budgeted):
     ε = 1
     """
 
-    concepts: ConceptClass
-    rounds: int
-    epsilon: float
     delta: float = 0.0
     evidence: Evidence | None = None
     votes: int | None = None
     phases: int | None = None
     plan: Plan | None = None
-    max_contributions: int = 1
     planned: Plan = field(init=False, repr=False, compare=False)
     """The numbers that are used: ``plan``, or what was chosen in its absence."""
     _witnesses: Witnesses | None = field(init=False, repr=False, compare=False)
@@ -93,8 +88,7 @@ class PrivateMajority(Budgeted):
         if isinstance(self.planned, SampledPlan):
             return sampled_mistakes_upper_bound(
                 self.planned,
-                concepts=require_listable(self.concepts),
-                columns=distinguished_points(self.concepts),
+                self.concepts,
                 rounds=self.rounds,
                 failure_probability=failure_probability,
             )

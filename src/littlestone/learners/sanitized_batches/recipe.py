@@ -44,14 +44,9 @@ class SanitizedBatches(Budgeted):
     (8903, 154000.0)
     """
 
-    concepts: ConceptClass
-    rounds: int
-    epsilon: float
-    delta: float
     sanitizer: Sanitizer | None = None
     base: ProperOnlineLearner | None = None
     batch: int | None = None
-    max_contributions: int = 1
     plan: BatchPlan = field(init=False, repr=False, compare=False)
     """What is used: given, or chosen for the horizon by the regret bound."""
 

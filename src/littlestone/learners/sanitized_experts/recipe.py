@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import Any, ClassVar, Final
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.sanitized_experts.algorithm import SanitizedExpertsEngine
 from littlestone.learners.sanitized_experts.families import family_named
@@ -60,10 +59,6 @@ class SanitizedExperts(Budgeted):
     "1 on 'often', 0 elsewhere"
     """
 
-    concepts: ConceptClass
-    rounds: int
-    epsilon: float
-    delta: float
     base: OnlineLearner | None = None
     sanitizer: Family | str = "auto"
     experts: str = "exponential-weights"
@@ -73,7 +68,6 @@ class SanitizedExperts(Budgeted):
     planned_failure: float = 0.05
     """How often the sanitizer may fail in what the plan minimises."""
     most_groups: int = 1 << 16
-    max_contributions: int = 1
     _learner: OnlineLearner = field(init=False, repr=False, compare=False)
     plan: ExpertsPlan = field(init=False, repr=False, compare=False)
     """The public numbers: intervals, switch times, rate."""
