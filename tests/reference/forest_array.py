@@ -90,7 +90,7 @@ class ForestArray:
         if first.hypothesis == second.hypothesis:
             return None
         child = tournament((first, second), label)
-        return None if child.failed else child
+        return None if child is None or child.failed else child
 
     def _agreed(self, pair: int) -> Hypothesis | None:
         """What both siblings say; None if they differ or one is ⊥ (a split pair's may be)."""

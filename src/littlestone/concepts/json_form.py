@@ -5,6 +5,7 @@ from typing import Any
 
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis
 from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
+from littlestone.concepts.hypotheses.cube_table import CubeTable
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree
 from littlestone.concepts.hypotheses.linear import LinearHypothesis
 from littlestone.concepts.hypotheses.record_table import RecordTable
@@ -29,8 +30,9 @@ def hypothesis_from_json(data: Any) -> Hypothesis:
     >>> hypothesis_from_json({"kind": "oracle"})
     Traceback (most recent call last):
     ...
-    ValueError: unknown kind of hypothesis 'oracle'; there are: conjunction, decision_tree, \
-halfspace, majority_vote, record_table, rule, steps, support, table, threshold, weighted_features
+    ValueError: unknown kind of hypothesis 'oracle'; there are: conjunction, cube_table, \
+decision_tree, halfspace, majority_vote, record_table, rule, steps, support, table, threshold, \
+weighted_features
     """
     return _read(data, _DEEPEST)
 
@@ -62,6 +64,7 @@ def _read(data: Any, depth: int) -> Hypothesis:
 _VOTE = "majority_vote"  # the one kind that holds others
 READERS: dict[str, Reader] = {
     "conjunction": ConjunctionHypothesis.from_json,
+    "cube_table": CubeTable.from_json,
     "decision_tree": DecisionTree.from_json,
     "halfspace": LinearHypothesis.from_json,
     "record_table": RecordTable.from_json,

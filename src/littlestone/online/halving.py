@@ -7,16 +7,8 @@ import numpy as np
 
 from littlestone import require
 from littlestone.concepts.dimensions.littlestone import bit_set
-from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.concepts.hypotheses.table import TableHypothesis
-from littlestone.concepts.hypotheses.vote import MajorityVote
-from littlestone.concepts.losses.listing import (
-    LARGEST_MATRIX,
-    concept_at,
-    fits_a_matrix,
-    label_matrix,
-)
+from littlestone.concepts.hypotheses.one_form import tabulated
+from littlestone.concepts.losses.listing import LARGEST_MATRIX, fits_a_matrix, label_matrix
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point
 
 _VOTES_REMEMBERED: Final = 1 << 12
@@ -121,13 +113,8 @@ class _Ballot:
 
     def _count(self, members: int) -> Hypothesis:
         chosen = [self._kept[i] for i in _positions(members)]
-        if isinstance(self._concepts.domain, IntegerRange):
-            ones = self._labels[chosen].sum(axis=0, dtype=np.int64)
-            return TableHypothesis((2 * ones > len(chosen)).astype(np.uint8).tobytes())
-        jury = [concept_at(self._concepts, position) for position in chosen]
-        if len(jury) % 2 == 0:
-            jury.append(FiniteSupport(frozenset()))  # a steady 0 decides ties
-        return MajorityVote(jury)
+        ones = self._labels[chosen].sum(axis=0, dtype=np.int64)
+        return tabulated(self._concepts.domain, (2 * ones > len(chosen)).astype(np.uint8))
 
 
 def _positions(members: int) -> list[int]:

@@ -34,6 +34,10 @@ class Perceptron:
     repeats_change_nothing: ClassVar[bool] = False
     """Only a mistake changes the state."""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.concepts, MarginHalfspaces):
+            raise ValueError(f"concepts must be MarginHalfspaces, got {self.concepts!r}")
+
     @property
     def mistake_bound(self) -> int:
         return self.concepts.mistake_bound

@@ -47,3 +47,12 @@ class OnlineLearner(Protocol):
         ...
 
     def start(self) -> OnlineState: ...
+
+
+def require_base(base: OnlineLearner, concepts: ConceptClass) -> None:
+    """Refuse a learner for other points than those of ``concepts``, while no data are there yet."""
+    if base.concepts.domain != concepts.domain:
+        raise ValueError(
+            f"base must learn over the domain of concepts, {concepts.domain!r}, "
+            f"got {base.concepts.domain!r}"
+        )

@@ -1,5 +1,6 @@
 """Winnow: few relevant features among many, in exact powers of two."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,8 +26,9 @@ class Winnow:
     >>> learner.threshold, learner.mistake_bound
     (128, 35)
     >>> small = Winnow(MonotoneDisjunctions(1, 4))
-    >>> small.start().after((1, 0, 0, 0), 1).hypothesis.describe()
-    '2·x0 + x1 + x2 + x3 >= 2'
+    >>> state = small.start().after((1, 0, 0, 0), 1)
+    >>> state.hypothesis.describe(), state.after((0, 0, 1, 1), 0).hypothesis.describe()
+    ('2·x0 + x1 + x2 + x3 >= 2', 'x0 >= 1')
     """
 
     concepts: MonotoneDisjunctions
@@ -34,6 +36,10 @@ class Winnow:
     conservative: ClassVar[bool] = True
     repeats_change_nothing: ClassVar[bool] = False
     """Only a mistake changes the state."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.concepts, MonotoneDisjunctions):
+            raise ValueError(f"concepts must be MonotoneDisjunctions, got {self.concepts!r}")
 
     @property
     def threshold(self) -> int:
@@ -66,7 +72,7 @@ class WinnowState:
     def hypothesis(self) -> WeightedFeatures:
         if self.failed:
             raise ValueError("no disjunction of so few features fits the examples")
-        return WeightedFeatures(self.weights, self.threshold)
+        return without_idle(self.weights, self.threshold)
 
     @property
     def failed(self) -> bool:
@@ -84,3 +90,23 @@ class WinnowState:
         return WinnowState(
             self.concepts, self.threshold, self.mistake_bound, weights, self.mistakes + 1
         )
+
+
+def without_idle(weights: tuple[int, ...], threshold: int) -> WeightedFeatures:
+    """The same function without weights that change nothing, divided by what the rest share.
+
+    Weights and threshold are powers of two. If the weights below a power stay below it together,
+    they never lift a sum of larger ones over the threshold, which both are multiples of it. (And
+    if that is so for no power, some of them add up to any power with any of them, so each matters.)
+
+    >>> without_idle((4, 2, 1, 0), 4).describe(), without_idle((2, 2, 1, 1), 4).describe()
+    ('x0 >= 1', '2·x0 + 2·x1 + x2 + x3 >= 4')
+    """
+    power, idle = 1, 0
+    while power < threshold:
+        power *= 2
+        if sum(weight for weight in weights if weight < power) < power:
+            idle = power
+    kept = [weight if weight >= idle else 0 for weight in weights]
+    shared = math.gcd(threshold, *kept)
+    return WeightedFeatures(tuple(weight // shared for weight in kept), threshold // shared)

@@ -87,7 +87,9 @@ def _child(start: OnlineState, real: Example, guess: int) -> Child:
     """Algorithm 1 on a pair of which one sibling has taken the example ``real``."""
     learned = start.after(*real)
     point = learned.hypothesis.disagreement(start.hypothesis)
-    return tournament((learned, start), guess), (point, guess)
+    child = tournament((learned, start), guess)
+    assert child is not None  # unequal hypotheses of the standard optimal learner differ
+    return child, (point, guess)
 
 
 def _survivors(kinds: list[Child], counts: list[int], concept: Hypothesis) -> int:

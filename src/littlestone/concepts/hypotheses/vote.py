@@ -56,7 +56,7 @@ class MajorityVote:
         """
         if self == other:
             return None
-        domain = _domain_of(self, other)
+        domain = domain_of(self, other)
         if isinstance(domain, IntegerRange):
             return first_difference(self, other, domain.n)
         if domain.size is None:
@@ -85,7 +85,7 @@ class MajorityVote:
         return f"majority of {len(words)}: {'; '.join(shown(words, _MEMBERS_SHOWN))}"
 
 
-def _domain_of(*hypotheses: Hypothesis) -> Domain:
+def domain_of(*hypotheses: Hypothesis) -> Domain:
     """The first domain that one of them, or one of their members, tells; any keys if none does."""
     for hypothesis in hypotheses:
         for part in (hypothesis, *getattr(hypothesis, "members", ())):

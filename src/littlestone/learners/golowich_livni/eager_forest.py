@@ -6,13 +6,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from littlestone import require
+from littlestone.concepts.hypotheses.one_form import one_form
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.codec import register
 from littlestone.learners.engine import Engine
-from littlestone.learners.golowich_livni.tournament_tree import LARGEST_TREE, TournamentTree
+from littlestone.learners.golowich_livni.forest_size import (
+    leaves_for,
+    refuse_too_large,
+    trees_for,
+)
+from littlestone.learners.golowich_livni.tournament_tree import TournamentTree
 from littlestone.mechanisms.frequent_release import FrequentRelease, FrequentReleaseRun
-from littlestone.online.protocols import OnlineLearner
+from littlestone.online.protocols import OnlineLearner, require_base
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
@@ -34,6 +40,7 @@ class EagerForest(Budgeted):
     Mistakes: O_d(log T) on oblivious streams [GL21], with constants that were not published;
     the defaults are calibrated for small dimensions. An adaptive adversary learns from the
     outputs where its examples went, and no bound holds against it: see ``FreshCopies``.
+    ``mistake_bound`` is the number of rounds, whatever the base.
     """
 
     base: OnlineLearner | None = None
@@ -51,7 +58,9 @@ class EagerForest(Budgeted):
     def __post_init__(self) -> None:
         require.fields_fit(self)
         self.check_promise(failure_probability=self.failure_probability)
-        plan = self._planned(StandardOptimal(self.concepts) if self.base is None else self.base)
+        base = StandardOptimal(self.concepts) if self.base is None else self.base
+        require_base(base, self.concepts)
+        plan = self._planned(base)
         require.integer(trees=plan.trees, at_least=1)
         require.integer(leaves=plan.leaves, at_least=2)
         if plan.leaves & (plan.leaves - 1):
@@ -66,15 +75,12 @@ class EagerForest(Budgeted):
         the next element: when the watch fires, all trees but those that still show the old one
         have moved, a 2^(1 - leaves) share of them to the right place.
         """
-        leaves = 1 << max(1, base.mistake_bound) if self.leaves is None else self.leaves
-        require.integer(leaves=leaves, at_least=1)
-        if leaves > LARGEST_TREE:
-            raise ValueError(f"leaves must be at most {LARGEST_TREE}, got leaves={leaves!r}")
+        leaves = leaves_for(base, self.leaves)
         release = self._calibrated_release(base) if self.release is None else self.release
         trees = self.trees
         if trees is None:
             listed = release.histogram().certain_inclusion
-            moved = (listed + 4 * math.isqrt(listed)) << (leaves - 1)  # four standard deviations
+            moved = trees_for(listed + 4 * math.isqrt(listed), leaves)  # four standard deviations
             trees = moved + release.rare_below + self._margin(release)
         return EagerPlan(base, trees, leaves, release)
 
@@ -92,6 +98,10 @@ class EagerForest(Budgeted):
         share = self.failure_probability / release.selections
         watch = release.watch()
         return math.ceil(watch.error_bound(queries=self.rounds, failure_probability=share))
+
+    def refuse_to_start(self) -> None:
+        """If there would be more trees than can be counted."""
+        refuse_too_large(self.plan.trees, self.plan.leaves)
 
     def engine(self, rng: Randomness) -> "EagerForestEngine":
         return EagerForestEngine(self, rng)
@@ -120,7 +130,7 @@ class Forest:
 
     def __post_init__(self) -> None:
         if not self.shown and not self.grown:
-            self.shown[self.base.start().hypothesis] = self.trees
+            self.shown[one_form(self.base.start().hypothesis)] = self.trees
 
     def insert(self, x: Any, y: Label) -> None:
         """Send an example to a random leaf of the forest."""
@@ -149,7 +159,7 @@ class EagerForestEngine(Engine):
 
     def __init__(self, recipe: EagerForest, rng: Randomness) -> None:
         self._recipe, self._rng = recipe, rng
-        self._fallback = recipe.plan.base.start().hypothesis
+        self._fallback = one_form(recipe.plan.base.start().hypothesis)
 
     def begin(self) -> None:
         plan, rng = self._recipe.plan, self._rng

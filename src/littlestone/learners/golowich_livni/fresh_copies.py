@@ -7,14 +7,19 @@ from typing import Any, ClassVar, NamedTuple
 
 from littlestone import require
 from littlestone.concepts.hypotheses.canonical import canonical
+from littlestone.concepts.hypotheses.one_form import one_form
 from littlestone.concepts.protocols import Example, Hypothesis, Label
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
 from littlestone.learners.golowich_livni.eager_forest import Forest
-from littlestone.learners.golowich_livni.tournament_tree import LARGEST_TREE
+from littlestone.learners.golowich_livni.forest_size import (
+    leaves_for,
+    refuse_too_large,
+    trees_for,
+)
 from littlestone.mechanisms.frequent_release import random_order
 from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.online.protocols import OnlineLearner
+from littlestone.online.protocols import OnlineLearner, require_base
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.composition import advanced_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -58,13 +63,11 @@ class FreshCopies(Budgeted):
         if self.rounds > _MOST_ROUNDS:
             raise ValueError(f"rounds must be at most 10**8, got rounds={self.rounds!r}")
         base = StandardOptimal(self.concepts) if self.base is None else self.base
-        leaves = 1 << max(1, base.mistake_bound) if self.leaves is None else self.leaves
-        require.integer(leaves=leaves, at_least=1)
-        if leaves > LARGEST_TREE:
-            raise ValueError(f"leaves must be at most {LARGEST_TREE}, got leaves={leaves!r}")
+        require_base(base, self.concepts)
+        leaves = leaves_for(base, self.leaves)
         trees = self.trees
         if trees is None:
-            trees = self.histogram().certain_inclusion << (leaves - 1)
+            trees = trees_for(self.histogram().certain_inclusion, leaves)
         require.integer(trees=trees, leaves=leaves, at_least=1)
         object.__setattr__(self, "plan", TreesPlan(base, trees, leaves))
 
@@ -75,6 +78,10 @@ class FreshCopies(Budgeted):
             delta=float_at_most(Fraction(self.delta) / 2 / self.rounds),
             neighbours="replace",
         )
+
+    def refuse_to_start(self) -> None:
+        """If there would be more trees than can be counted."""
+        refuse_too_large(self.plan.trees, self.plan.leaves)
 
     def engine(self, rng: Randomness) -> "FreshCopiesEngine":
         return FreshCopiesEngine(self, rng)
@@ -104,7 +111,7 @@ class FreshCopiesEngine(Engine):
         self._examples = []
         self.ledger = Ledger(budget=self._budget, private=self._rng.private)
         self.ledger.charge("PrivateHistogram in every round", self._budget, first=1)
-        self.hypothesis = self._base.start().hypothesis
+        self.hypothesis = one_form(self._base.start().hypothesis)
 
     def step(self, x: Any, y: Label) -> None:
         self._examples.append((x, y))

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from littlestone.concepts.hypotheses.one_form import one_form
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.codec import register
 from littlestone.online.protocols import OnlineState
 from littlestone.randomness import Randomness
 
 ROOT = 1
-LARGEST_TREE = 1 << 24
 
 
 @register
@@ -37,7 +37,7 @@ class TournamentTree:
     def display(self) -> Hypothesis | None:
         """What the tree shows; None once it is frozen."""
         state = self.pertinent.get(self.shown)
-        return None if state is None or state.failed else state.hypothesis
+        return None if state is None or state.failed else one_form(state.hypothesis)
 
     def insert(self, leaf: int, x: Any, y: Label) -> None:
         """Give an example to the sequence above ``leaf``, and climb while siblings disagree."""
@@ -59,12 +59,14 @@ class TournamentTree:
         mine, theirs = self.pertinent[node], self.pertinent.get(node ^ 1)
         if node == ROOT or theirs is None or mine.failed or theirs.failed:
             return False
-        return mine.hypothesis != theirs.hypothesis
+        left, right = one_form(mine.hypothesis), one_form(theirs.hypothesis)
+        # Unequal hypotheses may still be the same function; then they neither agree nor differ.
+        return left != right and left.disagreement(right) is not None
 
     def _play_tournament(self, node: int) -> int:
         """Guess the label of a point on which the siblings differ; the one that errs moves up."""
         pair = [self.pertinent.pop(node & ~1), self.pertinent.pop(node | 1)]
-        x = pair[0].hypothesis.disagreement(pair[1].hypothesis)
+        x = one_form(pair[0].hypothesis).disagreement(one_form(pair[1].hypothesis))
         y = self.coins.coin()
         erring = pair[0] if pair[0].hypothesis(x) != y else pair[1]
         self.pertinent[node >> 1] = erring.after(x, y)
@@ -86,4 +88,4 @@ class TournamentTree:
         theirs = self.pertinent.get(node + 1)
         if theirs is None or theirs.failed:
             return False
-        return theirs.hypothesis == self.pertinent[node].hypothesis
+        return one_form(theirs.hypothesis) == one_form(self.pertinent[node].hypothesis)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from littlestone.concepts.hypotheses.canonical import canonical
+from littlestone.concepts.hypotheses.one_form import one_form
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.engine import Engine
 from littlestone.learners.lazy_forest.layer import ForestTable
@@ -59,7 +60,7 @@ class LazyForestEngine(Engine):
         self._layer = 0  # (L1)
         start, pairs = self._recipe.base.start(), self._recipe.plan.slots // 2
         self._forest = ForestTable.of_empty_sequences(start, pairs=pairs)  # (L2)
-        self._listed.append((start.hypothesis, pairs))  # (L3)
+        self._listed.append((one_form(start.hypothesis), pairs))  # (L3)
         self._initiate()
 
     def _initiate(self) -> None:
@@ -108,7 +109,7 @@ class LazyForestEngine(Engine):
         # (L7) has one for each round: the others would hit nothing.
         listed, slots = self._listed[0]
         grown = self._forest.insert(listed, x, y, slots=slots, rng=self._rng)  # (L7, L8, L9)
-        return None if grown is None or self._early is None else grown.hypothesis
+        return None if grown is None or self._early is None else one_form(grown.hypothesis)
 
     def _halt_instance(self) -> None:
         """Remove the first element of the list; whatever comes next is output."""
@@ -134,7 +135,8 @@ class LazyForestEngine(Engine):
             # nothing is inserted any more.
             votes: dict[Hypothesis, int] = {}
             for state, count in living.items():
-                votes[state.hypothesis] = votes.get(state.hypothesis, 0) + count
+                hypothesis = one_form(state.hypothesis)
+                votes[hypothesis] = votes.get(hypothesis, 0) + count
             self._forest = ForestTable()
         else:
             slots = None if recipe.plan.packed else recipe.plan.slots >> self._layer

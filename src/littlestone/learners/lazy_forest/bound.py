@@ -22,7 +22,7 @@ _LARGEST: Final = 1 << 60
 
 def copy_failure_upper_bound(forest: "LazyForest") -> float:
     """The probability that one copy uses up its lists on a realizable stream; 1 if unknown."""
-    if not isinstance(forest.base, StandardOptimal) or not forest.plan.packed:
+    if not _standard_optimal(forest) or not forest.plan.packed:
         return 1.0
     if forest.depth <= 1 and (forest.plan.early_release or forest.depth == 0):
         # The only list holds the target, which never errs: only an early yes can drop it.
@@ -38,7 +38,9 @@ def copy_failure_upper_bound(forest: "LazyForest") -> float:
 def mistakes_upper_bound(forest: "LazyForest", *, failure_probability: float) -> float:
     """Mistakes of all copies together, or the number of rounds where nothing better is proved."""
     require.open_probability(failure_probability=failure_probability)
-    if forest.depth == 0 and isinstance(forest.base, StandardOptimal):
+    if not _standard_optimal(forest):
+        return float(forest.rounds)
+    if forest.depth == 0:
         return 0.0
     if not forest.plan.packed and failure_probability >= forest.failure_probability:
         return _theorem(forest)
@@ -52,6 +54,11 @@ def mistakes_upper_bound(forest: "LazyForest", *, failure_probability: float) ->
     # Mistakes are whole, so the bound may be rounded down.
     most = min(float(forest.rounds), upwards(copies * each(forest, share)))
     return float(math.floor(most))
+
+
+def _standard_optimal(forest: "LazyForest") -> bool:
+    """Whether it is grown from the learner that all proofs of accuracy are for."""
+    return isinstance(forest.base, StandardOptimal) and forest.base.concepts == forest.concepts
 
 
 def _theorem(forest: "LazyForest") -> float:

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from littlestone.concepts.hypotheses.one_form import one_form
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.codec import register
 from littlestone.learners.lazy_forest.matching import just_enough, random_pairs
@@ -59,7 +60,7 @@ class ForestTable:
     def of_empty_sequences(cls, start: OnlineState, *, pairs: int) -> "ForestTable":
         """Layer 0: ``pairs`` pairs, nothing learned."""
         table = cls()
-        table._agree(start.hypothesis).add((start, start), pairs)
+        table._agree(one_form(start.hypothesis)).add((start, start), pairs)
         return table
 
     @classmethod
@@ -72,7 +73,7 @@ class ForestTable:
         no living sequence gets ⊥ as its sibling.
         """
         states = list(living)
-        hypotheses = [state.hypothesis for state in states]
+        hypotheses = [one_form(state.hypothesis) for state in states]
         owners = [kind for kind, state in enumerate(states) for _ in range(living[state])]
         room = just_enough(len(owners)) if slots is None else slots  # (L1, L2)
         pairs = random_pairs(len(owners), slots=room, rng=rng)  # (L3)
@@ -119,14 +120,19 @@ class ForestTable:
             ones = rng.bits(count).bit_count()  # (L6)
             for label, times in ((0, count - ones), (1, ones)):
                 child = tournament(siblings, label)
-                if times and not child.failed:
+                if times and child is not None and not child.failed:
                     living[child] += times
         return living
 
 
-def tournament(siblings: Siblings, label: Label) -> OnlineState:
-    """The sibling that errs when a point on which they differ has ``label``, with that example."""
+def tournament(siblings: Siblings, label: Label) -> OnlineState | None:
+    """The sibling that errs when a point on which they differ has ``label``, with that example.
+
+    None if there is no such point: hypotheses that are unequal and yet the same function.
+    """
     first, second = siblings
-    point = first.hypothesis.disagreement(second.hypothesis)  # (L6)
+    point = one_form(first.hypothesis).disagreement(one_form(second.hypothesis))  # (L6)
+    if point is None:
+        return None
     loser = first if first.hypothesis(point) != label else second
     return loser.after(point, label)  # (L7)

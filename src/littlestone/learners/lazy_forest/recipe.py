@@ -25,7 +25,7 @@ from littlestone.learners.lazy_forest.plan import (
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.first_frequent import FirstFrequent
 from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.online.protocols import OnlineLearner
+from littlestone.online.protocols import OnlineLearner, require_base
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness
 
@@ -81,7 +81,8 @@ class LazyForest(Budgeted):
         Proof:      algorithm.md, layer.md, mechanisms/first_frequent.md
 
     Mistakes: O_d(log T) for the paper's constants, on realizable streams, the adversary being
-    adaptive; ``mistake_bound`` says what is proved for the numbers at hand.
+    adaptive; ``mistake_bound`` says what is proved for the numbers at hand. With another base than
+    the standard optimal learner of ``concepts`` nothing is proved, and privacy is the same.
 
     >>> from littlestone.concepts.classes.points import Points
     >>> learner = LazyForest.calibrated(
@@ -104,6 +105,7 @@ class LazyForest(Budgeted):
     def __post_init__(self) -> None:
         require.fields_fit(self)
         self.check_promise(failure_probability=self.failure_probability)
+        require_base(self.base, self.concepts)
         check_numbers(self.plan, depth=self.depth)
         check_budgets(self.plan, depth=self.depth, promised=self.per_example)
         for layer in range(1, self.depth + 1):

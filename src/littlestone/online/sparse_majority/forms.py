@@ -139,8 +139,7 @@ class LeafWeights:
     def _majority(self, position: LeafPosition) -> Hypothesis:
         shares = self._mixture(position)
         jury = choose_jury(shares, self._labels, margin=self._margin)
-        members = [self._members[number] for number in jury]
-        return members[0] if len(members) == 1 else MajorityVote(members)
+        return MajorityVote(self._members[number] for number in jury)
 
     def _mixture(self, position: LeafPosition) -> dict[int, int]:
         """The weight of each concept, in whole numbers."""

@@ -1,0 +1,142 @@
+"""Whatever deterministic learner a forest is grown from, and whatever comes, it never raises.
+
+Sequences of a small forest meet often, so that hypotheses of every look are compared, counted and
+published: an error would tell which of them had come up.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import pytest
+from tests.battery import CLASSES
+
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
+from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+from littlestone.concepts.json_form import hypothesis_from_json
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.golowich_livni.eager_forest import EagerForest
+from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
+from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.run import PrivateLearner
+from littlestone.mechanisms.frequent_release import FrequentRelease
+from littlestone.online.halving import Halving
+from littlestone.online.perceptron import Perceptron
+from littlestone.online.protocols import OnlineLearner
+from littlestone.online.sparse_majority.recipe import SparseMajority
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.online.winnow import Winnow
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.randomness import seeded
+
+SPACES: dict[str, ConceptClass] = {
+    **CLASSES,
+    "one-of-four": MonotoneDisjunctions(1, 4),
+    "two-of-eight": MonotoneDisjunctions(2, 8),
+    "conjunctions-of-two": Conjunctions(2),
+    "steep-halfspaces": MarginHalfspaces(1, 0.7),
+}
+BASES: dict[str, Callable[[Any], OnlineLearner]] = {
+    "standard-optimal": StandardOptimal,
+    "halving": Halving,
+    "sparse-majority": SparseMajority,
+    "winnow": Winnow,
+    "perceptron": Perceptron,
+}
+ROUNDS = 120
+EPSILON, DELTA = 2000.0, 0.5
+LARGEST_DEPTH = 16
+
+
+@cache
+def learners(base: str) -> list[OnlineLearner]:
+    """This learner of every class that it takes, if it errs seldom enough for a small forest."""
+    taken = []
+    for concepts in SPACES.values():
+        try:
+            learner = BASES[base](concepts)
+            _ = learner.start().hypothesis
+            shallow = learner.mistake_bound <= LARGEST_DEPTH
+        except (ValueError, AttributeError):  # not a class for it
+            continue
+        if shallow:
+            taken.append(learner)
+    return taken
+
+
+def lazy(base: OnlineLearner, *, packed: bool) -> LazyForest:
+    """Layers end after a few mistakes, and whatever occurs twice is listed."""
+    depth = base.mistake_bound
+    each = PrivacyGuarantee(epsilon=EPSILON / (2 * depth + 2), delta=DELTA / (depth + 1))
+    plan = ForestPlan(
+        slots=max(64, 2 ** (depth + 1)),
+        packed=packed,
+        mistakes_per_layer=(*(12,) * depth, 1),
+        mistakes_per_slot=(2.0,) * depth,
+        margins=(1,) * (depth + 1),
+        list_thresholds=(2,) * depth,
+        budgets=ForestBudgets.from_listing(EPSILON, (each,) * depth),
+    )
+    return LazyForest(**promise(base), plan=plan)
+
+
+def eager(base: OnlineLearner) -> EagerForest:
+    release = FrequentRelease(epsilon=EPSILON, delta=DELTA, selections=40, rare_below=6)
+    return EagerForest(**promise(base), trees=6, leaves=4, release=release)
+
+
+def fresh(base: OnlineLearner) -> FreshCopies:
+    return FreshCopies(**promise(base), trees=6, leaves=4)
+
+
+def promise(base: OnlineLearner) -> dict[str, Any]:
+    numbers = {"rounds": ROUNDS, "epsilon": EPSILON, "delta": DELTA}
+    return {"concepts": base.concepts, "base": base, **numbers}
+
+
+FORESTS: dict[str, tuple[Callable[[Any], PrivateLearner], int]] = {
+    "array": (lambda base: lazy(base, packed=False), ROUNDS),
+    "packed": (lambda base: lazy(base, packed=True), ROUNDS),
+    "eager": (eager, ROUNDS),
+    "fresh": (fresh, 30),
+}
+
+
+def stream(concepts: ConceptClass, seed: int) -> Iterator[tuple[Any, int]]:
+    """Few points, so that they repeat and sequences meet; any labels."""
+    generator, few = seeded(seed).generator(), 1 + 2 * (seed % 3)
+    points = list(concepts.domain.sample(few, generator))
+    for place, label in generator.integers((few, 2), size=(ROUNDS, 2)).tolist():
+        yield points[place], label
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("forest", FORESTS)
+def test_a_forest_of_any_base_never_raises(forest: str, base: str) -> None:
+    build, rounds = FORESTS[forest]
+    published = set()
+    for learner in learners(base):
+        recipe = build(learner)
+        for seed in range(3):
+            run = recipe.start(rng=seeded(seed))
+            for x, y in islice(stream(learner.concepts, seed), rounds):
+                run.observe(x, y)
+                published.add(json.dumps(run.hypothesis.to_json()))
+            assert hypothesis_from_json(run.hypothesis.to_json()) == run.hypothesis
+            recipe.restore(run.snapshot())
+    assert len(published) > 1, "too dull to notice anything"
+
+
+def test_bases_are_tried_on_many_classes() -> None:
+    tried = {base: len(learners(base)) for base in BASES}
+    assert tried == {
+        "standard-optimal": 12,
+        "halving": 13,
+        "sparse-majority": 14,
+        "winnow": 3,
+        "perceptron": 2,
+    }
