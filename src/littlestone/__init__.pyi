@@ -92,6 +92,9 @@ from littlestone.game.transcript import Transcript as Transcript
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite as AgnosticFinite
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches as DisjointBatches
 from littlestone.learners.golowich_livni.eager_forest import EagerForest as EagerForest
+from littlestone.learners.golowich_livni.forest_size import (
+    TooManyTreesError as TooManyTreesError,
+)
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies as FreshCopies
 from littlestone.learners.lazy_forest.plan import ForestBudgets as ForestBudgets
 from littlestone.learners.lazy_forest.plan import ForestPlan as ForestPlan

@@ -35,8 +35,7 @@ class Perceptron:
     """Only a mistake changes the state."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.concepts, MarginHalfspaces):
-            raise ValueError(f"concepts must be MarginHalfspaces, got {self.concepts!r}")
+        require.fields_fit(self)
 
     @property
     def mistake_bound(self) -> int:

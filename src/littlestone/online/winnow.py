@@ -38,8 +38,7 @@ class Winnow:
     """Only a mistake changes the state."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.concepts, MonotoneDisjunctions):
-            raise ValueError(f"concepts must be MonotoneDisjunctions, got {self.concepts!r}")
+        require.fields_fit(self)
 
     @property
     def threshold(self) -> int:
