@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.domain import BooleanCube
-from littlestone.concepts.hypotheses.conjunction_rule import first_disagreement
+from littlestone.concepts.hypotheses.scan import first_seen_difference
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.protocols import Hypothesis, Label
 
@@ -49,7 +49,8 @@ class CubeTable:
 
     def disagreement(self, other: Hypothesis, /) -> tuple[int, ...] | None:
         """The first corner, in the cube's order, on which the two differ."""
-        return first_disagreement(self, other, self.n)
+        point: tuple[int, ...] | None = first_seen_difference(self, other, self.domain)
+        return point
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": "cube_table", "n": self.n, "labels": self.labels.to_json()}
