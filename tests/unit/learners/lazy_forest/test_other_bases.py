@@ -58,7 +58,7 @@ def random_stream(seed: int) -> list[tuple[Any, int]]:
 
 
 @pytest.mark.parametrize("base", [Winnow, Halving])
-def test_one_example_reaches_one_tree(base: Any) -> None:
+def test_one_example_reaches_one_tree_of_any_base(base: Any) -> None:
     for seed in range(15):
         stream = random_stream(seed)
         x, y = stream[seed]
