@@ -81,6 +81,8 @@ class MajorityVote:
         return cls(member_from_json(member) for member in members)
 
     def describe(self) -> str:
+        if len(self.members) == 1:
+            return self.members[0].describe()
         words = [member.describe() for member in self.members]
         return f"majority of {len(words)}: {'; '.join(shown(words, _MEMBERS_SHOWN))}"
 
