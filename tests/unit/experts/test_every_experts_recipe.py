@@ -20,7 +20,7 @@ from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.experts.run import ExpertsRun, Totals
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
-from littlestone.learners import codec
+from littlestone.learners import codec, known_types  # noqa: F401 (names the classes of parts)
 from littlestone.learners.engine import fields_of, load_fields
 from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
