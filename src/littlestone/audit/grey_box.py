@@ -7,8 +7,8 @@ same mechanisms are asked in the same order (control flow depends on nothing but
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
@@ -157,19 +157,23 @@ def _compare_scores(
 
 
 class _Monitor:
-    """Stands in for a run of AboveThreshold, one visit a round."""
+    """Stands in for a run of AboveThreshold, one visit for each question."""
 
-    def __init__(self, recipe: CountAboveThreshold, record: Record, rng: Randomness) -> None:
-        self._recipe, self._record = recipe, record
-        self._run = _ORIGINALS["start"](recipe, rng=rng)
+    def __init__(self, door: str, recipe: object, record: Record, run: Any) -> None:
+        self._door, self._recipe, self._record = door, recipe, record
+        self._run = run
         self.halted = False
 
+    def _visit(self, asked: Any, answer: Callable[[Any], Any]) -> Any:
+        return self._record.visit(self._door, self._recipe, asked, lambda: answer(asked))
+
+    def ask(self, value: int) -> bool:
+        self.halted = self._visit(value, self._run.ask)
+        return self.halted
+
     def observe(self, bit: int) -> bool:
-        answer: bool = self._record.visit(
-            "CountAboveThreshold", self._recipe, bit, lambda: self._run.observe(bit)
-        )
-        self.halted = answer
-        return answer
+        self.halted = self._visit(bit, self._run.observe)
+        return self.halted
 
     def observe_zeros(self, count: int) -> int | None:
         return self.observe_block([], count)
@@ -182,69 +186,37 @@ class _Monitor:
         return None
 
 
-class _QueryMonitor:
-    """Stands in for a run of AboveThreshold."""
-
-    def __init__(self, recipe: AboveThreshold, record: Record, rng: Randomness) -> None:
-        self._recipe, self._record = recipe, record
-        self._run = _ORIGINALS["start queries"](recipe, rng=rng)
-        self.halted = False
-
-    def ask(self, value: int) -> bool:
-        answer: bool = self._record.visit(
-            "AboveThreshold", self._recipe, value, lambda: self._run.ask(value)
-        )
-        self.halted = answer
-        return answer
-
-
-class _KeyMonitor:
+class _KeyMonitor(_Monitor):
     """Stands in for a run of FirstFrequent."""
 
-    def __init__(self, recipe: FirstFrequent, record: Record, rng: Randomness) -> None:
-        self._recipe, self._record = recipe, record
-        self._run = _ORIGINALS["start keys"](recipe, rng=rng)
-        self.released: tuple[Any, ...] = ()
+    released: tuple[Any, ...] = ()
 
     def observe(self, key: Hashable | None) -> bool:
-        self.released = self._record.visit(
-            "FirstFrequent", self._recipe, key, lambda: self._answer(key)
-        )
+        self.released = self._visit(key, self._released_after)
         return bool(self.released)
 
     def observe_zeros(self, count: int) -> int | None:
         return next((position for position in range(count) if self.observe(None)), None)
 
-    def _answer(self, key: Hashable | None) -> tuple[Any, ...]:
+    def _released_after(self, key: Hashable | None) -> Any:
         self._run.observe(key)
-        released: tuple[Any, ...] = self._run.released
-        return released
-
-
-_ORIGINALS: Mapping[str, Any] = {
-    "start": CountAboveThreshold.start,
-    "start keys": FirstFrequent.start,
-    "start queries": AboveThreshold.start,
-    "release": PrivateHistogram.release,
-    "draw": ExponentialMechanism.draw,
-}
+        return self._run.released
 
 
 @contextmanager
 def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
     """Send every mechanism's questions through ``record``, with noise of its own."""
 
-    def start(recipe: CountAboveThreshold, *, rng: Randomness) -> _Monitor:
-        del rng  # the noise must not shift the routing coins
-        return _Monitor(recipe, record, noise)
+    def standing_in(kind: Any, monitor: type[_Monitor]) -> AbstractContextManager[None]:
+        original = kind.start
 
-    def start_keys(recipe: FirstFrequent, *, rng: Randomness) -> _KeyMonitor:
-        del rng
-        return _KeyMonitor(recipe, record, noise)
+        def start(recipe: Any, *, rng: Randomness) -> _Monitor:
+            del rng  # the noise must not shift the routing coins
+            return monitor(kind.__name__, recipe, record, original(recipe, rng=noise))
 
-    def start_queries(recipe: AboveThreshold, *, rng: Randomness) -> _QueryMonitor:
-        del rng
-        return _QueryMonitor(recipe, record, noise)
+        return replaced(kind, start=start)
+
+    release_counts, draw_by_scores = PrivateHistogram.release, ExponentialMechanism.draw
 
     def release(recipe: PrivateHistogram, data: Any, *, rng: Randomness, **order: Any) -> Any:
         del rng
@@ -253,7 +225,7 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
             "PrivateHistogram",
             recipe,
             counts,
-            lambda: _ORIGINALS["release"](recipe, counts, rng=noise, **order),
+            lambda: release_counts(recipe, counts, rng=noise, **order),
         )
 
     def draw(
@@ -272,13 +244,13 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
             "ExponentialMechanism",
             recipe,
             each,
-            lambda: _ORIGINALS["draw"](recipe, each, rng=noise, count=count),
+            lambda: draw_by_scores(recipe, each, rng=noise, count=count),
         )
 
     with (
-        replaced(CountAboveThreshold, start=start),
-        replaced(FirstFrequent, start=start_keys),
-        replaced(AboveThreshold, start=start_queries),
+        standing_in(CountAboveThreshold, _Monitor),
+        standing_in(FirstFrequent, _KeyMonitor),
+        standing_in(AboveThreshold, _Monitor),
         replaced(PrivateHistogram, release=release),
         replaced(ExponentialMechanism, draw=draw),
     ):

@@ -7,6 +7,7 @@ notice anything in the two worlds.
 
 import json
 import pickle
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -123,6 +124,19 @@ class TwoWorldAdversary(Protocol):
     def play(self, world: World, rng: Randomness, /) -> Hashable: ...
 
 
+class Deterministic(ABC):
+    """An adversary without coins of its own."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def noticed(self, world: World) -> Hashable: ...
+
+    def play(self, world: World, rng: Randomness, /) -> Hashable:
+        del rng
+        return self.noticed(world)
+
+
 def play_once(
     subject: Subject, adversary: TwoWorldAdversary, bit: int, rng: Randomness, foe: Randomness
 ) -> Hashable:
@@ -174,3 +188,15 @@ class Control:
         """One that releases nothing before its first input."""
         subject = Subject(name=name, claimed=claimed, open=lambda rng: (None, start(rng)))
         return cls(subject=subject, adversary=adversary, bug=bug)
+
+    @classmethod
+    def one_shot(
+        cls,
+        name: str,
+        bug: str,
+        release: Callable[[Any, Randomness], Any],
+        adversary: TwoWorldAdversary,
+        claimed: PrivacyGuarantee = EPSILON_ONE,
+    ) -> "Control":
+        """One without a state: each input is released anew."""
+        return cls.of(name, bug, lambda rng: lambda data: release(data, rng), adversary, claimed)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.audit.two_worlds import World
-from littlestone.randomness import Randomness
+from littlestone.audit.two_worlds import Deterministic, World
 
 # One favoured expert against this many others: the ratio of one draw shows most of its epsilon.
 OTHERS = 12
@@ -27,24 +26,21 @@ def all_but(expert: int) -> Losses:
     return 1 - only(expert)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChargeTheFirst:
+class ChargeTheFirst(Deterministic):
     """Charge the first expert, or all others; notice whether it is played next."""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         first = world.opening
         return bool(world.challenge(only(first), all_but(first)) == first)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HalfAgainstHalf:
+class HalfAgainstHalf(Deterministic):
     """Charge one half of the experts or the other; then count how often the first half plays."""
 
     rounds: int
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         half = (np.arange(EXPERTS) < EXPERTS // 2).astype(np.uint8)
         everybody = np.ones(EXPERTS, dtype=np.uint8)
         played = [world.challenge(half, 1 - half)]
@@ -53,13 +49,12 @@ class HalfAgainstHalf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UntilItChanges:
+class UntilItChanges(Deterministic):
     """A loss or none first, then only losses; notice how long the expert stays."""
 
     rounds: int
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         first = world.opening
         if world.challenge(only(first), np.zeros(EXPERTS, dtype=np.uint8)) != first:
             return 0
@@ -67,21 +62,17 @@ class UntilItChanges:
         return int(taken)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneExample:
+class OneExample(Deterministic):
     """Against a learner of points: one example on the point 0; notice whether {0} comes next."""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         return int(world.challenge((0, 1), (0, 0)).hypothesis(0))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoveTheRate:
+class MoveTheRate(Deterministic):
     """Tell two experts apart first; then the same loss for all, or none, and twenty draws."""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         for _ in range(30):
             world.send(all_but(0))
         nobody = np.zeros(EXPERTS, dtype=np.uint8)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from littlestone.audit.two_worlds import World
+from littlestone.audit.two_worlds import Deterministic, World
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.randomness import Randomness
 
 EARLY = "too early"
 PATIENCE = 60
@@ -18,16 +17,14 @@ def _release_threshold(recipe: LazyForest) -> int:
     return recipe.first_frequent().threshold
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TwoKeys:
+class TwoKeys(Deterministic):
     """Against the early release: bring two keys up to the threshold, then count one of them more.
 
     One is released at once with odds of e**query_rate, and that the other one is not released has
     odds of up to e**threshold_rate: together epsilon.
     """
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         recipe, nothing = world.opening
         for _ in range(_release_threshold(recipe) - 1):
             for key in "ab":
@@ -38,7 +35,7 @@ class TwoKeys:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LastSwitch:
+class LastSwitch(Deterministic):
     """Against AboveThreshold in the last layer: one mistake below its threshold, then the special.
 
     The answer is yes with probability P(noise >= noise') or e**-epsilon times that. Earlier
@@ -48,8 +45,7 @@ class LastSwitch:
     key: str = "a"
     copies: int = 0
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         recipe, newest = world.opening
         forest = getattr(recipe, "learner", recipe)
         threshold = forest.switch(forest.depth, 0).threshold
@@ -64,15 +60,13 @@ class LastSwitch:
         return bool(world.challenge((self.key, 0), (self.key, 1)) != newest)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListMembership:
+class ListMembership(Deterministic):
     """Against the last list: two keys at its threshold, one of which gets one element more.
 
     That the one is listed and the other is not has odds of e**epsilon, the list's whole price.
     """
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         recipe, newest = world.opening
         [threshold] = recipe.plan.list_thresholds
         keys = ["a", "b"] * (threshold - 1) + ["b"]
@@ -92,7 +86,7 @@ class ListMembership:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairsOnTheFirstList:
+class PairsOnTheFirstList(Deterministic):
     """Against the list of layer 1: sequences that all agree, or all but one.
 
     Twice the threshold of them make as many pairs as the list wants, or one pair less.
@@ -102,8 +96,7 @@ class PairsOnTheFirstList:
     another: tuple[int, int] = (3, 0)
     no_mistake: tuple[int, int] = (0, 0)
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         recipe, newest = world.opening
         for _ in range(2 * recipe.plan.list_thresholds[0] - 1):
             if world.send(self.agreeing) != newest:
@@ -115,7 +108,7 @@ class PairsOnTheFirstList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FirstMistake:
+class FirstMistake(Deterministic):
     """A mistake or none in a first round; notice what is shown after it.
 
     Enough where the first mistake is one that AboveThreshold may answer with yes.
@@ -125,8 +118,7 @@ class FirstMistake:
     after: int = 0
     """Rounds without a mistake that come before."""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         newest = world.opening.shown
         for _ in range(self.after):
             newest = world.send((self.key, newest.hypothesis(self.key)))
@@ -137,13 +129,12 @@ class FirstMistake:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FirstRelease:
+class FirstRelease(Deterministic):
     """An example or another, then the same one again and again until it is published."""
 
     key: str = "a"
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         shown = world.challenge((self.key, 1), (self.key, 0))
         waited = 1
         while not shown.hypothesis(self.key) and waited < world.opening.recipe.rounds:

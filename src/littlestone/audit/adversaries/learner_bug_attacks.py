@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from littlestone.audit.adversaries.learner_attacks import EARLY, until_it_changes
-from littlestone.audit.two_worlds import World
+from littlestone.audit.two_worlds import Deterministic, Shown, World
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.randomness import Randomness
 
 LATE = "too late"
 
@@ -19,13 +18,12 @@ def _certain_inclusion(recipe: LazyForest) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownThreshold:
+class KnownThreshold(Deterministic):
     """Measure the noisy threshold with one copy; in the next, wait right below it."""
 
     rounds: int = 30
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         recipe, newest = world.opening
         threshold = recipe.switch(recipe.depth, 0).threshold
         while not newest.hypothesis("a"):
@@ -40,12 +38,10 @@ class KnownThreshold:
         return mistakes <= threshold, quiet
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BothErr:
+class BothErr(Deterministic):
     """Two hypotheses on the last list; an example on which both err, or neither."""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         recipe, newest = world.opening
         for _ in range(_certain_inclusion(recipe)):
             if any(world.send((key, 1)) != newest for key in "ab"):
@@ -60,23 +56,19 @@ class BothErr:
         return after == shown, after.hypothesis == newest.hypothesis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TwoSwitches:
+class TwoSwitches(Deterministic):
     """A mistake, then another or none; how many copies are over then?"""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         if world.send((0, 1)) != world.opening.shown:
             return EARLY
         return str(world.challenge((0, 1), (0, 0)).status)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhichComesFirst:
+class WhichComesFirst(Deterministic):
     """Two keys about equally often, one of them once more: which one heads the list?"""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         newest = world.opening.shown
         shown, number = world.challenge(("a", 1), ("b", 1)), 0
         while shown == newest:
@@ -86,14 +78,13 @@ class WhichComesFirst:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShiftedPairs:
+class ShiftedPairs(Deterministic):
     """Four groups of sequences in a row; one sequence more in the first shifts all others."""
 
     mistakes: tuple[tuple[int, int], ...] = ((0, 1), (2, 1), (3, 0), (5, 0))
     no_mistake: tuple[int, int] = (0, 0)
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         recipe, newest = world.opening
         shown = world.challenge(self.mistakes[0], self.no_mistake)
         for example in self.mistakes:
@@ -111,28 +102,34 @@ class ShiftedPairs:
         return listed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EdgesOfBothLists:
+def first_turn(world: World) -> tuple[int, int, Shown] | None:
+    """One pair more or less in layer 1, whose first turn is then brought to its end.
+
+    Returns the mistakes before it and in it, and what is shown then; None if there was no turn.
+    """
+    agreeing, another, second_mistake = (2, 1), (3, 0), (0, 1)
+    shown, number = world.challenge(agreeing, another), 1
+    while shown == world.opening.shown:
+        shown, number = world.send(agreeing), number + 1
+    if "layer 1" not in shown.status:
+        return None
+    first, taken = shown, 0
+    while shown == first:
+        shown, taken = world.send(second_mistake), taken + 1
+    return number, taken, shown
+
+
+class EdgesOfBothLists(Deterministic):
     """Noise at its largest tells the worlds apart for certain: on either list, so deltas add up.
 
     The first list's noisy count shows in how long the turn of its hypothesis takes.
     """
 
-    agreeing: tuple[int, int] = (2, 1)
-    another: tuple[int, int] = (3, 0)
-    second_mistake: tuple[int, int] = (0, 1)
-
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
-        recipe, newest = world.opening
-        shown, number = world.challenge(self.agreeing, self.another), 1
-        while shown == newest:
-            shown, number = world.send(self.agreeing), number + 1
-        if "layer 1" not in shown.status:
+    def noticed(self, world: World) -> Hashable:
+        recipe, turn = world.opening.recipe, first_turn(world)
+        if turn is None:
             return EARLY
-        first, taken = shown, 0
-        while shown == first:
-            shown, taken = world.send(self.second_mistake), taken + 1
+        number, taken, shown = turn
         per_slot = round(recipe.plan.mistakes_per_slot[1])
         # Rather too few than too many: a late switch must not look like one slot more.
         slots = (taken - recipe.plan.margins[1] + 1) // per_slot
@@ -141,30 +138,19 @@ class EdgesOfBothLists:
         return slots >= pairs + 2 * noise, full and "layer 2" in shown.status
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LengthOfTheTurn:
+class LengthOfTheTurn(Deterministic):
     """One pair more or less in layer 1; its first turn lasts as long as it has slots for them."""
 
-    agreeing: tuple[int, int] = (2, 1)
-    another: tuple[int, int] = (3, 0)
-    second_mistake: tuple[int, int] = (0, 1)
-
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
-        newest = world.opening.shown
-        shown, number = world.challenge(self.agreeing, self.another), 1
-        while shown == newest:
-            shown, number = world.send(self.agreeing), number + 1
-        if "layer 1" not in shown.status:
+    def noticed(self, world: World) -> Hashable:
+        turn = first_turn(world)
+        if turn is None:
             return EARLY
-        first, taken = shown, 0
-        while shown == first:
-            shown, taken = world.send(self.second_mistake), taken + 1
+        number, taken, _ = turn
         return number % 2, taken - 6 * (number // 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeveralLists:
+class SeveralLists(Deterministic):
     """Two keys at the threshold of the list, one of which gets one element more; then copies.
 
     In each copy strangers bring the first layer to its end. Who is listed how often?
@@ -172,8 +158,7 @@ class SeveralLists:
 
     copies: int = 3
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         recipe, newest = world.opening
         [threshold] = recipe.plan.list_thresholds
         keys = ["a", "b"] * (threshold - 1) + ["b"]
@@ -192,12 +177,10 @@ class SeveralLists:
         return lead
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RareListing:
+class RareListing(Deterministic):
     """One tree shows the key or none does; notice whether it is ever listed."""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         shown = world.challenge(("a", 1), ("a", 0))
         for _ in range(world.opening.recipe.release.selections):
             if shown.hypothesis("a"):
@@ -207,7 +190,7 @@ class RareListing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountsOfEarlierPhases:
+class CountsOfEarlierPhases(Deterministic):
     """A mistake at one key or at another, then many phases; which key is drawn more often?
 
     Later mistakes fall on both keys alike. Phases that begin with a key published tell nothing.
@@ -215,8 +198,7 @@ class CountsOfEarlierPhases:
 
     phases: int = 24
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         newest, lead, key = world.opening.shown, 0, 0
         shown = world.challenge((0, 1), (1, 1))
         for _ in range(self.phases):
@@ -230,12 +212,10 @@ class CountsOfEarlierPhases:
         return lead
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherWitness:
+class OtherWitness(Deterministic):
     """Two mistakes name one witness; the third names the other or the same one."""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         newest = world.opening.shown
         if any(world.send((0, 1)) != newest for _ in range(2)):
             return EARLY
@@ -248,13 +228,12 @@ class OtherWitness:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaitForTheFlag:
+class WaitForTheFlag(Deterministic):
     """Send nothing special until a copy is in its bad state; then challenge."""
 
     rounds: int = 32
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         shown = world.opening.shown
         for _ in range(self.rounds):
             if shown.hypothesis("flag"):

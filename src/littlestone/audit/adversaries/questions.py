@@ -5,20 +5,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from littlestone.audit.two_worlds import World
-from littlestone.randomness import Randomness
+from littlestone.audit.two_worlds import Deterministic, World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneQuestion:
+class OneQuestion(Deterministic):
     """Challenge at once with two inputs, and notice some feature of the one answer."""
 
     zero: Any
     one: Any
     notice: Callable[[Any], Hashable] = lambda answer: answer
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng  # deterministic
+    def noticed(self, world: World) -> Hashable:
         return self.notice(world.challenge(self.zero, self.one))
 
 
@@ -38,22 +36,20 @@ def finer_than_the_grid(answer: float) -> Hashable:
     return abs(answer) < 0.25 and not float(answer * 2.0**53).is_integer()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstRound:
+class FirstRound(Deterministic):
     """Against AboveThreshold: a one or a zero in the first round, with the threshold at one.
 
     The first answer is yes with probability P(noise >= noise') or exp(-epsilon) times that, so
     a single round shows the whole epsilon.
     """
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         answer: Hashable = world.challenge(1, 0)
         return answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThenWait:
+class ThenWait(Deterministic):
     """A one or a zero first, then ``rounds`` zeros, a last bit; notice how long it took."""
 
     zero: Any = 1
@@ -62,8 +58,7 @@ class ThenWait:
     rounds: int = 8
     last: Any = 0
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         for bit in self.before:
             if world.send(bit):
                 return "too early"
@@ -76,13 +71,12 @@ class ThenWait:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FractionalBits:
+class FractionalBits(Deterministic):
     """Make two sums differ by a whole step on some rounds and by none on others."""
 
     rounds: int = 12
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         half = Fraction(1, 2)
         if world.challenge(half, Fraction(0)) or world.send(half):
             return "early"
@@ -94,14 +88,13 @@ class FractionalBits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LearnTheThreshold:
+class LearnTheThreshold(Deterministic):
     """Wait after the challenge, then measure the reused threshold noise with later instances."""
 
     rounds: int = 12
     measurements: int = 60
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         quiet = not world.challenge(1, 0)
         for _ in range(self.rounds):
             quiet = quiet and not world.send(0)
@@ -116,23 +109,20 @@ class LearnTheThreshold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeveralYeses:
+class SeveralYeses(Deterministic):
     """Ask for a yes in several rounds in a row."""
 
     rounds: int = 3
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         answers = [world.challenge(1, 0)]
         answers += [world.send(0) for _ in range(self.rounds - 1)]
         return tuple(answers)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareTwoAnswers:
+class CompareTwoAnswers(Deterministic):
     """Subtract two answers that should have had independent noise."""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         difference: int = world.challenge(0, 1) - world.send(0)
         return difference

@@ -6,7 +6,7 @@ from itertools import cycle, islice
 from typing import Any, ClassVar
 
 from littlestone.audit.subjects.constructed_subjects import LOOKS, construction, small
-from littlestone.audit.two_worlds import Control, World
+from littlestone.audit.two_worlds import Control, Deterministic, World
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.protocols import Hypothesis, Point
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
@@ -64,23 +64,19 @@ class NoSanitizer:
         return RawKeys(tuple(dict.fromkeys(dataset)), ledger)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneKey:
+class OneKey(Deterministic):
     """A key that comes once or never; notices whether it ever becomes an expert."""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         world.challenge([("secret", 1)], [("other", 1)])
         seen = world.send([("other", 1)] * (LOOKS - 2))
         return any(h("secret") for h in seen)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneMistake:
+class OneMistake(Deterministic):
     """An example that the first expert gets right or wrong; notices what is published besides."""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         answer: Hashable = world.challenge([("key", 1)], [("key", 0)])[-1]
         return answer
 

@@ -28,10 +28,9 @@ from littlestone.concepts.protocols import Label
 from littlestone.learners.lazy_forest import layer as forest_table
 from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.matching import Pairs
-from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
+from littlestone.learners.lazy_forest.plan import ForestBudgets
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.neighbours import Neighbours
 from littlestone.randomness import Randomness
@@ -190,7 +189,6 @@ def _edges_forest(kind: Callable[..., LazyForest] = LazyForest) -> LazyForest:
 
     The instance of layer 1 takes six mistakes for each slot, so that its length tells their number.
     """
-    concepts = Thresholds(6)
     listing = (
         PrivacyGuarantee(epsilon=0.252, delta=0.1),
         PrivacyGuarantee(epsilon=0.4715, delta=0.1),
@@ -202,21 +200,17 @@ def _edges_forest(kind: Callable[..., LazyForest] = LazyForest) -> LazyForest:
         for cost, kind in zip(listing, kinds, strict=True)
     ]
     pairs = 2 * noise[0] + 2
-    return kind(
-        concepts=concepts,
-        rounds=100_000,
+    return small_learners.forest(
+        kind,
+        Thresholds(6),
         epsilon=2.0,
         delta=0.2,
-        base=StandardOptimal(concepts),
-        plan=ForestPlan(
-            slots=small_learners.MANY_SLOTS,
-            packed=True,
-            mistakes_per_layer=(2 * pairs - 1, 1 << 30, 1),
-            mistakes_per_slot=(1.0, 6.0),
-            margins=(1, 1, 1),
-            list_thresholds=(noise[0] + 1, pairs + noise[1]),
-            budgets=budgets,
-        ),
+        rounds=100_000,
+        mistakes_per_layer=(2 * pairs - 1, 1 << 30, 1),
+        mistakes_per_slot=(1.0, 6.0),
+        margins=(1, 1, 1),
+        list_thresholds=(noise[0] + 1, pairs + noise[1]),
+        budgets=budgets,
     )
 
 

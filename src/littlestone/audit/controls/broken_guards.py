@@ -14,7 +14,7 @@ import numpy as np
 
 from littlestone.audit.adversaries.questions import FirstRound, OneQuestion
 from littlestone.audit.controls.broken_mechanisms import PlainMonitor
-from littlestone.audit.two_worlds import Control, Conversation, World, look
+from littlestone.audit.two_worlds import Control, Conversation, Deterministic, World, look
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.first_frequent import FirstFrequent
 from littlestone.mechanisms.histogram import PrivateHistogram
@@ -44,22 +44,17 @@ def _ones_until_yes(monitor: PlainMonitor) -> int:
     return ones
 
 
-def _first_look(rng: Randomness) -> Conversation:
+def _first_look(keys: Sequence[Any], rng: Randomness) -> dict[Any, int]:
     """Of equal keys, the one that came first is shown: 1, 1.0 and True are not canonical."""
+    shown = {key: key for key in reversed(keys)}
     histogram = PrivateHistogram(epsilon=1.0, delta=1e-6)
-
-    def answer(keys: Sequence[Any]) -> dict[Any, int]:
-        shown = {key: key for key in reversed(keys)}
-        counted = histogram.release(Counter(keys), rng=rng, order=float)
-        return {shown[key]: count for key, count in counted.items()}
-
-    return answer
+    counted = histogram.release(Counter(keys), rng=rng, order=float)
+    return {shown[key]: count for key, count in counted.items()}
 
 
-def _one_draw_more(rng: Randomness) -> Conversation:
+def _one_draw_more(scores: Sequence[int], rng: Randomness) -> int:
     """The last round draws for a round that never comes; only the draws before it are priced."""
-    mechanism = ExponentialMechanism(epsilon=1.0)
-    return lambda scores: mechanism.draw(scores, rng=rng)[0]
+    return ExponentialMechanism(epsilon=1.0).draw(scores, rng=rng)[0]
 
 
 def _counted_again(rng: Randomness) -> Conversation:
@@ -73,18 +68,13 @@ def _counted_again(rng: Randomness) -> Conversation:
     return answer
 
 
-def _short_ledger(rng: Randomness) -> Conversation:
+def _short_ledger(count: int, rng: Randomness) -> tuple[int, ...]:
     """Releases while the hundredths spent, kept in eight bits, are at most 100."""
-    noise = DiscreteLaplace(rate=0.75)
-
-    def answer(count: int) -> tuple[int, ...]:
-        spent, released = np.zeros(1, dtype=np.int8), []
-        while (spent + np.int8(75) <= 100).all():
-            spent += 75
-            released.append(count + noise.draw(rng))
-        return tuple(released)
-
-    return answer
+    noise, spent, released = DiscreteLaplace(rate=0.75), np.zeros(1, dtype=np.int8), []
+    while (spent + np.int8(75) <= 100).all():
+        spent += 75
+        released.append(count + noise.draw(rng))
+    return tuple(released)
 
 
 def _one_threshold_noise(rng: Randomness) -> Conversation:
@@ -105,18 +95,16 @@ def _one_threshold_noise(rng: Randomness) -> Conversation:
 SHARED = FirstFrequent(epsilon=2.0, delta=1e-3, rounds=200)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ManyChildren:
+class ManyChildren(Deterministic):
     """The children's mean tells the noisy threshold; just below it, a bit decides the answer."""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         ones = sum(world.send(None))
         return ones // CHILDREN, world.challenge(1, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuietThenRising:
+class QuietThenRising(Deterministic):
     """A key that stays unreleased shows that the noise is large; another is then released early.
 
     With noise of its own, the second key would not care.
@@ -126,8 +114,7 @@ class QuietThenRising:
     wait: int = 20
     other: int = 3
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         first = ["a"] * (SHARED.threshold - self.below)
         second = ["b"] * (SHARED.threshold - self.other)
         if world.send([*second, *first]):
@@ -148,14 +135,14 @@ CONTROLS = (
         _forked,
         ManyChildren(),
     ),
-    Control.of(
+    Control.one_shot(
         "equal-keys-of-different-looks",
         "of equal keys (1, 1.0, True) a histogram shows the one that came first",
         _first_look,
         OneQuestion(zero=[True] + [1] * 59, one=[1] * 60, notice=lambda shown: look(list(shown))),
         PrivacyGuarantee(epsilon=1.0, delta=1e-6),
     ),
-    Control.of(
+    Control.one_shot(
         "extra-draw-priced-at-zero",
         "one draw more is published than is paid for",
         _one_draw_more,
@@ -168,7 +155,7 @@ CONTROLS = (
         _counted_again,
         FirstRound(),
     ),
-    Control.of(
+    Control.one_shot(
         "int8-ledger",
         "a ledger in eight bits wraps around and lets four releases of 0.75 into a budget of 1",
         _short_ledger,

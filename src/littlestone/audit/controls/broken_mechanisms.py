@@ -27,6 +27,7 @@ Answers = Sequence[int]
 """The true answers to a list of queries; neighbours move each of them by at most one."""
 
 HALF = Fraction(1, 2)
+LAPLACE = DiscreteLaplace(rate=HALF)
 UNIT = Geometric(rate=1)
 
 
@@ -43,78 +44,52 @@ class PlainMonitor:
         return self.count + UNIT.draw(self.rng) >= self.noisy_threshold
 
 
-def _releases_the_noisy_answer(rng: Randomness) -> Conversation:
-    laplace = DiscreteLaplace(rate=HALF)
-
-    def answer(queries: Answers) -> tuple[int | None, ...]:
-        noisy_threshold = laplace.draw(rng)
-        released: list[int | None] = []
-        for query in queries:
-            noisy = query + laplace.draw(rng)
-            released.append(noisy if noisy >= noisy_threshold else None)
-            if noisy >= noisy_threshold:
-                break
-        return tuple(released)
-
-    return answer
+def _releases_the_noisy_answer(queries: Answers, rng: Randomness) -> tuple[int | None, ...]:
+    noisy_threshold = LAPLACE.draw(rng)
+    released: list[int | None] = []
+    for query in queries:
+        noisy = query + LAPLACE.draw(rng)
+        released.append(noisy if noisy >= noisy_threshold else None)
+        if noisy >= noisy_threshold:
+            break
+    return tuple(released)
 
 
-def _query_noise_not_scaled(rng: Randomness, *, positives: int = 5) -> Conversation:
-    threshold_noise, query_noise = (
-        DiscreteLaplace(rate=HALF / 2),
-        DiscreteLaplace(rate=3 * HALF / 2),
-    )
-
-    def answer(queries: Answers) -> tuple[bool, ...]:
-        noisy_threshold = threshold_noise.draw(rng)
-        released: list[bool] = []
-        for query in queries:
-            released.append(query + query_noise.draw(rng) >= noisy_threshold)
-            if sum(released) == positives:
-                break
-        return tuple(released)
-
-    return answer
+def _query_noise_not_scaled(
+    queries: Answers, rng: Randomness, *, positives: int = 5
+) -> tuple[bool, ...]:
+    noisy_threshold = DiscreteLaplace(rate=HALF / 2).draw(rng)
+    query_noise = DiscreteLaplace(rate=3 * HALF / 2)
+    released: list[bool] = []
+    for query in queries:
+        released.append(query + query_noise.draw(rng) >= noisy_threshold)
+        if sum(released) == positives:
+            break
+    return tuple(released)
 
 
-def _no_query_noise(rng: Randomness) -> Conversation:
-    threshold_noise = DiscreteLaplace(rate=HALF)
-
-    def answer(queries: Answers) -> tuple[bool, ...]:
-        noisy_threshold = threshold_noise.draw(rng)
-        return tuple(query >= noisy_threshold for query in queries)
-
-    return answer
+def _no_query_noise(queries: Answers, rng: Randomness) -> tuple[bool, ...]:
+    noisy_threshold = LAPLACE.draw(rng)
+    return tuple(query >= noisy_threshold for query in queries)
 
 
-def _no_cut_off(rng: Randomness) -> Conversation:
-    laplace = DiscreteLaplace(rate=HALF)
-
-    def answer(queries: Answers) -> tuple[bool, ...]:
-        noisy_threshold = laplace.draw(rng)
-        return tuple(query + laplace.draw(rng) >= noisy_threshold for query in queries)
-
-    return answer
+def _no_cut_off(queries: Answers, rng: Randomness) -> tuple[bool, ...]:
+    noisy_threshold = LAPLACE.draw(rng)
+    return tuple(query + LAPLACE.draw(rng) >= noisy_threshold for query in queries)
 
 
-def _noisy_max_with_its_value(rng: Randomness) -> Conversation:
+def _noisy_max_with_its_value(counts: Answers, rng: Randomness) -> int:
     laplace = DiscreteLaplace(rate=1)
-    return lambda counts: max(count + laplace.draw(rng) for count in counts)
+    return max(count + laplace.draw(rng) for count in counts)
 
 
-def _histogram_scale_inverted(rng: Randomness) -> Conversation:
-    # Scale epsilon = 1/4 where 1/epsilon = 4 is meant.
-    laplace = DiscreteLaplace(rate=4)
-    return lambda count: count + laplace.draw(rng)
+def _histogram_scale_inverted(count: int, rng: Randomness) -> int:
+    return count + DiscreteLaplace(rate=4).draw(rng)  # 1/epsilon = 4 is meant to be the scale
 
 
-def _float_laplace(rng: Randomness) -> Conversation:
-    def answer(count: int) -> float:
-        uniform = (rng.bits(53) + 0.5) * 2.0**-53
-        magnitude = -math.log(uniform)
-        return count + (magnitude if rng.coin() else -magnitude)
-
-    return answer
+def _float_laplace(count: int, rng: Randomness) -> float:
+    magnitude = -math.log((rng.bits(53) + 0.5) * 2.0**-53)
+    return count + (magnitude if rng.coin() else -magnitude)
 
 
 def _threshold_noise_reused(rng: Randomness, *, threshold: int = 1) -> Conversation:
@@ -134,17 +109,11 @@ def _overlapping_instances(rng: Randomness) -> Conversation:
     return lambda bit: (first.observe(bit), second.observe(bit))
 
 
-def _histogram_threshold_one_too_low(rng: Randomness) -> Conversation:
-    correct = PrivateHistogram(epsilon=1.0, delta=0.01, neighbours="add-remove")
-    noise = TruncatedLaplace(rate=1, bound=correct.noise_bound)
-
-    def answer(keys: Sequence[Any]) -> tuple[Any, ...]:
-        counts = {key: keys.count(key) for key in keys}
-        return tuple(
-            key for key in sorted(counts) if counts[key] + noise.draw(rng) >= correct.noise_bound
-        )
-
-    return answer
+def _histogram_threshold_one_too_low(keys: Sequence[Any], rng: Randomness) -> tuple[Any, ...]:
+    bound = PrivateHistogram(epsilon=1.0, delta=0.01, neighbours="add-remove").noise_bound
+    noise = TruncatedLaplace(rate=1, bound=bound)
+    counts = {key: keys.count(key) for key in keys}
+    return tuple(key for key in sorted(counts) if counts[key] + noise.draw(rng) >= bound)
 
 
 def _noise_reused_after_a_restore(rng: Randomness) -> Conversation:
@@ -156,9 +125,9 @@ def _fractional_bits(rng: Randomness) -> Conversation:
     return PlainMonitor(1, rng).observe
 
 
-def _add_remove_budget_for_replacements(rng: Randomness) -> Conversation:
+def _add_remove_budget_for_replacements(keys: Sequence[Any], rng: Randomness) -> dict[Any, int]:
     histogram = PrivateHistogram(epsilon=1.0, delta=1e-6, neighbours="add-remove")
-    return lambda keys: histogram.release(keys, rng=rng)
+    return histogram.release(keys, rng=rng)
 
 
 def _query_noise_skipped_when_correct(rng: Randomness) -> Conversation:
@@ -185,44 +154,44 @@ def _counts_not_reset(rng: Randomness, *, threshold: int = 2) -> Conversation:
 
 
 CONTROLS = (
-    Control.of(
+    Control.one_shot(
         "releases-noisy-answer",
         "sparse vector that releases the noisy answer itself [LSL17, Algorithm 3]",
         _releases_the_noisy_answer,
         OneQuestion(zero=[0] * 8 + [1], one=[1] * 8 + [0], notice=ask.above_or_below),
     ),
-    Control.of(
+    Control.one_shot(
         "query-noise-not-scaled",
         "query noise not scaled by the number of positives [LSL17, Algorithm 4]",
         _query_noise_not_scaled,
         OneQuestion(zero=[0] * 5 + [1] * 5, one=[1] * 5 + [0] * 5),
     ),
-    Control.of(
+    Control.one_shot(
         "no-query-noise",
         "noise on the threshold only, no cut-off [LSL17, Algorithm 5]",
         _no_query_noise,
         OneQuestion(zero=[0, 1], one=[1, 0]),
     ),
-    Control.of(
+    Control.one_shot(
         "no-cut-off",
         "goes on after the first yes [LSL17, Algorithm 6]",
         _no_cut_off,
         OneQuestion(zero=[0] * 12, one=[1] * 6 + [-1] * 6, notice=ask.yes_counts),
     ),
-    Control.of(
+    Control.one_shot(
         "noisy-max-value",
         "noisy maximum that releases the value with the price of the position",
         _noisy_max_with_its_value,
         OneQuestion(zero=[0] * 6, one=[1] * 6),
     ),
-    Control.of(
+    Control.one_shot(
         "histogram-scale-inverted",
         "noise of scale epsilon instead of 1/epsilon",
         _histogram_scale_inverted,
         OneQuestion(zero=0, one=1),
         PrivacyGuarantee(epsilon=0.25),
     ),
-    Control.of(
+    Control.one_shot(
         "float-laplace",
         "Laplace noise in floating point",
         _float_laplace,
@@ -240,7 +209,7 @@ CONTROLS = (
         _overlapping_instances,
         ask.FirstRound(),
     ),
-    Control.of(
+    Control.one_shot(
         "histogram-threshold-low",
         "histogram threshold t = a where a + 1 is needed",
         _histogram_threshold_one_too_low,
@@ -259,7 +228,7 @@ CONTROLS = (
         _fractional_bits,
         ask.FractionalBits(),
     ),
-    Control.of(
+    Control.one_shot(
         "add-remove-for-replace",
         "histogram priced for adding or removing, used where elements are replaced",
         _add_remove_budget_for_replacements,

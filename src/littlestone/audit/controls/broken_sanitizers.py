@@ -6,7 +6,7 @@ from typing import Any
 
 from littlestone.audit.adversaries.questions import OneQuestion
 from littlestone.audit.subjects.sanitizer_subjects import near
-from littlestone.audit.two_worlds import Control, Conversation
+from littlestone.audit.two_worlds import Control
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
@@ -15,66 +15,52 @@ from littlestone.sanitizers.labels import LabelConversion
 from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 
-def _noise_without_size(rng: Randomness) -> Conversation:
+def _noise_without_size(dataset: Sequence[int], rng: Randomness) -> int:
     # Noise of scale 1 / (epsilon n), which is meant for shares, on the counts themselves.
-    def answer(dataset: Sequence[int]) -> int:
-        return sum(dataset) + DiscreteLaplace(rate=len(dataset)).draw(rng)
-
-    return answer
+    return sum(dataset) + DiscreteLaplace(rate=len(dataset)).draw(rng)
 
 
-def _budget_in_every_round(rng: Randomness, *, rounds: int = 8) -> Conversation:
-    choose = ExponentialMechanism(epsilon=1.0)
-
-    def answer(dataset: Sequence[int]) -> int:
-        surplus = 2 * sum(dataset) - len(dataset)
-        return sum(choose.draw([-surplus, surplus], rng=rng)[0] for _ in range(rounds))
-
-    return answer
+def _budget_in_every_round(dataset: Sequence[int], rng: Randomness, *, rounds: int = 8) -> int:
+    choose, surplus = ExponentialMechanism(epsilon=1.0), 2 * sum(dataset) - len(dataset)
+    return sum(choose.draw([-surplus, surplus], rng=rng)[0] for _ in range(rounds))
 
 
-def _anchor_from_the_data(rng: Randomness) -> Conversation:
+def _anchor_from_the_data(dataset: Sequence[tuple[int, int]], rng: Randomness) -> Any:
     concepts = Thresholds(2)
-    sanitizer = TreeSanitizer(concepts=concepts, epsilon=0.25)
-
-    def answer(dataset: Sequence[tuple[int, int]]) -> Any:
-        recipe = LabelConversion(
-            sanitizer=sanitizer, domain=concepts.domain, anchor=dataset[0][0], count_epsilon=0.5
-        )
-        return recipe.release(dataset, rng=rng)
-
-    return answer
+    recipe = LabelConversion(
+        sanitizer=TreeSanitizer(concepts=concepts, epsilon=0.25),
+        domain=concepts.domain,
+        anchor=dataset[0][0],
+        count_epsilon=0.5,
+    )
+    return recipe.release(dataset, rng=rng)
 
 
-def _rounds_from_the_data(rng: Randomness) -> Conversation:
+def _rounds_from_the_data(dataset: Sequence[int], rng: Randomness) -> int:
     # As many rounds as there are true objections left, each of them private by itself.
     choose = ExponentialMechanism.with_eta(Fraction(1, 64))
-
-    def answer(dataset: Sequence[int]) -> int:
-        guess, rounds = len(dataset) // 2, 0
-        while abs(sum(dataset) - guess) > 2:
-            choose.draw([guess - sum(dataset), sum(dataset) - guess], rng=rng)
-            guess += 1 if sum(dataset) > guess else -1
-            rounds += 1
-        return rounds
-
-    return answer
+    guess, rounds = len(dataset) // 2, 0
+    while abs(sum(dataset) - guess) > 2:
+        choose.draw([guess - sum(dataset), sum(dataset) - guess], rng=rng)
+        guess += 1 if sum(dataset) > guess else -1
+        rounds += 1
+    return rounds
 
 
 CONTROLS = (
-    Control.of(
+    Control.one_shot(
         "sanitizer-noise-without-size",
         "noise of scale 1 / (epsilon n) is added to counts instead of shares",
         _noise_without_size,
         OneQuestion(zero=[0] * 20, one=[1] + [0] * 19),
     ),
-    Control.of(
+    Control.one_shot(
         "sanitizer-budget-in-every-round",
         "each of eight rounds spends the whole budget",
         _budget_in_every_round,
         OneQuestion(zero=[0] * 10 + [1] * 10, one=[0] * 9 + [1] * 11),
     ),
-    Control.of(
+    Control.one_shot(
         "anchor-from-the-data",
         "the anchor of the label conversion is the first example's point",
         _anchor_from_the_data,
@@ -84,7 +70,7 @@ CONTROLS = (
             notice=lambda release: near(release.zeros.weights[0]),
         ),
     ),
-    Control.of(
+    Control.one_shot(
         "sanitizer-rounds-from-the-data",
         "the game ends when no true objection is left",
         _rounds_from_the_data,

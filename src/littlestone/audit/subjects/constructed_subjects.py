@@ -1,10 +1,9 @@
 """Learning from constructed experts in the two-world game."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from littlestone.audit.two_worlds import Audit, Conversation, Subject, World
+from littlestone.audit.two_worlds import Audit, Conversation, Deterministic, Subject, World
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.protocols import Example
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
@@ -57,16 +56,14 @@ def small(epsilon: float, delta: float) -> SanitizedExperts:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TwoBorderlineKeys:
+class TwoBorderlineKeys(Deterministic):
     """Two keys just below the threshold of the histogram; one example more for one of them.
 
     The noise N of a key has P(N >= 0) = e**rate * P(N >= 1), so each key shows its whole share of
     epsilon. Notices which of the two ever become experts.
     """
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         recipe: SanitizedExperts = world.opening
         block = recipe.plan.construction.switch_grid
         below = _histogram(recipe).noise_bound

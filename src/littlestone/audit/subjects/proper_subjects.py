@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from littlestone.audit.adversaries.questions import OneQuestion
-from littlestone.audit.two_worlds import Audit, Subject, World
+from littlestone.audit.two_worlds import Audit, Deterministic, Subject, World
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Hypothesis
@@ -48,7 +48,7 @@ def _sparse_sample(epsilon: float, delta: float) -> Subject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FirstOfTheBatch:
+class FirstOfTheBatch(Deterministic):
     """Challenge with the first example, fill the batch, look at the hypothesis that follows it."""
 
     zero: Any
@@ -56,8 +56,7 @@ class FirstOfTheBatch:
     others: tuple[Any, ...]
     point: Any
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         published = world.challenge(self.zero, self.one)
         for example in self.others:
             published = world.send(example)

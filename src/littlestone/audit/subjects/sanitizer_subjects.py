@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from littlestone.audit.adversaries.questions import OneQuestion
-from littlestone.audit.two_worlds import Audit, Conversation, Subject, World
+from littlestone.audit.two_worlds import Audit, Conversation, Deterministic, Subject, World
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -52,12 +51,10 @@ def stream(recipe: IntervalSanitizer) -> Subject:
     return Subject(name=repr(recipe), claimed=recipe.guarantee(), open=start)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstOfTwo:
+class FirstOfTwo(Deterministic):
     """Challenge with the first example of a stream of two and look at the only interval."""
 
-    def play(self, world: World, rng: Randomness) -> Hashable:
-        del rng
+    def noticed(self, world: World) -> Hashable:
         world.challenge(0, 1)
         both, *_ = world.send(0)
         return near(both.weights[0])

@@ -7,11 +7,12 @@ short games in which the adversary knows every count.
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
@@ -33,46 +34,57 @@ MANY_SLOTS: Final = 1 << 60
 """So many that no two examples of layer 0 meet."""
 
 
+def forest(
+    kind: Kind,
+    concepts: ConceptClass,
+    epsilon: float,
+    delta: float,
+    *,
+    rounds: int = ROUNDS,
+    slots: int = MANY_SLOTS,
+    **plan: Any,
+) -> LazyForest:
+    """Packed layers under the standard optimal algorithm, with a plan of these numbers."""
+    return kind(
+        concepts=concepts,
+        rounds=rounds,
+        epsilon=epsilon,
+        delta=delta,
+        base=StandardOptimal(concepts),
+        plan=ForestPlan(slots=slots, packed=True, **plan),
+    )
+
+
 def early_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest) -> LazyForest:
     """Points, released as soon as one is frequent; the switch of layer 1 comes at two mistakes."""
     listing = (PrivacyGuarantee(epsilon=epsilon, delta=delta),)
-    return kind(
-        concepts=Points(),
-        rounds=ROUNDS,
-        epsilon=epsilon,
-        delta=delta,
-        base=StandardOptimal(Points()),
-        plan=ForestPlan(
-            slots=MANY_SLOTS,
-            packed=True,
-            mistakes_per_layer=(1, 1),
-            mistakes_per_slot=(1.0,),
-            margins=(1, 1),
-            list_thresholds=(MANY_SLOTS,),
-            budgets=ForestBudgets((0.0, epsilon), listing),
-            early_release=True,
-        ),
+    return forest(
+        kind,
+        Points(),
+        epsilon,
+        delta,
+        mistakes_per_layer=(1, 1),
+        mistakes_per_slot=(1.0,),
+        margins=(1, 1),
+        list_thresholds=(MANY_SLOTS,),
+        budgets=ForestBudgets((0.0, epsilon), listing),
+        early_release=True,
     )
 
 
 def one_concept_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest) -> LazyForest:
     """Nothing to learn: copies follow one another, each switched off at about two mistakes."""
-    concepts = FiniteClass([[0]])
-    return kind(
-        concepts=concepts,
-        rounds=ROUNDS,
-        epsilon=epsilon,
-        delta=delta,
-        base=StandardOptimal(concepts),
-        plan=ForestPlan(
-            slots=2,
-            packed=True,
-            mistakes_per_layer=(1,),
-            mistakes_per_slot=(),
-            margins=(1,),
-            list_thresholds=(),
-            budgets=ForestBudgets((epsilon,), ()),
-        ),
+    return forest(
+        kind,
+        FiniteClass([[0]]),
+        epsilon,
+        delta,
+        slots=2,
+        mistakes_per_layer=(1,),
+        mistakes_per_slot=(),
+        margins=(1,),
+        list_thresholds=(),
+        budgets=ForestBudgets((epsilon,), ()),
     )
 
 
@@ -88,21 +100,16 @@ def listing_forest(
     budgets = ForestBudgets.from_listing(epsilon, (cost,))
     histogram = PrivateHistogram(epsilon=cost.epsilon, delta=cost.delta, neighbours="replace")
     threshold = histogram.noise_bound + 2
-    return kind(
-        concepts=Points(),
-        rounds=ROUNDS,
-        epsilon=epsilon,
-        delta=delta,
-        base=StandardOptimal(Points()),
-        plan=ForestPlan(
-            slots=MANY_SLOTS,
-            packed=True,
-            mistakes_per_layer=(2 * threshold + 1, 1),
-            mistakes_per_slot=(1.0,),
-            margins=(math.ceil(4 / budgets.switching[0]), 1),
-            list_thresholds=(threshold,),
-            budgets=budgets,
-        ),
+    return forest(
+        kind,
+        Points(),
+        epsilon,
+        delta,
+        mistakes_per_layer=(2 * threshold + 1, 1),
+        mistakes_per_slot=(1.0,),
+        margins=(math.ceil(4 / budgets.switching[0]), 1),
+        list_thresholds=(threshold,),
+        budgets=budgets,
     )
 
 
@@ -110,28 +117,24 @@ def deep_forest(
     epsilon: float, delta: float, *, share: float = 0.8, kind: Kind = LazyForest
 ) -> LazyForest:
     """Thresholds(6), of dimension 2; the list of layer 1 gets ``share`` of epsilon."""
-    concepts, half = Thresholds(6), float_at_most(Fraction(delta) / 2)
+    half = float_at_most(Fraction(delta) / 2)
     first = PrivacyGuarantee(epsilon=float_at_most(share * Fraction(epsilon)), delta=half)
     rest = Fraction(epsilon) - Fraction(first.epsilon)
     second = PrivacyGuarantee(epsilon=float_at_most(rest / 2), delta=half)
     budgets = ForestBudgets.from_listing(epsilon, (first, second))
     noise = PrivateHistogram(epsilon=first.epsilon, delta=half, neighbours="add-remove").noise_bound
     last = PrivateHistogram(epsilon=second.epsilon, delta=half, neighbours="replace").noise_bound
-    return kind(
-        concepts=concepts,
+    return forest(
+        kind,
+        Thresholds(6),
+        epsilon,
+        delta,
         rounds=100 * ROUNDS,
-        epsilon=epsilon,
-        delta=delta,
-        base=StandardOptimal(concepts),
-        plan=ForestPlan(
-            slots=MANY_SLOTS,
-            packed=True,
-            mistakes_per_layer=(2 * noise + 4, 1, 1),
-            mistakes_per_slot=(1.0, 1.0),
-            margins=(math.ceil(3 / budgets.switching[0]), 1, 1),
-            list_thresholds=(noise + 2, last + 2),
-            budgets=budgets,
-        ),
+        mistakes_per_layer=(2 * noise + 4, 1, 1),
+        mistakes_per_slot=(1.0, 1.0),
+        margins=(math.ceil(3 / budgets.switching[0]), 1, 1),
+        list_thresholds=(noise + 2, last + 2),
+        budgets=budgets,
     )
 
 
