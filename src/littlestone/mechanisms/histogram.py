@@ -4,11 +4,12 @@ The keys may come from an unbounded set: only those that occur are ever touched.
 """
 
 import json
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -178,17 +179,11 @@ def smallest_noise_bound(epsilon: Fraction, delta: Fraction) -> int:
     >>> smallest_noise_bound(Fraction(1), Fraction(1, 10**6))
     14
     """
-    high = 1
-    while not _edge_is_light(epsilon, high, delta):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _edge_is_light(epsilon, middle, delta) else (middle, high)
-    return high
+    bounds = range(1, _LARGEST_COUNT)
+    return bounds[bisect_left(bounds, True, key=partial(_edge_is_light, epsilon, delta))]
 
 
-def _edge_is_light(epsilon: Fraction, bound: int, delta: Fraction) -> bool:
+def _edge_is_light(epsilon: Fraction, delta: Fraction, bound: int) -> bool:
     """Whether q**a * (1 - q) <= delta * (1 + q - 2 * q**(a + 1)), with q = e**(-epsilon).
 
     Equality is impossible, because q is transcendental [Lindemann], so enough bits decide.

@@ -16,12 +16,7 @@ from littlestone.learners.lazy_forest.bound import (
     smallest_proved,
 )
 from littlestone.learners.lazy_forest.checks import check_budgets, check_numbers
-from littlestone.learners.lazy_forest.plan import (
-    ForestPlan,
-    Rule,
-    calibrated_plan,
-    paper_plan,
-)
+from littlestone.learners.lazy_forest.plan import ForestPlan, Rule, calibrated_plan, paper_plan
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.first_frequent import FirstFrequent
 from littlestone.mechanisms.histogram import PrivateHistogram

@@ -11,10 +11,7 @@ from littlestone.concepts.capabilities import Witnesses
 from littlestone.concepts.losses.listing import distinguished_points, require_listable
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
-from littlestone.learners.private_majority.planner import (
-    LAST_EPOCH_FAILS,
-    false_answer_upper_bound,
-)
+from littlestone.learners.private_majority.planner import LAST_EPOCH_FAILS, false_answer_upper_bound
 from littlestone.theory.private_halving import potential_drop_lower_bound
 
 Array = NDArray[np.float64]

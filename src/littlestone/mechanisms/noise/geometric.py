@@ -15,13 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.mechanisms.noise.exact import (
-    Bounds,
-    Uniform,
-    exp_bounds,
-    leading_bits,
-    noise_rate,
-)
+from littlestone.mechanisms.noise.exact import Bounds, Uniform, exp_bounds, leading_bits, noise_rate
 from littlestone.randomness import Randomness
 
 _BASE: Final = 256

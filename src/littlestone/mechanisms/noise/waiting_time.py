@@ -6,6 +6,7 @@ With U uniform, W = min{n >= 1 : U >= (1 - p)**n} has that law: W is ln U / ln(1
 """
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -15,13 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.mechanisms.noise.exact import (
-    Bounds,
-    Uniform,
-    exp_bounds,
-    noise_rate,
-    power_bounds,
-)
+from littlestone.mechanisms.noise.exact import Bounds, Uniform, exp_bounds, noise_rate, power_bounds
 from littlestone.randomness import Randomness
 
 LIMIT: Final = 1 << 32
@@ -121,14 +116,10 @@ class WaitingTime:
         return self._settle_exactly(gap, Uniform(rng, word))
 
     def _settle_exactly(self, gap: int, uniform: Uniform) -> int:
-        low, high = 1, LIMIT + 1
-        while low < high:
-            middle = (low + high) // 2
-            if uniform.below(partial(self._survival, gap, middle)):
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        def is_over(rounds: int) -> bool:
+            return not uniform.below(partial(self._survival, gap, rounds))
+
+        return 1 + bisect_left(range(1, LIMIT + 1), True, key=is_over)
 
     def _survival(self, gap: int, rounds: int, bits: int) -> Bounds:
         """Bounds on 2**bits * (1 - e**(-rate * gap))**rounds, for rounds up to LIMIT."""
