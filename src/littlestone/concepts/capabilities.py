@@ -39,9 +39,14 @@ class Tabular(Protocol):
 class Answers(Protocol):
     """What all concepts say about points that are written as rows of whole numbers."""
 
+    @property
+    def width(self) -> int:
+        """How many numbers a row has."""
+        return 1
+
     def rows(self, points: Any, /) -> NDArray[np.int64]:
         """Validated points as rows."""
-        ...
+        return np.asarray(points, dtype=np.int64).reshape(-1, self.width)
 
     def sums(self, rows: NDArray[np.int64], gains: NDArray[np.int64], /) -> NDArray[np.int64]:
         """For each concept, in the order of ``concepts()``, the gains of the rows it maps to 1."""
@@ -53,7 +58,7 @@ class Answers(Protocol):
 
     def forget(self) -> None:
         """No row made so far will be asked about again."""
-        ...
+        return None
 
 
 @runtime_checkable

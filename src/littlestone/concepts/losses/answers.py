@@ -8,25 +8,23 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.concepts.capabilities import Answers
 from littlestone.concepts.losses.label_counts import Counts
 
 MOST_CELLS: Final = 1 << 23
 _FEW_ROWS: Final = 8  # up to here, one after another is faster than all at once
 
 
-class Suffixes:
+class Suffixes(Answers):
     """Concept k = 0 .. n is 1 on the points from k on: thresholds."""
 
     def __init__(self, n: int) -> None:
         self._n = n
-
-    def rows(self, points: Any, /) -> Counts:
-        return np.asarray(points, dtype=np.int64).reshape(-1, 1)
 
     def sums(self, rows: Counts, gains: Counts, /) -> Counts:
         found = np.zeros(self._n + 1, dtype=np.int64)
@@ -41,18 +39,12 @@ class Suffixes:
     def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
         return rows[:, 0] >= position
 
-    def forget(self) -> None:
-        """Rows are the points themselves."""
 
-
-class Matrix:
+class Matrix(Answers):
     """Any concepts over the points 0 .. n-1, as the matrix of their labels."""
 
     def __init__(self, labels: NDArray[np.uint8]) -> None:
         self._columns = np.ascontiguousarray(labels.T)
-
-    def rows(self, points: Any, /) -> Counts:
-        return np.asarray(points, dtype=np.int64).reshape(-1, 1)
 
     def sums(self, rows: Counts, gains: Counts, /) -> Counts:
         points, columns = rows[:, 0], self._columns
@@ -69,12 +61,9 @@ class Matrix:
         said: NDArray[np.bool_] = self._columns[rows[:, 0], position].view(np.bool_)
         return said
 
-    def forget(self) -> None:
-        """Rows are the points themselves."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Boxes:
+class Boxes(Answers):
     """Concept i is 1 on the cells c with low[i] <= c < high[i] in every coordinate."""
 
     widths: tuple[int, ...]
@@ -86,9 +75,9 @@ class Boxes:
         """Stretches of the cells 0 .. n-1."""
         return cls((n,), low.reshape(-1, 1), high.reshape(-1, 1))
 
-    def rows(self, points: Any, /) -> Counts:
-        rows = np.asarray(points, dtype=np.int64)
-        return rows.reshape(len(rows), len(self.widths))
+    @property
+    def width(self) -> int:
+        return len(self.widths)
 
     def sums(self, rows: Counts, gains: Counts, /) -> Counts:
         size, axes, cells = len(self.low), len(self.widths), prod(self.widths)
@@ -107,9 +96,6 @@ class Boxes:
 
     def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
         return _inside(self.low[position], rows, self.high[position])
-
-    def forget(self) -> None:
-        """Rows are the points themselves."""
 
     def _corners(self, table: Counts) -> Counts:
         total = np.zeros(len(self.low), dtype=np.int64)

@@ -51,7 +51,7 @@ class LossTable:
         """The majority vote of an odd number of concepts, given by their positions."""
         self._noted = np.zeros(require_listable(concepts), dtype=np.int64)
         self._answers = _answers(concepts)
-        self._rows = np.empty((0, self._answers.rows([]).shape[1]), dtype=np.int64)
+        self._rows = np.empty((0, self._answers.width), dtype=np.int64)
         self._gains = np.empty(0, dtype=np.int64)
         self._newest: tuple[list[Any], list[int]] = ([], [])
         self._recent = 0
@@ -138,7 +138,7 @@ def _answers(concepts: ConceptClass) -> Answers:
     return _Asked(concepts) if known is None else known
 
 
-class _Asked:
+class _Asked(Answers):
     """Any class: points are numbered as they come, and the concepts asked about each once."""
 
     def __init__(self, concepts: ConceptClass) -> None:
