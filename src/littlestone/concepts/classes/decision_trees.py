@@ -38,6 +38,7 @@ class DecisionTrees:
     conditions: tuple[Condition, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(depth=self.depth, at_least=0)
         if self.depth > DEEPEST:
             raise ValueError(f"depth must be at most {DEEPEST}, got depth={self.depth}")

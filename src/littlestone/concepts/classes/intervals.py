@@ -22,16 +22,8 @@ from littlestone.concepts.trackers import IntervalTracker
 
 
 @dataclass(frozen=True, slots=True)
-class Intervals:
-    """1[a <= x <= b] on the points 0 .. n-1, and 0 everywhere.
-
-    >>> concepts = Intervals(2**40)
-    >>> concepts.littlestone_dimension
-    78
-    >>> seen = concepts.version_space().restrict(500, 1).restrict(100, 0).restrict(1000, 0)
-    >>> seen.dimension, seen.standard_optimal().describe()
-    (16, '1 on 356-744 out of 0-1099511627775')
-    """
+class OnARange:
+    """What is known about functions on the points 0 .. n-1."""
 
     n: int
     domain: IntegerRange = field(init=False, repr=False, compare=False)
@@ -43,7 +35,25 @@ class Intervals:
 
     @property
     def spec(self) -> str:
-        return f"intervals:{self.n}"
+        return f"{type(self).__name__.lower()}:{self.n}"
+
+    @property
+    def dual_littlestone_dimension(self) -> int:
+        """Intervals from the left end, and thresholds, halve any set of points."""
+        return self.n.bit_length() - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals(OnARange):
+    """1[a <= x <= b] on the points 0 .. n-1, and 0 everywhere.
+
+    >>> concepts = Intervals(2**40)
+    >>> concepts.littlestone_dimension
+    78
+    >>> seen = concepts.version_space().restrict(500, 1).restrict(100, 0).restrict(1000, 0)
+    >>> seen.dimension, seen.standard_optimal().describe()
+    (16, '1 on 356-744 out of 0-1099511627775')
+    """
 
     @property
     def size(self) -> int:
@@ -56,11 +66,6 @@ class Intervals:
     @property
     def vc_dimension(self) -> int:
         return min(2, self.n)
-
-    @property
-    def dual_littlestone_dimension(self) -> int:
-        """Intervals from the left end halve any set of points."""
-        return self.n.bit_length() - 1
 
     @property
     def dual_vc_dimension(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.version_spaces import BitSetSpace
 from littlestone.concepts.dimensions.littlestone import BitSetDimension, bit_set
 from littlestone.concepts.dimensions.vc import bit_set_vc_dimension
@@ -99,12 +100,12 @@ class Stumps:
     @cached_property
     def dual_littlestone_dimension(self) -> int:
         """Exact for small pools; ValueError beyond."""
-        return BitSetDimension(self._dual_columns).dimension((1 << len(set(self._columns))) - 1)
+        return self._as_finite().dual_littlestone_dimension
 
     @cached_property
     def dual_vc_dimension(self) -> int:
         """Exact for small pools; ValueError beyond."""
-        return bit_set_vc_dimension(self._dual_columns, (1 << len(set(self._columns))) - 1)
+        return self._as_finite().dual_vc_dimension
 
     def concept(self, position: int, /) -> Rule:
         return self.rules[position]
@@ -182,19 +183,13 @@ class Stumps:
             columns = [column & part for column in columns for part in ones]
         return columns
 
-    @cached_property
-    def _dual_columns(self) -> list[int]:
-        """For each rule, the points (those that look alike as one) where it says 1."""
+    def _as_finite(self) -> FiniteClass:
         if self.schema.size * self.size > _LARGEST_DUAL:
             raise ValueError(
                 f"the dual dimensions of {self!r} are too hard to compute with {self.schema.size} "
                 f"cells; both are at most {self.schema.size.bit_length() - 1}"
             )
-        points = sorted(set(self._columns))
-        width = -(-self.size // 8)
-        packed = np.frombuffer(b"".join(p.to_bytes(width, "little") for p in points), np.uint8)
-        table = np.unpackbits(packed.reshape(len(points), width), axis=1, bitorder="little")
-        return [bit_set(row) for row in table.T[: self.size]]
+        return FiniteClass.of(self)
 
     @cached_property
     def _dimensions(self) -> BitSetDimension:

@@ -1,7 +1,7 @@
 """Thresholds on a range of integers, in closed form however long the range is."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.classes.gaps import optimal_rank
-from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.intervals import Intervals, OnARange
 from littlestone.concepts.classes.version_spaces import Remaining
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import Run, first_difference, runs_of
@@ -78,7 +78,7 @@ class ThresholdHypothesis:
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
+class Thresholds(OnARange):
     """1[x >= k] on the points 0 .. n-1, for k = 0 .. n.
 
     >>> concepts = Thresholds(2**40)
@@ -87,18 +87,6 @@ class Thresholds:
     >>> concepts.version_space().restrict(1000, 1).standard_optimal().describe()
     'x >= 511'
     """
-
-    n: int
-    domain: IntegerRange = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        require.plain(self)
-        object.__setattr__(self, "domain", IntegerRange(self.n))
-        object.__setattr__(self, "n", self.domain.n)
-
-    @property
-    def spec(self) -> str:
-        return f"thresholds:{self.n}"
 
     @property
     def size(self) -> int:
@@ -111,11 +99,6 @@ class Thresholds:
     @property
     def vc_dimension(self) -> int:
         return 1
-
-    @property
-    def dual_littlestone_dimension(self) -> int:
-        """The points are thresholds over the thresholds k = 1 .. n-1, which tell them apart."""
-        return self.n.bit_length() - 1
 
     @property
     def dual_vc_dimension(self) -> int:
