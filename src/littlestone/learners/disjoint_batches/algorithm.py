@@ -32,6 +32,7 @@ class DisjointBatchesEngine(Engine):
     _batch: dict[Point, tuple[int, int]]
     _window: dict[Point, tuple[int, int]]
     _in_batch: int
+    """The rounds since the batch began, those of windows too."""
     _in_window: int
 
     halted = False
@@ -60,6 +61,7 @@ class DisjointBatchesEngine(Engine):
 
     def step(self, x: Any, y: Label, /) -> None:
         self._played += 1
+        self._in_batch += 1
         if self._is_watched(self._played):
             _count(self._window, x, y)  # (L2)
             self._in_window += 1
@@ -67,8 +69,7 @@ class DisjointBatchesEngine(Engine):
                 self._choose()
         else:
             _count(self._batch, x, y)  # (L2)
-            self._in_batch += 1
-            if self._in_batch == self._recipe.batch_size(self._batches):
+            if self._in_batch >= self._recipe.batch_size(self._batches):
                 self._draw()
 
     def steps(self, xs: Any, ys: Any, /) -> int:

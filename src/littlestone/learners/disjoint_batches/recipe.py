@@ -54,10 +54,10 @@ class DisjointBatches(PrivateLearner):
     epsilon: float
     rounds: int | None = None
     first: int | None = None
-    """The examples of the first batch; 32/epsilon unless given."""
+    """The rounds of the first batch; 32/epsilon unless given."""
     growth: float = 2.0
     longest: int | None = None
-    """The most examples of a batch; None for no limit."""
+    """The most rounds of a batch; None for no limit."""
     window: int | None = None
     """The examples of a window; 32/epsilon unless given, 0 for no windows."""
     watched_from: int | None = None
@@ -96,7 +96,7 @@ class DisjointBatches(PrivateLearner):
         return PrivacyGuarantee(epsilon=self.epsilon)
 
     def batch_size(self, number: int) -> int:
-        """The examples of batch 0, 1, …"""
+        """The rounds of batch 0, 1, …; it ends with the next example that is its own."""
         assert self.first is not None
         size = math.ceil(self.first * self.growth**number)
         return size if self.longest is None else min(size, self.longest)

@@ -45,11 +45,11 @@ class Replace:
 
 @pytest.mark.parametrize("place", range(8))
 def test_each_example_is_read_by_one_draw_and_pays_epsilon(place: int) -> None:
-    # Rounds 1 and 2 fill a batch, 4 and 8 the next one; 3 and 5, 6 and 7 are windows.
+    # Rounds 1 and 2 fill a batch, 4 and 8 one each; 3 and 5, 6 and 7 are windows.
     stream = ((0, 1), (0, 0), (0, 1), (0, 0), (0, 1), (0, 1), (0, 0), (0, 1))
     adversary = Replace(place, (0, 1), (0, 0), stream)
     curve = privacy_curve(Subject.learner(TINY), adversary, rounds=8)
-    assert 0.5 < curve.epsilon_lower_bound(0.0) <= 1.0 + 1e-9
+    assert 0.49 < curve.epsilon_lower_bound(0.0) <= 1.0 + 1e-9
 
 
 class _Rereads(DisjointBatchesEngine):
