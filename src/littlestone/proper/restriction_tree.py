@@ -76,7 +76,27 @@ def restriction_tree(concepts: FiniteClass, members: int, *, reach: int) -> Node
     With d the dimension of ``concepts``, a leaf of dimension t is (reach * 2**(d-t))-irreducible
     and at depth at most reach * (2**(d-t) - 1).
     """
-    return _build(concepts, members, reach, concepts.littlestone_dimension, depth=0)
+    whole = concepts.littlestone_dimension
+
+    def build(part: int, depth: int) -> Node:
+        dimension = dimension_of(concepts, part)
+        points = shrinking_points(concepts, part, reach << whole - dimension)
+        if points is None:
+            return Node(part, dimension, depth)
+        return cut(part, depth, points, keeping_labels(concepts, part))
+
+    def cut(part: int, depth: int, points: list[int], labels: bytes) -> Node:
+        """Cut along the list: what leaves it is built anew, and so is what has shrunk."""
+        x, *rest = points
+        leaving = part & concepts.sides[x][1 - labels[x]]
+        staying = part & concepts.sides[x][labels[x]]
+        children = [build(leaving, depth + 1)] if leaving else []
+        if staying:
+            along = cut(staying, depth + 1, rest, labels) if rest else build(staying, depth + 1)
+            children.append(along)
+        return Node(part, dimension_of(concepts, part), depth, x, tuple(children))
+
+    return build(members, 0)
 
 
 def top_functions(concepts: FiniteClass, members: int, *, reach: int) -> frozenset[bytes]:
@@ -98,35 +118,3 @@ def leaves_bound(*, dimension: int, reach: int) -> int:
     231
     """
     return math.prod((reach << dimension - t) + 1 for t in range(1, dimension + 1))
-
-
-def _build(concepts: FiniteClass, members: int, reach: int, whole: int, depth: int) -> Node:
-    dimension = dimension_of(concepts, members)
-    points = shrinking_points(concepts, members, reach << whole - dimension)
-    if points is None:
-        return Node(members, dimension, depth)
-    labels = keeping_labels(concepts, members)
-    return _cut(concepts, members, reach, whole, depth, points, labels)
-
-
-def _cut(
-    concepts: FiniteClass,
-    members: int,
-    reach: int,
-    whole: int,
-    depth: int,
-    points: list[int],
-    labels: bytes,
-) -> Node:
-    """Cut along the list: what leaves it is built anew, and so is what has shrunk at its end."""
-    x, *rest = points
-    leaving = members & concepts.sides[x][1 - labels[x]]
-    staying = members & concepts.sides[x][labels[x]]
-    children = []
-    if leaving:
-        children.append(_build(concepts, leaving, reach, whole, depth + 1))
-    if staying and rest:
-        children.append(_cut(concepts, staying, reach, whole, depth + 1, rest, labels))
-    elif staying:
-        children.append(_build(concepts, staying, reach, whole, depth + 1))
-    return Node(members, dimension_of(concepts, members), depth, x, tuple(children))

@@ -194,7 +194,7 @@ class DurableRun:
         for event in taken:
             earlier = fresh.get(event.id) or self._store.find(event.id)
             if earlier is None:
-                fresh[event.id] = replace(event, round=event.batch + len(fresh))
+                fresh[event.id] = event._replace(round=event.batch + len(fresh))
             elif earlier.digest != event.digest:
                 raise DifferentContentError(
                     f"event {event.id!r} was taken in round {earlier.round} with another example; "

@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -126,7 +127,7 @@ def _rows(source: str, standard_input: IO[str]) -> Iterator[Row]:
         return
     with path.open(encoding="utf-8", newline="") as file:
         if path.suffix in (".jsonl", ".ndjson"):
-            yield from _json_lines(file, 1)
+            yield from _json_lines(file)
         elif path.suffix == ".csv":
             yield from _csv(file)
         else:
@@ -135,17 +136,12 @@ def _rows(source: str, standard_input: IO[str]) -> Iterator[Row]:
 
 def _piped(stream: IO[str]) -> Iterator[Row]:
     first = stream.readline()
-    lines = _with_first(first, stream)
-    yield from _json_lines(lines, 1) if first.lstrip().startswith("{") else _csv(lines)
+    lines = chain([first], stream)
+    yield from _json_lines(lines) if first.lstrip().startswith("{") else _csv(lines)
 
 
-def _with_first(first: str, rest: Iterable[str]) -> Iterator[str]:
-    yield first
-    yield from rest
-
-
-def _json_lines(lines: Iterable[str], start: int) -> Iterator[Row]:
-    for line, text in enumerate(lines, start=start):
+def _json_lines(lines: Iterable[str]) -> Iterator[Row]:
+    for line, text in enumerate(lines, start=1):
         if not text.strip():
             continue
         try:
@@ -186,8 +182,5 @@ def _parquet(path: Path) -> Iterator[Row]:
         raise ValueError(
             "reading Parquet needs pyarrow: pip install 'littlestone[parquet]'"
         ) from None
-    line = 0
-    for batch in parquet.ParquetFile(path).iter_batches():
-        for row in batch.to_pylist():
-            line += 1
-            yield line, row
+    batches = parquet.ParquetFile(path).iter_batches()
+    yield from enumerate(chain.from_iterable(batch.to_pylist() for batch in batches), start=1)

@@ -9,9 +9,8 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from littlestone.concepts.protocols import Example
 from littlestone.errors import LittlestoneError
@@ -34,6 +33,10 @@ CREATE TABLE checkpoint (
 CREATE TABLE curve (round INTEGER PRIMARY KEY, mistakes INTEGER NOT NULL);
 """
 
+_EVENTS: Final = "SELECT round, id, digest, body, batch FROM events "
+# Whoever altered a body may have made it a text; its hash shall tell, not its type.
+_RELEASES: Final = "SELECT number, round, CAST(body AS BLOB), chain FROM releases "
+
 
 class StoreError(LittlestoneError):
     """The store cannot be used as asked; nothing was changed."""
@@ -43,8 +46,7 @@ class RollbackError(StoreError):
     """The store is older than what is known of it: continuing would reuse noise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(NamedTuple):
     """What was published after ``round`` events, and the hash that chains it to all before."""
 
     number: int
@@ -53,8 +55,7 @@ class Release:
     chain: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """An event as it is stored; its body is dropped at the next checkpoint.
 
     ``batch`` is the first round of the group it came in: a replay must group events alike,
@@ -70,8 +71,7 @@ class Taken:
     example: Example | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(NamedTuple):
     """A snapshot of the run after ``round`` events, and the mistakes made by then."""
 
     round: int
@@ -160,51 +160,36 @@ class Store:
 
     def find(self, event_id: str) -> Taken | None:
         """The event with this id, if it was taken."""
-        row = self._db.execute(
-            "SELECT round, id, digest, body, batch FROM events WHERE id = ?", (event_id,)
-        ).fetchone()
+        row = self._db.execute(_EVENTS + "WHERE id = ?", (event_id,)).fetchone()
         return None if row is None else Taken(*row)
 
     def add_events(self, events: Sequence[Taken]) -> bool:
         """Store events within a transaction; False if one of their ids was taken before."""
         before = self._db.total_changes
         self._db.executemany(
-            "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?)",
-            [(event.round, event.id, event.digest, event.body, event.batch) for event in events],
+            "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?)", [event[:5] for event in events]
         )
         return self._db.total_changes - before == len(events)
 
     def events_after(self, round_number: int) -> Iterator[Taken]:
         """The events since a checkpoint, in order."""
-        rows = self._db.execute(
-            "SELECT round, id, digest, body, batch FROM events WHERE round > ? ORDER BY round",
-            (round_number,),
-        )
+        rows = self._db.execute(_EVENTS + "WHERE round > ? ORDER BY round", (round_number,))
         return (Taken(*row) for row in rows)
 
     def add_release(self, release: Release) -> None:
         """Log a release before it is published."""
-        self._db.execute(
-            "INSERT INTO releases VALUES (?, ?, ?, ?)",
-            (release.number, release.round, release.body, release.chain),
-        )
+        self._db.execute("INSERT INTO releases VALUES (?, ?, ?, ?)", release)
 
     def releases(self, *, after: int = 0) -> Iterator[Release]:
         """The releases with larger numbers, in order."""
-        rows = self._db.execute(
-            "SELECT number, round, body, chain FROM releases WHERE number > ? ORDER BY number",
-            (after,),
-        )
-        return (_release(row) for row in rows)
+        rows = self._db.execute(_RELEASES + "WHERE number > ? ORDER BY number", (after,))
+        return (Release(*row) for row in rows)
 
     def release_at(self, round_number: int) -> Release | None:
         """What was published when ``round_number`` events had been taken."""
-        row = self._db.execute(
-            "SELECT number, round, body, chain FROM releases WHERE round <= ? "
-            "ORDER BY number DESC LIMIT 1",
-            (round_number,),
-        ).fetchone()
-        return None if row is None else _release(row)
+        newest = "WHERE round <= ? ORDER BY number DESC LIMIT 1"
+        row = self._db.execute(_RELEASES + newest, (round_number,)).fetchone()
+        return None if row is None else Release(*row)
 
     def checkpoint(self) -> Checkpoint | None:
         """The newest snapshot, where it was taken."""
@@ -213,14 +198,9 @@ class Store:
 
     def set_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Replace the snapshot and drop the examples that it covers."""
-        round_number = checkpoint.round
-        self._db.execute(
-            "INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?)",
-            (round_number, checkpoint.mistakes, checkpoint.snapshot),
-        )
-        self._db.execute(
-            "UPDATE events SET body = NULL WHERE round <= ? AND body IS NOT NULL", (round_number,)
-        )
+        self._db.execute("INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?)", checkpoint)
+        covered = "UPDATE events SET body = NULL WHERE round <= ? AND body IS NOT NULL"
+        self._db.execute(covered, (checkpoint.round,))
 
     def add_to_curve(self, round_number: int, mistakes: int) -> None:
         """Remember the mistakes so far, for the owner's eyes only."""
@@ -254,11 +234,6 @@ class Store:
 def chained(before: bytes, body: bytes) -> bytes:
     """The hash that ties a release to everything published before it."""
     return hashlib.sha256(before + hashlib.sha256(body).digest()).digest()
-
-
-def _release(row: tuple[int, int, bytes | str, bytes]) -> Release:
-    number, round_number, body, chain = row
-    return Release(number, round_number, body.encode() if isinstance(body, str) else body, chain)
 
 
 def _about(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
@@ -296,6 +271,4 @@ def _mark_path(path: Path) -> Path:
 
 def _read_mark(descriptor: int) -> tuple[int, int]:
     content = os.pread(descriptor, 64, 0).split()
-    if len(content) != 2:
-        return 0, 0
-    return int(content[0]), int(content[1])
+    return (int(content[0]), int(content[1])) if len(content) == 2 else (0, 0)

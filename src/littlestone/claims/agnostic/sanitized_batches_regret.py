@@ -46,7 +46,7 @@ def measured(rounds: int, runs: int, rng: Randomness) -> Row:
     foe = alternating(rounds, learner.plan.batch)
     hedge = HedgeLearner(concepts=CONCEPTS, rounds=rounds)
     games = [play(learner, foe, rounds=rounds, rng=part) for part in rng.spawn(runs)]
-    regrets = [game.regret or 0 for game in games]
+    regrets = [game.known_regret for game in games]
     return {
         "rounds": rounds,
         "batch": learner.plan.batch,
