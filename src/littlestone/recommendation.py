@@ -1,7 +1,7 @@
 """Which learner, and why: every applicable one, ranked by what is proved about it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -22,8 +22,7 @@ FAILURE: Final = 0.05
 FOREST_FACTOR: Final = 1.25
 # Below this share of the rounds a bound says more than a rule that never learns.
 USEFUL_SHARE: Final = 0.25
-LARGEST_ROUNDS: Final = 10**9
-LARGEST_EPSILON: Final = 64.0
+AFFORDABLE: Final = {"rounds": (10**9, "{:,} rounds"), "epsilon": (64.0, "epsilon = {:g}")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,20 +81,18 @@ def recommend(
     ('private-majority', True)
     """
     require.integer(rounds=rounds, at_least=2)
-    require.positive(epsilon=epsilon)
-    require.open_probability(delta=delta)
-    builders = _builders(setting, adversary)
+    require.usual(epsilon=epsilon, delta=delta)
     budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
-    candidates, refused = _tried(builders, concepts, budget, setting)
-    draft = Recommendation(
-        candidates=tuple(candidates), refused=refused, rounds=rounds, explanation=""
-    )
-    return Recommendation(
-        candidates=draft.candidates,
-        refused=refused,
-        rounds=rounds,
-        explanation=_explained(draft, concepts, budget, setting, adversary),
-    )
+    asked = _Question(concepts, budget, setting, adversary)
+    found, refused = [], {}
+    for name in _builders(setting, adversary):
+        try:
+            found.append(asked.candidate(name))
+        except (ValueError, LittlestoneError) as refusal:
+            refused[name] = str(refusal)
+    ranked = tuple(sorted(found, key=lambda candidate: (candidate.expected, candidate.bound)))
+    draft = Recommendation(candidates=ranked, refused=refused, rounds=rounds, explanation="")
+    return replace(draft, explanation=asked.explained(draft))
 
 
 Builder = Callable[..., Any]
@@ -134,97 +131,72 @@ def _forest(build: Builder, deepest: int, *, concepts: ConceptClass, **budget: A
     return forest
 
 
-def _tried(
-    builders: Mapping[str, Builder],
-    concepts: ConceptClass,
-    budget: dict[str, Any],
-    setting: Setting,
-) -> tuple[list[Candidate], dict[str, str]]:
-    """Those that can be built, the best first, and why the others cannot."""
-    found, refused = [], {}
-    for name, build in builders.items():
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What learner is asked for."""
+
+    concepts: ConceptClass
+    budget: dict[str, Any]
+    setting: Setting
+    adversary: AdversaryKind
+
+    def candidate(self, name: str, **instead: Any) -> Candidate:
+        """Means are compared with means; bounds that hold with probability 95 % stand beside."""
+        build = _builders(self.setting, self.adversary)[name]
+        recipe = build(concepts=self.concepts, **{**self.budget, **instead})
+        if self.setting == "realizable":
+            bound = recipe.mistake_bound(failure_probability=FAILURE)
+            expected = recipe.expected_mistake_bound()
+        else:
+            bound = recipe.regret_bound(failure_probability=FAILURE)
+            expected = recipe.expected_regret_bound()
+        calibrated = name == "lazy-forest" and expected >= recipe.rounds
+        if calibrated:
+            predicted = FOREST_FACTOR * (recipe.plan.mistakes_per_layer[0] + recipe.plan.margins[0])
+            expected = min(predicted, expected)
+        return Candidate(
+            name=name, recipe=recipe, bound=bound, expected=expected, calibrated=calibrated
+        )
+
+    def explained(self, draft: Recommendation) -> str:
+        what = "mistakes"
+        if self.setting == "agnostic":
+            what = "mistakes beyond the best concept's"
+        best = draft.best
+        if best is None:
+            reasons = "; ".join(f"{name}: {why}" for name, why in draft.refused.items())
+            return f"No learner applies to {self.concepts!r}. {reasons}"
+        against = f"against {self.adversary} adversaries"
+        if not draft.useful:
+            advice = "; ".join(self.what_would_help(best.name))
+            return (
+                f"No learner is shown to do better than a constant rule in {draft.rounds:,} rounds "
+                f"{against} at epsilon = {self.budget['epsilon']:g}: the best, {best.name}, may "
+                f"need {best.expected:,.0f} {what}. {advice or 'No affordable change was found.'}"
+            )
+        if best.calibrated:
+            words = f"about {best.expected:,.0f} {what} on average {against}"
+        else:
+            words = (
+                f"at most {best.bound:,.0f} {what} with probability {1 - FAILURE:.0%} {against}, "
+                f"and {best.expected:,.0f} on average"
+            )
+        others = ", ".join(f"{c.name} {c.expected:,.0f}" for c in draft.candidates[1:])
+        ranking = f" The others, on average: {others}." if others else ""
+        return f"{best.name}: {words}, of {draft.rounds:,} rounds ({best.reason}).{ranking}"
+
+    def what_would_help(self, name: str) -> Iterator[str]:
+        """The smallest power of two times the rounds, or epsilon, at which this one is useful."""
+        for changed, (largest, words) in AFFORDABLE.items():
+            value = self.budget[changed]
+            while (value := 2 * value) <= largest:
+                if self.would_be_useful(name, **{changed: value}):
+                    yield f"{words.format(value)} would change that"
+                    break
+
+    def would_be_useful(self, name: str, **instead: Any) -> bool:
         try:
-            found.append(_candidate(name, build(concepts=concepts, **budget), setting))
-        except (ValueError, LittlestoneError) as refusal:
-            refused[name] = str(refusal)
-    return sorted(found, key=lambda candidate: (candidate.expected, candidate.bound)), refused
-
-
-def _candidate(name: str, recipe: Any, setting: Setting) -> Candidate:
-    """Means are compared with means; the bounds that hold with probability 95 % stand beside."""
-    if setting == "realizable":
-        bound = recipe.mistake_bound(failure_probability=FAILURE)
-        expected = recipe.expected_mistake_bound()
-    else:
-        bound = recipe.regret_bound(failure_probability=FAILURE)
-        expected = recipe.expected_regret_bound()
-    calibrated = name == "lazy-forest" and expected >= recipe.rounds
-    if calibrated:
-        predicted = FOREST_FACTOR * (recipe.plan.mistakes_per_layer[0] + recipe.plan.margins[0])
-        expected = min(predicted, expected)
-    return Candidate(
-        name=name, recipe=recipe, bound=bound, expected=expected, calibrated=calibrated
-    )
-
-
-def _explained(
-    draft: Recommendation,
-    concepts: ConceptClass,
-    budget: dict[str, Any],
-    setting: Setting,
-    adversary: AdversaryKind,
-) -> str:
-    what = "mistakes" if setting == "realizable" else "mistakes beyond the best concept's"
-    best = draft.best
-    if best is None:
-        reasons = "; ".join(f"{name}: {why}" for name, why in draft.refused.items())
-        return f"No learner applies to {concepts!r}. {reasons}"
-    against = f"against {adversary} adversaries"
-    if not draft.useful:
-        advice = "; ".join(_what_would_help(best.name, concepts, budget, setting, adversary))
-        return (
-            f"No learner is shown to do better than a constant rule in {draft.rounds:,} rounds "
-            f"{against} at epsilon = {budget['epsilon']:g}: the best, {best.name}, may need "
-            f"{best.expected:,.0f} {what}. {advice or 'No affordable change was found.'}"
-        )
-    if best.calibrated:
-        words = f"about {best.expected:,.0f} {what} on average {against}"
-    else:
-        words = (
-            f"at most {best.bound:,.0f} {what} with probability {1 - FAILURE:.0%} {against}, "
-            f"and {best.expected:,.0f} on average"
-        )
-    others = ", ".join(f"{c.name} {c.expected:,.0f}" for c in draft.candidates[1:])
-    ranking = f" The others, on average: {others}." if others else ""
-    return f"{best.name}: {words}, of {draft.rounds:,} rounds ({best.reason}).{ranking}"
-
-
-def _what_would_help(
-    name: str,
-    concepts: ConceptClass,
-    budget: dict[str, Any],
-    setting: Setting,
-    adversary: AdversaryKind,
-) -> Iterator[str]:
-    """The smallest power of two times the rounds, or epsilon, at which this learner is useful."""
-    build = _builders(setting, adversary)[name]
-    rounds = budget["rounds"]
-    while (rounds := 2 * rounds) <= LARGEST_ROUNDS:
-        if _is_useful(name, build, concepts, {**budget, "rounds": rounds}, setting):
-            yield f"{rounds:,} rounds would change that"
-            break
-    epsilon = budget["epsilon"]
-    while (epsilon := 2 * epsilon) <= LARGEST_EPSILON:
-        if _is_useful(name, build, concepts, {**budget, "epsilon": epsilon}, setting):
-            yield f"epsilon = {epsilon:g} would change that"
-            break
-
-
-def _is_useful(
-    name: str, build: Builder, concepts: ConceptClass, budget: dict[str, Any], setting: Setting
-) -> bool:
-    try:
-        candidate = _candidate(name, build(concepts=concepts, **budget), setting)
-    except (ValueError, LittlestoneError):
-        return False
-    return candidate.expected <= USEFUL_SHARE * int(budget["rounds"])
+            candidate = self.candidate(name, **instead)
+        except (ValueError, LittlestoneError):
+            return False
+        return bool(candidate.expected <= USEFUL_SHARE * candidate.recipe.rounds)
