@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from littlestone import require
+from littlestone.concepts.losses.label_counts import split_labels
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.proper.proper_selection import ProperLearner
@@ -94,16 +95,7 @@ class Subsampled:
     def learn(self, dataset: Sequence[Any], *, rng: Randomness) -> Hypothesis:
         if len(dataset) < self.size:
             raise ValueError(f"dataset must have at least {self.size} examples, got {len(dataset)}")
-        for example in dataset:  # all of them, or a refusal would tell which were drawn
-            _check(self.concepts, example)
+        for x in split_labels(dataset)[0]:  # all of them, or a refusal would tell which were drawn
+            self.concepts.domain.check(x)
         chosen = rng.below_many(len(dataset), self.draws).tolist()  # (L1)
         return self.learner.learn([dataset[i] for i in chosen], rng=rng)  # (L2)
-
-
-def _check(concepts: ConceptClass, example: Any) -> None:
-    try:
-        x, y = example
-    except (TypeError, ValueError):
-        raise ValueError(f"an example must be a pair (x, y), got {example!r}") from None
-    concepts.domain.check(x)
-    require.label(y)

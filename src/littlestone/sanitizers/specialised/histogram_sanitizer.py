@@ -93,13 +93,7 @@ class HistogramSanitizer(SanitizerRecipe):
         size = len(dataset)
         require.integer(size=size, at_least=1)
         keys, ones = self._keys(dataset)
-        receipt = Receipt(
-            mechanism=type(self).__name__,
-            costs=self.costs(),
-            delta=0.0,
-            size=size,
-            private=rng.private,
-        )
+        receipt = Receipt.of(self, size=size, rng=rng)
         counts = self._histogram.release(keys, rng=rng)  # (L1)
         noisy_ones = self._ones().release(ones, rng=rng) if self.labelled else 0  # (L2)
         if progress is not None:
