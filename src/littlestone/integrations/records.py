@@ -1,17 +1,14 @@
 """A fixed map, declared beforehand, turns one record at a time into a point."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import Domain, Point
 from littlestone.concepts.schema import Cells
 
-
-class Reader(Protocol):
-    """Reads the point out of a record, or refuses the record with a ValueError."""
-
-    def point(self, record: Any, /) -> Point: ...
+Reader = Callable[[Any], Point]
+"""Reads the point out of a record, or refuses the record with a ValueError."""
 
 
 def reader_for(
@@ -21,7 +18,7 @@ def reader_for(
     if isinstance(domain, Records):
         if features is not None:
             raise ValueError(f"the schema already names the features, got features={features!r}")
-        return SchemaReader(domain) if stand_ins is None else FillingReader(domain, stand_ins)
+        return domain.check if stand_ins is None else FillingReader(domain, stand_ins)
     if not features or isinstance(features, str):
         raise ValueError(
             f"features must name what makes up a point, since there is no schema, got "
@@ -30,23 +27,13 @@ def reader_for(
     return FeatureReader(domain, tuple(features), stand_ins)
 
 
-class SchemaReader:
-    """Every declared field must be there and fit."""
-
-    def __init__(self, schema: Records) -> None:
-        self._schema = schema
-
-    def point(self, record: Any, /) -> Cells:
-        return self._schema.check(record)
-
-
 class FillingReader:
     """A field that is missing or does not fit counts as its declared stand-in.
 
     >>> from littlestone.concepts.schema import Schema
     >>> schema = Schema.from_mapping({"delay": {"grid": [0, 15]}, "from": {"values": ["A", "B"]}})
     >>> reader = FillingReader(schema, {"delay": 0, "from": "B"})
-    >>> reader.point({"delay": 20}), reader.point({"delay": "late", "from": "A"})
+    >>> reader({"delay": 20}), reader({"delay": "late", "from": "A"})
     ((2, 1), (1, 0))
     """
 
@@ -54,7 +41,7 @@ class FillingReader:
         _require_names(stand_ins, [part.name for part in schema.fields])
         self._fields = tuple(zip(schema.fields, schema.check(stand_ins), strict=True))
 
-    def point(self, record: Any, /) -> Cells:
+    def __call__(self, record: Any, /) -> Cells:
         return tuple([_cell(part, record, instead) for part, instead in self._fields])
 
 
@@ -70,7 +57,7 @@ class FeatureReader:
             _require_names(stand_ins, features)
             self._instead = self._read(stand_ins)
 
-    def point(self, record: Any, /) -> Point:
+    def __call__(self, record: Any, /) -> Point:
         try:
             return self._read(record)
         except ValueError:

@@ -124,14 +124,14 @@ class PrivateClassifier(base.Classifier):
         return self._recipe.guarantee()
 
     def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
-        point, number = self._reader.point(x), label_number(self._numbers, y)
+        point, number = self._reader(x), label_number(self._numbers, y)
         self.run.observe_canonical(point, number)
 
     def predict_one(self, x: Mapping[Any, Any], **_: Any) -> Any:
-        return self.labels[self.run.hypothesis(self._reader.point(x))]
+        return self.labels[self.run.hypothesis(self._reader(x))]
 
     def predict_proba_one(self, x: Mapping[Any, Any], **_: Any) -> dict[Any, float]:
-        predicted = self.run.hypothesis(self._reader.point(x))
+        predicted = self.run.hypothesis(self._reader(x))
         return {label: float(number == predicted) for label, number in self._numbers.items()}
 
     def snapshot(self) -> bytes:

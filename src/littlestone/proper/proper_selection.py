@@ -17,9 +17,9 @@ from littlestone.mechanisms.permute_and_flip import PermuteAndFlip
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.proper.deviation import hidden_share_bound
-from littlestone.proper.sample_size import smallest_size
 from littlestone.randomness import Randomness
 from littlestone.theory.outwards import upwards
+from littlestone.theory.sample_size import smallest_size
 
 LARGEST_FLIP: Final = 1 << 16
 _FLOOR_BITS: Final = 64

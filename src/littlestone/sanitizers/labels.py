@@ -10,11 +10,11 @@ from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.privacy.charge import Cost
 from littlestone.privacy.mixed_budget import Receipt
-from littlestone.proper.sample_size import smallest_size
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.protocols import Examples, Progress, Sanitized, Sanitizer
 from littlestone.sanitizers.recipe import Costed, Released
 from littlestone.theory.outwards import upwards
+from littlestone.theory.sample_size import smallest_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mixed_budget import Receipt, total_guarantee
-from littlestone.proper.sample_size import smallest_size
+from littlestone.theory.sample_size import smallest_size
 
 
 class Costed(ABC):

@@ -7,11 +7,11 @@ bound is behind every sample size that has its own logarithm on the other side.
 """
 
 import math
-from collections.abc import Callable
 from typing import Final
 
 from littlestone import require
 from littlestone.theory.outwards import upwards
+from littlestone.theory.sample_size import smallest_size
 
 # The largest λ(1 − λ)/(1 + λ), at λ = √2 − 1: what a factor of 2 leaves for the exponent.
 _BEST_RELATIVE: Final = 3 - 2 * math.sqrt(2)
@@ -53,10 +53,11 @@ def realizable_samples_upper_bound(
     >>> realizable_samples_upper_bound(vc_dimension=1, error=0.1, failure_probability=0.05)
     6032
     """
-    return _first_sufficient(
+    require.usual(error=error, failure_probability=failure_probability)
+    return smallest_size(
         lambda n: realizable_failure_upper_bound(samples=n, vc_dimension=vc_dimension, error=error),
+        failure_probability,
         start=_turning_point(2 * vc_dimension, _BEST_RELATIVE * error / 4),
-        failure_probability=failure_probability,
     )
 
 
@@ -77,10 +78,11 @@ def agnostic_samples_upper_bound(
     >>> agnostic_samples_upper_bound(vc_dimension=1, error=0.1, failure_probability=0.05)
     12401
     """
-    return _first_sufficient(
+    require.usual(error=error, failure_probability=failure_probability)
+    return smallest_size(
         lambda n: agnostic_failure_upper_bound(samples=n, vc_dimension=vc_dimension, error=error),
+        failure_probability,
         start=_turning_point(vc_dimension, error**2 / 8),
-        failure_probability=failure_probability,
     )
 
 
@@ -114,18 +116,3 @@ def _capped(exponent: float) -> float:
 def _turning_point(power: int, rate: float) -> int:
     """From here on n^power·exp(−rate·n) falls."""
     return max(1, math.ceil(power / rate))
-
-
-def _first_sufficient(
-    failure: Callable[[int], float], *, start: int, failure_probability: float
-) -> int:
-    """The first n ≥ start with failure(n) ≤ β; the failure only falls from ``start`` on."""
-    require.open_probability(failure_probability=failure_probability)
-    high = start
-    while failure(high) > failure_probability:
-        high *= 2
-    low = start - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if failure(middle) <= failure_probability else (middle, high)
-    return high

@@ -5,6 +5,7 @@ import math
 from littlestone import require
 from littlestone.theory.generalization import relative_failure_upper_bound
 from littlestone.theory.outwards import downwards, upwards
+from littlestone.theory.sample_size import smallest_size
 
 
 def selection_samples_upper_bound(
@@ -115,19 +116,12 @@ def existence_samples_upper_bound(*, vc_dimension: int, error: float) -> int:
     """
     require.usual(vc_dimension=vc_dimension, error=error)
 
-    def fails(samples: int) -> bool:
-        each = relative_failure_upper_bound(
+    def failure(samples: int) -> float:
+        return 2 * relative_failure_upper_bound(
             samples=samples, vc_dimension=vc_dimension, relative=1 / 18, additive=error / 36
         )
-        return 2 * each >= 1
 
-    low, high = 0, 1
-    while fails(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fails(middle) else (low, middle)
-    return high
+    return smallest_size(failure, math.nextafter(1.0, 0.0))
 
 
 def subsampled_samples_upper_bound(*, samples: int, epsilon: float) -> int:

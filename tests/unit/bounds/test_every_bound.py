@@ -14,7 +14,7 @@ from littlestone.bounds.setting import LARGEST_DIMENSION, Setting
 from littlestone.theory.floors import points_floor
 from littlestone.theory.realizable_bounds import mistakes_upper_bound
 
-HELPERS = {"outwards"}
+HELPERS = {"outwards", "sample_size"}
 
 
 def test_no_public_function_of_theory_is_missing() -> None:

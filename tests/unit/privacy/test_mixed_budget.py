@@ -11,9 +11,9 @@ from littlestone.errors import TooFewExamplesError
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.mixed_budget import MixedBudget, Receipt, total_guarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
-from littlestone.proper.sample_size import smallest_size
 from littlestone.sanitizers.protocols import refuse_small
 from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
+from littlestone.theory.sample_size import smallest_size
 
 
 @given(epsilon=st.floats(0.01, 8.0), delta=st.sampled_from([1e-3, 1e-6, 1e-9]))

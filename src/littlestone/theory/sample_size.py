@@ -7,16 +7,17 @@ from littlestone import require
 _LARGEST_SIZE = 1 << 62
 
 
-def smallest_size(error_at: Callable[[int], float], error: float) -> int:
-    """The smallest number of examples whose error bound is at most ``error``.
+def smallest_size(error_at: Callable[[int], float], error: float, *, start: int = 1) -> int:
+    """The smallest number of examples, from ``start`` on, whose error bound is at most ``error``.
 
-    ``error_at`` should fall; where it jumps a little, some number that is large enough is found.
+    ``error_at`` should fall from there on; where it jumps a little, some number that is large
+    enough is found.
 
     >>> smallest_size(lambda size: 10 / size, 0.1)
     100
     """
     require.positive(error=error)
-    low, high = 0, 1
+    low, high = start - 1, start
     while error_at(high) > error:
         low, high = high, 2 * high
         if high > _LARGEST_SIZE:
