@@ -26,7 +26,7 @@ def surviving_pairs_lower_bound(
     Fraction(65, 3)
     """
     require.integer(collisions=collisions, next_slots=next_slots, at_least=1)
-    require.positive(guess_slack=guess_slack, matching_slack=matching_slack)
+    require.non_negative(guess_slack=guess_slack, matching_slack=matching_slack)
     survivors = Fraction(collisions, 2) - Fraction(guess_slack)
     if survivors < 6:
         raise ValueError(
@@ -57,7 +57,7 @@ def update_failure_upper_bound(
     True
     """
     require.integer(dimension=dimension, slots=slots, collisions=collisions, at_least=1)
-    require.positive(guess_slack=guess_slack, matching_slack=matching_slack)
+    require.non_negative(guess_slack=guess_slack, matching_slack=matching_slack)
     if labelings is None:
         log_labelings = dimension * (
             1 + math.log(4 * dimension + 1) + math.log(slots) - math.log(2 * dimension)
