@@ -6,7 +6,7 @@ from pathlib import Path
 
 THEORY = Path(__file__).parents[2] / "src" / "littlestone" / "theory"
 SIDES = ("_upper_bound", "_lower_bound", "_floor", "_order", "_plan")
-HELPERS = {"outwards.py"}
+HELPERS = {"outwards.py", "sample_size.py"}
 MODULES = sorted(p for p in THEORY.rglob("*.py") if p.name not in {"__init__.py", *HELPERS})
 
 
