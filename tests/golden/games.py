@@ -14,7 +14,7 @@ import numpy as np
 from tests.battery import ADVERSARIES, NEED_A_DIMENSION
 
 from littlestone.adversaries.fitting import fits
-from littlestone.adversaries.random_concept import random_concept
+from littlestone.adversaries.random_stream import random_concept
 from littlestone.adversaries.replay import Replay
 from littlestone.catalogue import LEARNERS as CATALOGUE
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions

@@ -247,7 +247,7 @@ def test_a_draw_can_move_by_more_than_the_rate() -> None:
 
 
 def without_sanitizer(size: int, parts: int) -> NoSanitizer:
-    return NoSanitizer(epsilon=0.5 / parts)
+    return NoSanitizer(concepts=Points(POINTS), epsilon=0.5 / parts, delta=5e-7 / parts)
 
 
 @given(examples=streams, grid=grids)

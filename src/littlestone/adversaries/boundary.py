@@ -6,8 +6,7 @@ from itertools import islice
 from typing import ClassVar, Final
 
 from littlestone.adversaries.fitting import fits
-from littlestone.adversaries.random_concept import random_concept
-from littlestone.adversaries.random_stream import labelled
+from littlestone.adversaries.random_stream import labelled, random_concept
 from littlestone.adversaries.steady_attack import Move, SteadyAttack
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import runs_of

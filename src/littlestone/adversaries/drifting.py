@@ -7,8 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from littlestone import require
-from littlestone.adversaries.random_concept import random_concept
-from littlestone.adversaries.random_stream import labelled
+from littlestone.adversaries.random_stream import labelled, random_concept
 from littlestone.adversaries.stream_attack import Block, StreamAttack, block_sizes
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.randomness import Randomness

@@ -8,12 +8,12 @@ import numpy as np
 
 from littlestone import require
 from littlestone.adversaries.fitting import fitting
-from littlestone.adversaries.random_concept import random_concept
 from littlestone.adversaries.stream_attack import Block, StreamAttack, block_sizes
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.randomness import Randomness
 
 _ATTEMPTS: Final = 256
+_POINTS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,17 @@ class RandomStream:
             if self.noise_rate:
                 labels ^= (generator.random(len(labels)) < self.noise_rate).view(np.uint8)
             yield points, labels
+
+
+def random_concept(concepts: ConceptClass, generator: np.random.Generator) -> Hypothesis:
+    """A concept that fits random labels of random points; not uniform, but every kind occurs."""
+    space = concepts.version_space()
+    points = concepts.domain.sample(_POINTS, generator)
+    for x, y in zip(points, generator.integers(2, size=len(points)).tolist(), strict=True):
+        narrowed = space.restrict(x, y)
+        if not narrowed.is_empty:
+            space = narrowed
+    return space.consistent()
 
 
 def labelled(

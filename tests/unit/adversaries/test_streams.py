@@ -10,8 +10,7 @@ from tests.battery import CLASSES
 
 from littlestone.adversaries.drifting import Drifting
 from littlestone.adversaries.fitting import fits
-from littlestone.adversaries.random_concept import random_concept
-from littlestone.adversaries.random_stream import RandomStream
+from littlestone.adversaries.random_stream import RandomStream, random_concept
 from littlestone.adversaries.replay import Examples, Replay
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds

@@ -62,13 +62,6 @@ class UntilItChanges(Deterministic):
         return int(taken)
 
 
-class OneExample(Deterministic):
-    """Against a learner of points: one example on the point 0; notice whether {0} comes next."""
-
-    def noticed(self, world: World) -> Hashable:
-        return int(world.challenge((0, 1), (0, 0)).hypothesis(0))
-
-
 class MoveTheRate(Deterministic):
     """Tell two experts apart first; then the same loss for all, or none, and twenty draws."""
 

@@ -1,67 +1,30 @@
 """Learners from constructed experts that are wrong in one place each."""
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
-from itertools import cycle, islice
-from typing import Any, ClassVar
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
 
 from littlestone.audit.subjects.constructed_subjects import LOOKS, construction, small
 from littlestone.audit.two_worlds import Control, Deterministic, World
 from littlestone.concepts.classes.points import Points
-from littlestone.concepts.protocols import Hypothesis, Point
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
-from littlestone.privacy.charge import Cost
-from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.protocols import Examples, Progress
+from littlestone.sanitizers.specialised.histogram_sanitizer import (
+    HistogramRelease,
+    HistogramSanitizer,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class RawKeys:
-    """What a sanitizer without noise releases."""
-
-    keys: tuple[Point, ...]
-    ledger: Ledger
-
-    def estimate(self, hypothesis: Hypothesis, /) -> float:
-        return sum(map(hypothesis, self.keys)) / len(self.keys)
-
-    def distribution(self) -> Mapping[Any, float]:
-        return dict.fromkeys(self.keys, 1 / len(self.keys))
-
-    def dataset(self, size: int, /) -> list[Any]:
-        return list(islice(cycle(self.keys), size))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoSanitizer:
-    """A bug: all keys that occur, as they are, for an epsilon that buys nothing."""
-
-    epsilon: float = 0.5
-
-    prefix_conditional: ClassVar[bool] = True
-
-    def costs(self) -> tuple[Cost, ...]:
-        return (self.guarantee(),)
-
-    def guarantee(self) -> PrivacyGuarantee:
-        return PrivacyGuarantee(epsilon=self.epsilon)
-
-    def error_bound(self, *, size: int, failure_probability: float) -> float:
-        del size, failure_probability
-        return 0.0
-
-    def needed(self, *, error: float, failure_probability: float) -> int:
-        del error, failure_probability
-        return 1
+class NoSanitizer(HistogramSanitizer):
+    """A bug: all keys that occur, as they are, for a budget that buys nothing."""
 
     def release(
         self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
-    ) -> RawKeys:
-        del progress
-        ledger = Ledger(budget=self.guarantee(), private=rng.private)
-        return RawKeys(tuple(dict.fromkeys(dataset)), ledger)
+    ) -> HistogramRelease:
+        released = super().release(dataset, rng=rng, progress=progress)
+        return replace(released, counts=Counter(dataset))
 
 
 class OneKey(Deterministic):
@@ -92,7 +55,7 @@ def _from_raw_points() -> SanitizedExperts:
         rounds=LOOKS,
         epsilon=1.0,
         delta=1e-6,
-        sanitizer=lambda size, parts: NoSanitizer(),
+        sanitizer=lambda size, parts: NoSanitizer(concepts=Points(), epsilon=0.5, delta=5e-7),
         switch_grid=16,
     )
 

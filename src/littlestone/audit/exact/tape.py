@@ -1,10 +1,12 @@
 """Coins that are not drawn but gone through: one run for each way in which they can fall."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import count
 from math import ceil, comb, floor
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,16 +148,38 @@ class Order:
         return [int(place) for place in self._first(self._count)]
 
 
-class Unknown(Protocol):
-    """A random whole number of which only what was asked has been decided."""
+class Unknown(ABC):
+    """A random whole number in [low, high) of which only what was asked has been decided."""
+
+    __slots__ = ("high", "low", "tape")
+
+    def __init__(self, tape: Tape, low: int, high: int | None) -> None:
+        self.tape, self.low, self.high = tape, low, high
+
+    @abstractmethod
+    def under(self, steps: int) -> Mass:
+        """The probability of being less than low + steps."""
+
+    @abstractmethod
+    def cases(self) -> Iterable[Mass]:
+        """The probability of each value, from low on."""
 
     def below(self, cut: int) -> bool:
         """Whether it is less than ``cut``, from now on."""
-        ...
+        if cut <= self.low or (self.high is not None and cut >= self.high):
+            return cut > self.low
+        under = self.under(cut - self.low)
+        if self.tape.choose((under, under.rest())):
+            self.low = cut
+            return False
+        self.high = cut
+        return True
 
     def settle(self) -> int:
         """Its value, from now on."""
-        ...
+        self.low += self.tape.choose(self.cases())
+        self.high = self.low + 1
+        return self.low
 
 
 class Dart:
@@ -228,31 +252,21 @@ class Dart:
         return self._u.bit_count()
 
 
-@dataclass(slots=True)
-class Uniform:
-    """A whole number in [low, high)."""
+class Uniform(Unknown):
+    """All values are equally likely."""
 
-    tape: Tape
-    low: int
+    __slots__ = ()
+
     high: int
 
-    def below(self, cut: int) -> bool:
-        if cut <= self.low or cut >= self.high:
-            return cut > self.low
-        size = self.high - self.low
-        if self.tape.choose((Mass.of(cut - self.low, size), Mass.of(self.high - cut, size))):
-            self.low = cut
-            return False
-        self.high = cut
-        return True
+    def under(self, steps: int) -> Mass:
+        return Mass.of(steps, self.high - self.low)
 
-    def settle(self) -> int:
+    def cases(self) -> list[Mass]:
         size = self.high - self.low
         if size > _MANY:
             raise LittlestoneError(f"a number with {size} possible values cannot be enumerated")
-        self.low += self.tape.choose([Mass.of(1, size)] * size)
-        self.high = self.low + 1
-        return self.low
+        return [Mass.of(1, size)] * size
 
     def bit_count(self) -> int:
         width = self.high.bit_length() - 1
@@ -260,38 +274,24 @@ class Uniform:
         return self.tape.choose([Mass.of(comb(width, k), self.high) for k in range(width + 1)])
 
 
-@dataclass(slots=True)
-class Memoryless:
-    """A geometric number of rate ``rate``, known to lie in [low, high); None: no upper end."""
+class Memoryless(Unknown):
+    """A geometric number of rate ``rate``; ``high`` is None where it has no upper end."""
 
-    tape: Tape
-    rate: Fraction
-    low: int = 0
-    high: int | None = None
+    __slots__ = ("rate",)
 
-    def below(self, cut: int) -> bool:
-        if cut <= self.low or (self.high is not None and cut >= self.high):
-            return cut > self.low
-        under = self._under(cut - self.low)
-        if self.tape.choose((under, under.rest())):
-            self.low = cut
-            return False
-        self.high = cut
-        return True
+    def __init__(self, tape: Tape, rate: Fraction, *, high: int | None = None) -> None:
+        super().__init__(tape, 0, high)
+        self.rate = rate
 
-    def settle(self) -> int:
-        sizes = iter(lambda: 0, 1) if self.high is None else range(self.high - self.low)
-        cases = (exp_mass(self.rate * step).times(self._under(1)) for step, _ in enumerate(sizes))
-        self.low += self.tape.choose(cases)
-        self.high = self.low + 1
-        return self.low
-
-    def _under(self, steps: int) -> Mass:
-        """The probability of being less than low + steps."""
+    def under(self, steps: int) -> Mass:
         share = exp_mass(self.rate * steps).rest()
         if self.high is None:
             return share
         return share.over(exp_mass(self.rate * (self.high - self.low)).rest())
+
+    def cases(self) -> Iterable[Mass]:
+        steps = count() if self.high is None else range(self.high - self.low)
+        return (exp_mass(self.rate * step).times(self.under(1)) for step in steps)
 
 
 @dataclass(frozen=True, slots=True)

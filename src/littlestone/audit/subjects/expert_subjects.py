@@ -9,9 +9,9 @@ from littlestone.audit.adversaries.expert_attacks import (
     OTHERS,
     ChargeTheFirst,
     Losses,
-    OneExample,
     UntilItChanges,
 )
+from littlestone.audit.adversaries.questions import OneQuestion
 from littlestone.audit.two_worlds import Audit, Conversation, Subject
 from littlestone.concepts.classes.points import Points
 from littlestone.experts.dartboard_plan import DartboardPlan
@@ -111,7 +111,7 @@ AUDITS = (
                 ),
             )
         ),
-        adversary=OneExample(),
+        adversary=OneQuestion(zero=(0, 1), one=(0, 0), notice=lambda shown: shown.hypothesis(0)),
         summary="AgnosticFinite on points: one example, the concept of the next round",
         goal=0.6,
         exact_rounds=1,
