@@ -436,7 +436,7 @@ def test_weights_that_are_not_paid_for_are_noticed() -> None:
     plan = recipe.planned
     assert isinstance(plan, SampledPlan)
     heavy = [replace(epoch, weights=tuple(10 * w for w in epoch.weights)) for epoch in plan.epochs]
-    object.__setattr__(recipe, "_planned", replace(plan, epochs=tuple(heavy)))
+    object.__setattr__(recipe, "planned", replace(plan, epochs=tuple(heavy)))
     stream = [(2, 1), (3, 0), (0, 1), (5, 0)] * 15
     paid = sampled_majority(Thresholds(6))
     with pytest.raises(AssertionError):
