@@ -6,27 +6,46 @@ anything else is a defect.
 """
 
 import copy
+import inspect
 import json
 import math
 import pickle
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.conformance.test_plain_numbers import _given, recipes
+from tests.conformance.test_plain_numbers import LINE, PAIR, _given, recipes
 
+from littlestone.adversaries.replay import Replay
 from littlestone.catalogue import LEARNERS
+from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.keys import key_from_json
 from littlestone.errors import LittlestoneError, SnapshotError
 from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_majority.plan import FreshPlan
+from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.mechanisms.laplace_count import LaplaceCount
+from littlestone.online.perceptron import Perceptron
+from littlestone.online.proper_agnostic import ProperAgnostic
+from littlestone.online.sparse_majority.recipe import SparseMajority
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.online.winnow import Winnow
 from littlestone.privacy.ledger import Ledger
+from littlestone.proper.irreducible import IrreducibleLearner
+from littlestone.proper.proper_selection import ProperSelection
+from littlestone.proper.subsampling import Subsampled
 from littlestone.randomness import seeded
 
 REFUSALS = (ValueError, TypeError, LittlestoneError)
@@ -37,8 +56,31 @@ WRONG: list[Any] = [
     None, object(), "x", "", b"", -1, 0, 1, 2, 2**70, -(2**70), math.nan, math.inf, -math.inf,
     1e-300, 5e-324, 1e308, 1e9, True, [], (), {}, 1j, Decimal(1), np.array([1.0]), int, len,
     Fraction(1, 10**400), np.int8(3), 0.5, (1, 2), [0.5], "replace", Thresholds(5), seeded(1),
+    Points(), MonotoneDisjunctions(1, 4), MarginHalfspaces(2, 0.5), StandardOptimal(Points()),
+    LaplaceCount(epsilon=1.0), ProperSelection(concepts=LINE, epsilon=1.0), (None,), (object(),),
 ]  # fmt: skip
-FIELDS = [(index, name) for index, recipe in enumerate(recipes()) for name in _given(recipe)]
+
+
+@cache
+def subjects() -> list[Any]:
+    """One of each kind with numbers, and of those that hold other recipes."""
+    chooser = ProperSelection(concepts=LINE, epsilon=1.0)
+    sizes = {"blocks": 60, "samples": 600, "error": 0.5, "failure_probability": 0.1}
+    return [
+        *recipes(),
+        *(Conjunctions(3), Intervals(5), Points(4), MonotoneDisjunctions(1, 4)),
+        *(Winnow(MonotoneDisjunctions(1, 4)), Perceptron(MarginHalfspaces(2, 0.5))),
+        *(SparseMajority(LINE), ProperAgnostic(concepts=LINE, rounds=100)),
+        *(chooser, Subsampled(learner=chooser, draws=10, size=100)),
+        IrreducibleLearner(concepts=FiniteClass.of(Points(4)), **PAIR, **sizes),
+        *(
+            Replay(LINE, [(0, 1)]),
+            FreshPlan(threshold_epsilon=0.5, threshold=5, selection_rate=0.5),
+        ),
+    ]
+
+
+FIELDS = [(index, name) for index, recipe in enumerate(subjects()) for name in _given(recipe)]
 SLOW = {
     ("RealizableExperts", "epsilon"),
     ("PrivateMajority", "epsilon"),
@@ -47,7 +89,7 @@ SLOW = {
 
 
 def a_wrong_field_is_refused(place: tuple[int, str], wrong: Any, second: Any) -> None:
-    recipe, name = recipes()[place[0]], place[1]
+    recipe, name = subjects()[place[0]], place[1]
     if (type(recipe).__name__, name) in SLOW and isinstance(wrong, float | int):
         return
     before = repr(recipe)
@@ -59,9 +101,16 @@ def a_wrong_field_is_refused(place: tuple[int, str], wrong: Any, second: Any) ->
         assert repr(made)
         if hasattr(made, "guarantee"):
             made.guarantee()
+        if hasattr(made, "start"):
+            start_of(made)
     except REFUSALS:
         pass
     assert repr(recipe) == before
+
+
+def start_of(made: Any) -> Any:
+    needs_coins = "rng" in inspect.signature(made.start).parameters
+    return made.start(rng=seeded(1)) if needs_coins else made.start()
 
 
 PLACES = st.sampled_from(FIELDS)
@@ -82,6 +131,27 @@ def test_constructors_refuse_thousands(
     place: tuple[int, str], wrong: Any, second: int | None
 ) -> None:
     a_wrong_field_is_refused(place, wrong, second)
+
+
+@pytest.mark.parametrize("concepts", [Thresholds(4), Points(), Points(4), None, object()])
+def test_the_irreducibility_learner_takes_tables_only(concepts: Any) -> None:
+    sizes = {"blocks": 60, "samples": 600, "error": 0.5, "failure_probability": 0.1}
+    with pytest.raises(ValueError, match="concepts must be of the kind FiniteClass"):
+        IrreducibleLearner(concepts=concepts, **PAIR, **sizes)
+
+
+def test_strange_keys_are_refused_at_the_door_and_good_ones_are_not() -> None:
+    """Sanitized experts met ``object()`` keys in a batch's end, with the ledger advanced."""
+    recipe = SanitizedExperts(concepts=Points(), rounds=1000, epsilon=1.0, delta=1e-6)
+    run = recipe.start(rng=seeded(1))
+    before = run.ledger.to_json()
+    for _ in range(20):
+        with pytest.raises(ValueError, match="x must be made of"):
+            run.observe(object(), 1)
+    assert run.rounds_played == 0 and run.ledger.to_json() == before
+    for number in range(40):
+        run.observe(("key", number, None), number % 2)
+    assert run.rounds_played == 40
 
 
 LEARNER_NAMES = sorted(name for name, entry in LEARNERS.items() if entry.private)

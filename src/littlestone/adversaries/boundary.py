@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from typing import ClassVar, Final
 
+from littlestone import require
 from littlestone.adversaries.fitting import fits
 from littlestone.adversaries.random_stream import labelled, random_concept
 from littlestone.adversaries.steady_attack import Move, SteadyAttack
@@ -32,6 +33,9 @@ class Boundary:
 
     adaptive: ClassVar[bool] = True
     realizable: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
 
     def start(self, *, rng: Randomness) -> SteadyAttack:
         generator = rng.generator()

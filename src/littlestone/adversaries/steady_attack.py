@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone import require
 from littlestone.adversaries.fitting import fits
 from littlestone.concepts.protocols import ConceptClass, Domain, Example, Hypothesis, VersionSpace
 from littlestone.randomness import Randomness
@@ -102,6 +103,9 @@ class Forcing(ABC):
 
     adaptive: ClassVar[bool] = True
     realizable: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
 
     @abstractmethod
     def first_position(self) -> Position: ...

@@ -63,6 +63,8 @@ class SparseSample:
         )
         if nearly > _LONGEST_TABLE:
             raise ValueError(f"epsilon is too small for a table, got epsilon={self.epsilon!r}")
+        if self.lists > _LONGEST_TABLE:
+            raise ValueError(f"lists must be at most {_LONGEST_TABLE}, got lists={self.lists!r}")
         most = max(self.lists, math.ceil(nearly) + _GUARD)
         floor_bits = math.ceil(most * half / math.log(2)) + _GUARD
         weights = weight_table(half, floor_bits).weights[most::-1]  # from score 0 to ``most``

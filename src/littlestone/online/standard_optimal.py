@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, VersionSpace
 
 
@@ -31,6 +32,9 @@ class StandardOptimal:
     conservative: ClassVar[bool] = False
     repeats_change_nothing: ClassVar[bool] = True
     """An example taken once changes no later state, so that a game may skip it."""
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
 
     @property
     def mistake_bound(self) -> int:

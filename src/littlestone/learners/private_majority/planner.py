@@ -22,6 +22,7 @@ _SELECTION_SHARES: Final = tuple(share / 40 for share in range(12, 21))
 # Adversaries are given this many times the rounds: it costs little, and brings the bound down.
 _CAUTION: Final = 20
 _FINEST: Final = 16
+_MOST_PHASES: Final = 10**6
 _SMALLEST_RATE: Final = 2e-4  # tables of weights grow with its inverse
 # How often votes are tripled, and with which charge (rate times mistakes of a phase), before the
 # epoch that has a proof. A few votes are enough against most streams; an adversary that exploits
@@ -134,6 +135,8 @@ def epoch_plan(*, rho: float, votes: int, phases: int, charge: float, margin: fl
     the inverse; a phase lasts until its mistakes, times their rate, reach ``charge``, and
     ``margin`` mistakes more for the noise of AboveThreshold.
     """
+    if phases > _MOST_PHASES:
+        raise ValueError(f"phases must be at most {_MOST_PHASES}, got phases={phases!r}")
     if phases < 2:
         return EpochPlan(votes=votes, rate=1.0, weights=(), thresholds=(math.ceil(margin) + 1,))
     first = math.sqrt(2 * rho / (votes * (phases - 1)))

@@ -1,10 +1,14 @@
 """What a learner that runs copies of another one takes over from it."""
 
+from typing import Final
+
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.composition import parallel_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
+
+_MOST_COPIES: Final = 10**6
 
 
 class Wrapper(PrivateLearner):
@@ -39,6 +43,8 @@ class Wrapper(PrivateLearner):
         ((name, count),) = named.items()
         if count is not None:
             require.integer(at_least=at_least, **named)
+            if count > _MOST_COPIES:
+                raise ValueError(f"{name} must be at most {_MOST_COPIES}, got {name}={count!r}")
         elif not self.prefix_conditional:
             raise ValueError(
                 f"{name} must be given for a learner that is not private conditionally on every "
