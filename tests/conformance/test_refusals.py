@@ -65,7 +65,7 @@ WRONG: list[Any] = [
 def subjects() -> list[Any]:
     """One of each kind with numbers, and of those that hold other recipes."""
     chooser = ProperSelection(concepts=LINE, epsilon=1.0)
-    sizes = {"blocks": 60, "samples": 600, "error": 0.5, "failure_probability": 0.1}
+    sizes: dict[str, Any] = {"blocks": 60, "samples": 600, "error": 0.5, "failure_probability": 0.1}
     return [
         *recipes(),
         *(Conjunctions(3), Intervals(5), Points(4), MonotoneDisjunctions(1, 4)),
@@ -135,7 +135,7 @@ def test_constructors_refuse_thousands(
 
 @pytest.mark.parametrize("concepts", [Thresholds(4), Points(), Points(4), None, object()])
 def test_the_irreducibility_learner_takes_tables_only(concepts: Any) -> None:
-    sizes = {"blocks": 60, "samples": 600, "error": 0.5, "failure_probability": 0.1}
+    sizes: dict[str, Any] = {"blocks": 60, "samples": 600, "error": 0.5, "failure_probability": 0.1}
     with pytest.raises(ValueError, match="concepts must be of the kind FiniteClass"):
         IrreducibleLearner(concepts=concepts, **PAIR, **sizes)
 
