@@ -37,8 +37,8 @@ class RationalBall:
     dimension: int
 
     def __post_init__(self) -> None:
+        require.plain(self)
         require.integer(dimension=self.dimension, at_least=1)
-        object.__setattr__(self, "dimension", int(self.dimension))
 
     @property
     def size(self) -> None:
