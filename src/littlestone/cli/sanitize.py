@@ -56,10 +56,19 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Say what error to expect, refuse if it is too large, then release."""
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got method={method!r}")
     known = class_from_spec(concepts)
     require.open_probability(failure_probability=failure_probability)
     table = read_table(path, known, column=column, label=label)
-    recipe = _recipe(known, table, epsilon, delta, failure_probability, method)
+    recipe = METHODS[method](
+        concepts=known,
+        size=len(table.examples),
+        epsilon=epsilon,
+        delta=delta,
+        labelled=label is not None,
+        failure_probability=failure_probability,
+    )
     bound = recipe.error_bound(size=len(table.examples), failure_probability=failure_probability)
     _announce(recipe, table, bound, failure_probability, quiet=as_json)
     refuse_small(
@@ -128,26 +137,6 @@ def _parser(concepts: ConceptClass) -> Callable[[str], Any]:
     if isinstance(domain, AnyHashable):
         return str
     raise ValueError(f"points of {concepts!r} cannot be read from one column")
-
-
-def _recipe(
-    concepts: ConceptClass,
-    table: Table,
-    epsilon: float,
-    delta: float,
-    failure_probability: float,
-    method: str,
-) -> Sanitizer:
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got method={method!r}")
-    return METHODS[method](
-        concepts=concepts,
-        size=len(table.examples),
-        epsilon=epsilon,
-        delta=delta,
-        labelled=table.label is not None,
-        failure_probability=failure_probability,
-    )
 
 
 def _announce(

@@ -12,7 +12,7 @@ import numpy as np
 from littlestone import require
 from littlestone.concepts.capabilities import FewOnes
 from littlestone.concepts.losses.label_counts import split_labels
-from littlestone.concepts.protocols import ConceptClass, Domain, Hypothesis, Label, Point
+from littlestone.concepts.protocols import ConceptClass, Domain, Hypothesis, Label
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.laplace_count import LaplaceCount
 from littlestone.privacy.charge import Cost
@@ -133,23 +133,13 @@ class HistogramRelease(Released):
 
     def estimate(self, hypothesis: Hypothesis, /) -> float:
         """Only the released keys are looked at: the rest counts as mapped to 0."""
-        if self.ones is None:
-            keys = list(self.counts)
-            wrong = sum(self._share(keys, hypothesis, [1] * len(keys)))
-        else:
-            keys = [key for key, _ in self.counts]
-            signs = [-1 if label else 1 for _, label in self.counts]
-            wrong = self.ones + sum(self._share(keys, hypothesis, signs))  # (L3)
+        keys = list(self.counts) if self.ones is None else [key for key, _ in self.counts]
+        said = hypothesis.many(keys).tolist() if keys else []
+        wrong = self.ones or 0  # (L3)
+        for y, (cell, count) in zip(said, self.counts.items(), strict=True):
+            labelled_one = self.ones is not None and cell[1]
+            wrong += -y * count if labelled_one else y * count
         return min(max(wrong / self.size, 0.0), 1.0)
-
-    def _share(self, keys: list[Point], hypothesis: Hypothesis, signs: list[int]) -> list[int]:
-        if not keys:
-            return []
-        said = hypothesis.many(keys).tolist()
-        return [
-            y * sign * count
-            for y, sign, count in zip(said, signs, self.counts.values(), strict=True)
-        ]
 
     def distribution(self) -> Mapping[Any, float]:
         """The released keys, and for the rest as many others as it takes to be inconspicuous.
