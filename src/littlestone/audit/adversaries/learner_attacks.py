@@ -67,12 +67,9 @@ class ListMembership(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
-        recipe, newest = world.opening
-        [threshold] = recipe.plan.list_thresholds
-        keys = ["a", "b"] * (threshold - 1) + ["b"]
-        if any(world.send((key, 1)) != newest for key in keys):
+        newest, shown = world.opening.shown, one_more_of_two(world)
+        if shown is None:
             return EARLY
-        shown = world.challenge(("a", 1), ("b", 1))
         strangers = 0
         while shown == newest:
             strangers += 1
@@ -141,6 +138,16 @@ class FirstRelease(Deterministic):
             shown = world.send((self.key, 1))
             waited += 1
         return waited
+
+
+def one_more_of_two(world: World) -> Any:
+    """Two keys at the list's threshold, then one of them once more; None if it was too early."""
+    recipe, newest = world.opening
+    [threshold] = recipe.plan.list_thresholds
+    keys = ["a", "b"] * (threshold - 1) + ["b"]
+    if any(world.send((key, 1)) != newest for key in keys):
+        return None
+    return world.challenge(("a", 1), ("b", 1))
 
 
 def until_it_changes(

@@ -5,7 +5,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from littlestone.audit.adversaries.learner_attacks import EARLY, until_it_changes
+from littlestone.audit.adversaries.learner_attacks import EARLY, one_more_of_two, until_it_changes
 from littlestone.audit.two_worlds import Deterministic, Shown, World
 from littlestone.learners.lazy_forest.recipe import LazyForest
 
@@ -159,12 +159,10 @@ class SeveralLists(Deterministic):
     copies: int = 3
 
     def noticed(self, world: World) -> Hashable:
-        recipe, newest = world.opening
-        [threshold] = recipe.plan.list_thresholds
-        keys = ["a", "b"] * (threshold - 1) + ["b"]
-        if any(world.send((key, 1)) != newest for key in keys):
+        newest, shown = world.opening.shown, one_more_of_two(world)
+        if shown is None:
             return EARLY
-        shown, strangers, lead = world.challenge(("a", 1), ("b", 1)), 0, 0
+        strangers, lead = 0, 0
         for _ in range(self.copies):
             before = shown
             while shown.status == before.status and shown.hypothesis == newest.hypothesis:

@@ -1,5 +1,6 @@
 """Prediction from experts in the two-world game."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,34 +58,27 @@ def _realizable(epsilon: float, delta: float) -> RealizableExperts:
     return RealizableExperts(experts=EXPERTS, rounds=500, epsilon=epsilon, delta=delta)
 
 
+_one_draw = partial(Audit, adversary=ChargeTheFirst(), goal=0.5, exact_rounds=1)
+
 AUDITS = (
-    Audit(
+    _one_draw(
         name="exponential-weights",
         subject=lambda epsilon, delta: experts(
             ExponentialWeights(
                 experts=EXPERTS, rounds=2, epsilon=epsilon, delta=delta, spend_all=True
             )
         ),
-        adversary=ChargeTheFirst(),
         summary="exponential weights: the losses of one round, the expert of the next",
-        goal=0.5,
-        exact_rounds=1,
     ),
-    Audit(
+    _one_draw(
         name="shrinking-dartboard",
         subject=lambda epsilon, delta: small_dartboard(ShrinkingDartboard, epsilon, delta),
-        adversary=ChargeTheFirst(),
         summary="shrinking dartboard: whether the expert is kept after one batch",
-        goal=0.5,
-        exact_rounds=1,
     ),
-    Audit(
+    _one_draw(
         name="lazy-switching",
         subject=lambda epsilon, delta: small_dartboard(LazySwitching, epsilon, delta),
-        adversary=ChargeTheFirst(),
         summary="lazy switching: whether the expert is kept after one batch",
-        goal=0.5,
-        exact_rounds=1,
     ),
     Audit(
         name="realizable-experts",

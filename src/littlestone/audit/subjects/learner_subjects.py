@@ -20,9 +20,8 @@ def _audit(
     adversary: TwoWorldAdversary,
     summary: str,
     *,
-    exact_rounds: int | None = None,
     negligible_bits: int = 24,
-    remark: str = "",
+    **more: Any,
 ) -> Audit:
     return Audit(
         name=name,
@@ -30,10 +29,9 @@ def _audit(
         adversary=adversary,
         summary=summary,
         goal=0.6,
-        exact_rounds=exact_rounds,
-        patience=1.0 if exact_rounds else 6.0,
+        patience=1.0 if "exact_rounds" in more else 6.0,
         negligible_bits=negligible_bits,
-        remark=remark,
+        **more,
     )
 
 

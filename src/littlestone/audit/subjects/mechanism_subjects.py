@@ -57,15 +57,8 @@ def selection(recipe: ExponentialMechanism) -> Subject:
     return Subject.one_shot(recipe, draw)
 
 
-def histogram(epsilon: float, delta: float) -> Subject:
-    """Takes keys, answers with the released counts."""
-    recipe = PrivateHistogram(epsilon=epsilon, delta=delta, neighbours="add-remove")
-    return Subject.one_shot(recipe, recipe.release)
-
-
-def laplace_count(epsilon: float) -> Subject:
-    """Takes a count, answers with a noisy one."""
-    recipe = LaplaceCount(epsilon=epsilon)
+def release(recipe: PrivateHistogram | LaplaceCount) -> Subject:
+    """Takes keys or a count, answers with noisy counts or a noisy one."""
     return Subject.one_shot(recipe, recipe.release)
 
 
@@ -86,7 +79,9 @@ AUDITS = (
     ),
     Audit(
         name="private-histogram",
-        subject=histogram,
+        subject=lambda epsilon, delta: release(
+            PrivateHistogram(epsilon=epsilon, delta=delta, neighbours="add-remove")
+        ),
         adversary=OneQuestion(
             zero=["key"] * COPIES,
             one=["key"] * (COPIES + 1),
@@ -104,7 +99,7 @@ AUDITS = (
     ),
     Audit(
         name="laplace-count",
-        subject=lambda epsilon, _: laplace_count(epsilon),
+        subject=lambda epsilon, _: release(LaplaceCount(epsilon=epsilon)),
         adversary=OneQuestion(zero=0, one=1),
         summary="discrete Laplace noise on a count: the count moves by one",
         exact_rounds=1,

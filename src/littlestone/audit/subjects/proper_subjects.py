@@ -1,23 +1,20 @@
 """Proper learners and the paper's Algorithms 3 and 4 in the two-world game."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from littlestone.audit.adversaries.questions import OneQuestion
 from littlestone.audit.two_worlds import Audit, Deterministic, Subject, World
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.protocols import Hypothesis
 from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
 from littlestone.mechanisms.sparse_sample import SparseSample
 from littlestone.online.hedge_learner import HedgeLearner
-from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.proper.agnostic_empirical import AgnosticEmpirical
 from littlestone.proper.irreducible import IrreducibleLearner
-from littlestone.proper.proper_selection import ProperSelection
+from littlestone.proper.proper_selection import ProperLearner, ProperSelection
 from littlestone.proper.subsampling import Subsampled
-from littlestone.randomness import Randomness
 from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 COIN = FiniteClass([[0], [1]])
@@ -30,13 +27,7 @@ BLOCKS = 120
 STEEP = 20.0
 
 
-class _Learner(Protocol):
-    def guarantee(self) -> PrivacyGuarantee: ...
-
-    def learn(self, dataset: Sequence[Any], *, rng: Randomness) -> Hypothesis: ...
-
-
-def proper(recipe: _Learner) -> Subject:
+def proper(recipe: ProperLearner) -> Subject:
     """Takes a labelled dataset, answers with a concept."""
     return Subject.one_shot(recipe, recipe.learn)
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Hashable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,9 @@ class FirstOfTwo(Deterministic):
 def near(share: float) -> int:
     """A share between 0 and 1, coarsely: below, in the middle, above."""
     return round(4 * share)
+
+
+_enumerated = partial(Audit, goal=0.5, exact_rounds=1, negligible_bits=20)
 
 
 def _fooling(epsilon: float, delta: float) -> Subject:
@@ -127,7 +131,7 @@ def _two_counts(release: Any) -> Hashable:
 
 
 AUDITS = (
-    Audit(
+    _enumerated(
         name="histogram-sanitizer",
         subject=lambda epsilon, delta: sanitizer(
             HistogramSanitizer(concepts=Points(), epsilon=epsilon, delta=delta)
@@ -138,11 +142,8 @@ AUDITS = (
             notice=_two_counts,
         ),
         summary="HistogramSanitizer: one key replaced by another",
-        goal=0.5,
-        exact_rounds=1,
-        negligible_bits=20,
     ),
-    Audit(
+    _enumerated(
         name="tree-sanitizer",
         subject=lambda epsilon, _: sanitizer(
             TreeSanitizer(concepts=Thresholds(2), epsilon=epsilon)
@@ -153,11 +154,8 @@ AUDITS = (
             notice=lambda release: round(22 * release.weights[0]),
         ),
         summary="TreeSanitizer: one point moved to the next cell",
-        goal=0.5,
-        exact_rounds=1,
-        negligible_bits=20,
     ),
-    Audit(
+    _enumerated(
         name="fooling-sanitizer",
         subject=_fooling,
         adversary=OneQuestion(
@@ -168,20 +166,14 @@ AUDITS = (
             notice=lambda release: round(100 * release.weights[1]),
         ),
         summary="FoolingSanitizer: one example that makes an objection more likely",
-        goal=0.5,
-        exact_rounds=1,
-        negligible_bits=20,
     ),
-    Audit(
+    _enumerated(
         name="realizable-sanitizer",
         subject=_realizable,
         adversary=OneQuestion(
             zero=[0] * 8 + [1] * 12, one=[0] * 9 + [1] * 11, notice=lambda release: release.won
         ),
         summary="RealizableSanitizer: one example that makes an objection more likely",
-        goal=0.5,
-        exact_rounds=1,
-        negligible_bits=20,
     ),
     Audit(
         name="label-conversion",

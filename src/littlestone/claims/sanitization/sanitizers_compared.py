@@ -1,6 +1,7 @@
 """Where a class has structure, the specialised sanitizer beats the generic one by far."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,32 +27,14 @@ RUNS = 3
 MARGIN = 10.0
 
 
-def _planned(concepts: ConceptClass, size: int) -> Sanitizer:
-    return FoolingSanitizer.planned(
-        concepts=concepts,
-        size=size,
-        epsilon=EPSILON,
-        delta=DELTA,
-        failure_probability=FALSE_REFUTATION,
-    )
-
-
-def _optimistic(concepts: ConceptClass, size: int) -> Sanitizer:
-    return FoolingSanitizer.planned(
-        concepts=concepts, size=size, epsilon=EPSILON, delta=DELTA, optimism=8.0
-    )
-
-
-def _special(concepts: ConceptClass, size: int) -> Sanitizer:
-    return sanitizer_for(concepts, size=size, epsilon=EPSILON, delta=DELTA)
-
-
-KINDS: dict[str, tuple[ConceptClass, Callable[[ConceptClass, int], Sanitizer]]] = {
-    "thresholds, generic": (Thresholds(CELLS), _planned),
-    "thresholds, generic optimistic": (Thresholds(CELLS), _optimistic),
-    "thresholds, tree": (Thresholds(CELLS), _special),
-    "points, generic": (Points(CELLS), _planned),
-    "points, histogram": (Points(CELLS), _special),
+_PLANNED = partial(FoolingSanitizer.planned, failure_probability=FALSE_REFUTATION)
+_OPTIMISTIC = partial(FoolingSanitizer.planned, optimism=8.0)
+KINDS: dict[str, tuple[ConceptClass, Callable[..., Sanitizer]]] = {
+    "thresholds, generic": (Thresholds(CELLS), _PLANNED),
+    "thresholds, generic optimistic": (Thresholds(CELLS), _OPTIMISTIC),
+    "thresholds, tree": (Thresholds(CELLS), sanitizer_for),
+    "points, generic": (Points(CELLS), _PLANNED),
+    "points, histogram": (Points(CELLS), sanitizer_for),
 }
 
 
@@ -83,7 +66,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
         data = np.minimum(delays, CELLS - 1).astype(np.int64)
         row: dict[str, Any] = {"examples": size}
         for name, (concepts, build) in KINDS.items():
-            recipe = build(concepts, size)
+            recipe = build(concepts=concepts, size=size, epsilon=EPSILON, delta=DELTA)
             errors = [largest_error(recipe, concepts, data, rng) for _ in range(RUNS)]
             bound = recipe.error_bound(size=size, failure_probability=FALSE_REFUTATION)
             row[name] = float(np.mean(errors))
