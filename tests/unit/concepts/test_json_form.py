@@ -15,7 +15,9 @@ from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.hypotheses.cube_table import CubeTable
 from littlestone.concepts.hypotheses.support import FiniteSupport
+from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.json_form import READERS, hypothesis_from_json
 from littlestone.concepts.schema import Schema
@@ -33,6 +35,7 @@ HYPOTHESES: list[Any] = [
     *STUMPS.rules[:4],
     *islice(DecisionTrees(STUMPS.schema, 1).concepts(), 3),
     STUMPS.version_space().standard_optimal(),
+    CubeTable(2, TableHypothesis.from_labels([0, 1, 1, 0])),
     MajorityVote([*islice(Thresholds(5).concepts(), 3)]),
     MajorityVote([MajorityVote([FiniteSupport.on(1)])]),
 ]
