@@ -18,6 +18,7 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import BudgetExceededError
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.hedge import Hedge
+from littlestone.experts.lazy_switching import LazySwitching
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.lazy_forest.recipe import LazyForest
@@ -81,6 +82,7 @@ def recipes() -> list[Any]:
         MixedBudget.split(**PAIR),
         ExponentialWeights(**size),
         ShrinkingDartboard(**size),
+        LazySwitching(**size),
         RealizableExperts(**size),
         Hedge(experts=4, rounds=120),
         FoolingSanitizer.planned(concepts=LINE, size=200, **PAIR),
