@@ -1,8 +1,9 @@
 """The algorithm of a private learner, with its secrets, and how it is saved and continued."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Protocol, get_type_hints, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, get_type_hints, runtime_checkable
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from littlestone.errors import SnapshotError
 from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.ledger import Ledger
 from littlestone.type_checks import fits
+
+_CHUNK: Final = 256
 
 
 @runtime_checkable
@@ -58,7 +61,7 @@ class Engine(ABC):
     def steps(self, xs: Any, ys: Any, /) -> int:
         """Take rounds until the published hypothesis changes or the block ends; how many."""
         published = self.hypothesis
-        for taken, (x, y) in enumerate(zip(_points(xs), ys.tolist(), strict=True), start=1):
+        for taken, (x, y) in enumerate(_rounds(xs, ys), start=1):
             self.step(x, y)
             if self.hypothesis is not published and self.hypothesis != published:
                 return taken
@@ -112,8 +115,10 @@ def _is_made_like_an_engine(value: Any) -> bool:
     return parameters is not None and not (parameters.init or parameters.frozen)
 
 
-def _points(block: Any) -> Any:
-    """One by one, as ``step`` takes them."""
-    if not isinstance(block, np.ndarray):
-        return block
-    return map(tuple, block.tolist()) if block.ndim > 1 else block.tolist()
+def _rounds(xs: Any, ys: Any) -> Iterator[tuple[Any, Label]]:
+    """One by one, as ``step`` takes them; only as much of the block is read as is taken."""
+    for start in range(0, len(ys), _CHUNK):
+        points, labels = xs[start : start + _CHUNK], ys[start : start + _CHUNK].tolist()
+        if isinstance(points, np.ndarray):
+            points = map(tuple, points.tolist()) if points.ndim > 1 else points.tolist()
+        yield from zip(points, labels, strict=True)

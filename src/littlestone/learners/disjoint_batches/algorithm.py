@@ -35,9 +35,6 @@ class DisjointBatchesEngine(Engine):
     """The rounds since the batch began, those of windows too."""
     _in_window: int
 
-    halted = False
-    status = "learning"
-
     def __init__(self, recipe: "DisjointBatches", rng: Randomness) -> None:
         self._recipe, self._rng = recipe, rng
         self._drawing = recipe.drawing()
@@ -71,14 +68,6 @@ class DisjointBatchesEngine(Engine):
             _count(self._batch, x, y)  # (L2)
             if self._in_batch >= self._recipe.batch_size(self._batches):
                 self._draw()
-
-    def steps(self, xs: Any, ys: Any, /) -> int:
-        check, published = self._recipe.concepts.domain.check, self.hypothesis
-        for taken, (x, y) in enumerate(zip(xs, ys.tolist(), strict=True), start=1):
-            self.step(check(x), y)
-            if self.hypothesis is not published:
-                return taken
-        return len(ys)
 
     def _is_watched(self, number: int) -> bool:
         """Whether the example of this round goes to a window; a function of its number alone."""
