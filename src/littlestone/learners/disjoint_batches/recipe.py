@@ -15,7 +15,7 @@ from littlestone.randomness import Randomness
 # In units of 1/epsilon; docs/practice.md says how they were chosen.
 _FIRST_BATCH: Final = 32
 _WINDOW: Final = 32
-_WATCHED_FROM: Final = 1 << 14
+_WATCHED_FROM: Final = 1 << 13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class DisjointBatches(PrivateLearner):
     window: int | None = None
     """The examples of a window; 32/epsilon unless given, 0 for no windows."""
     watched_from: int | None = None
-    """The round from which there are windows; 16384/epsilon unless given."""
+    """The round from which there are windows; 8192/epsilon unless given."""
     max_contributions: int = 1
 
     oblivious_only: ClassVar[bool] = True
