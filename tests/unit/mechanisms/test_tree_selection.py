@@ -166,7 +166,8 @@ def law(
 
 def test_one_example_moves_no_probability_by_more_than_epsilon() -> None:
     rows = [(0, 0, 0)] * 6 + [(2, 1, 1)] * 6
-    assert 0.7 < largest_log_ratio(rows, eta=0.5) <= 1 + 1e-9
+    rate = float(TreeSelection(trees=TREES[2], epsilon=1.0).eta)
+    assert 0.7 < largest_log_ratio(rows, eta=rate) <= 1 + 1e-9
     assert largest_log_ratio(rows, eta=1.0) > 1.2  # the rate of a range of one would break it
 
 
