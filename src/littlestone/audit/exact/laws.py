@@ -87,7 +87,7 @@ def _present_weights(run: IncrementalSelectionRun) -> int:
     each = [table.weights[table.level(score - least)] for score in scores.tolist()]
     whole = sum(each)
     assert isinstance(rng, Tape)
-    return rng.choose([Mass.of(weight, whole) for weight in each])
+    return rng.choose([Mass.from_ratio(weight, whole) for weight in each])
 
 
 @contextmanager

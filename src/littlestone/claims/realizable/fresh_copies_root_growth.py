@@ -1,4 +1,4 @@
-"""[GL21, Theorem 4.2] (shape in T): fresh copies pay about the root of T."""
+"""Fresh copies pay about the root of T [GL21, Theorem 4.2], in its shape."""
 
 from littlestone.claims.core import Finding, Picture, Progress, Series, Verdict, claimed
 from littlestone.claims.measuring import forced_mistakes, power
