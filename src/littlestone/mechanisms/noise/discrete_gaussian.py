@@ -111,7 +111,7 @@ class _Table:
         passed = np.flatnonzero(self.words[indices] <= words)  # few: the others are settled
         indices[passed] = np.searchsorted(self.words, words[passed], side="right")
         unclear = passed[self.words[indices[passed] - 1] == words[passed]]
-        values = indices - self.reach
+        values: NDArray[np.int64] = indices - self.reach
         for index in unclear:
             values[index] = self._settle(int(words[index]), rng)
         return values
