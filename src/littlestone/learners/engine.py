@@ -9,6 +9,7 @@ import numpy as np
 
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.errors import SnapshotError
+from littlestone.mechanisms.saved_run import SavedRun
 from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.ledger import Ledger
 from littlestone.type_checks import fits
@@ -111,6 +112,8 @@ def load_fields(part: Any, state: tuple[Any, ...]) -> None:
 
 def _is_made_like_an_engine(value: Any) -> bool:
     """Whether it is a dataclass that was made without its fields, and no value."""
+    if isinstance(value, SavedRun):  # made and restored by its recipe, with all its fields
+        return False
     parameters = getattr(type(value), "__dataclass_params__", None)
     return parameters is not None and not (parameters.init or parameters.frozen)
 

@@ -18,7 +18,7 @@ from littlestone.concepts.keys import KeySet, key_set
 from littlestone.concepts.schema import Category, Numeric, Schema
 from littlestone.errors import SnapshotError
 from littlestone.learners.codec import register
-from littlestone.mechanisms.above_threshold import AboveThreshold, AboveThresholdRun
+from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold, CountAboveThresholdRun
 from littlestone.mechanisms.first_frequent import FirstFrequent, FirstFrequentRun
 from littlestone.mechanisms.frequent_release import FrequentRelease, FrequentReleaseRun
@@ -31,7 +31,6 @@ from littlestone.privacy.charge import Charge
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.zcdp import ZeroConcentrated
-from littlestone.randomness import Randomness
 
 
 def _values_of(package: ModuleType) -> Iterator[type]:
@@ -74,9 +73,6 @@ register(SparseMajority, load=lru_cache(maxsize=8)(SparseMajority))
 register(Ledger, Ledger.state, Ledger.from_state)
 
 
-def _restored(recipe: Any, state: Any, rng: Randomness) -> Any:
-    return recipe.restore(state, rng=rng)
-
-
-for run in (AboveThresholdRun, CountAboveThresholdRun, FirstFrequentRun, FrequentReleaseRun):
-    register(run, lambda run: (run._recipe, run.state(), run._rng), _restored)
+# The watch of a FrequentReleaseRun is saved with it.
+for run in (CountAboveThresholdRun, FirstFrequentRun, FrequentReleaseRun):
+    register(run, lambda run: (run._recipe, run.state(), run._rng), run.restored)

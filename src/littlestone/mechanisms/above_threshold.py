@@ -12,7 +12,7 @@ from littlestone import require
 from littlestone.errors import HaltedError
 from littlestone.mechanisms.noise.exact import fraction, noise_rate
 from littlestone.mechanisms.noise.geometric import Geometric
-from littlestone.noise_owner import NoiseOwner
+from littlestone.mechanisms.saved_run import SavedRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
@@ -81,19 +81,20 @@ class AboveThreshold:
 
     def restore(self, state: dict[str, Any], *, rng: Randomness) -> "AboveThresholdRun":
         """Continue a run from its ``state()``; each state may be continued once."""
-        run = AboveThresholdRun.__new__(AboveThresholdRun)  # no new threshold
-        run._rng, run._query_noise = rng, self._query_noise
-        run._noisy_threshold, run._halted = int(state["noisy_threshold"]), bool(state["halted"])
-        return run
+        return AboveThresholdRun.restored(self, state, rng)
 
 
-class AboveThresholdRun(NoiseOwner):
+@dataclass(init=False, eq=False, repr=False)
+class AboveThresholdRun(SavedRun):
     """Holds the noisy threshold."""
 
-    __slots__ = ("_halted", "_noisy_threshold", "_query_noise", "_rng")
+    __slots__ = ("_halted", "_noisy_threshold")
+
+    _noisy_threshold: int
+    _halted: bool
 
     def __init__(self, recipe: AboveThreshold, rng: Randomness) -> None:
-        self._rng, self._query_noise = rng, recipe._query_noise
+        self._recipe, self._rng = recipe, rng
         self._noisy_threshold = recipe.threshold + recipe._threshold_noise.draw(rng)  # (L1)
         self._halted = False
 
@@ -102,19 +103,15 @@ class AboveThresholdRun(NoiseOwner):
         """Whether the yes has come."""
         return self._halted
 
+    _over = halted
+
     def ask(self, value: int) -> bool:
         """Whether the query with this true ``value`` is, noisily, above the threshold."""
         if self._halted:
             raise HaltedError("AboveThreshold has already answered yes; start a new run")
         require.integer(value=value)
         self._begin()
-        noisy_value = int(value) + self._query_noise.draw(self._rng)  # (L2)
+        noisy_value = int(value) + self._recipe._query_noise.draw(self._rng)  # (L2)
         self._halted = noisy_value >= self._noisy_threshold  # (L3, L4)
         self._end()
         return self._halted
-
-    def state(self) -> dict[str, Any]:
-        """What ``restore`` needs, as JSON: it holds the noisy threshold, and is secret."""
-        if not self._halted:
-            self._require_usable()
-        return {"noisy_threshold": self._noisy_threshold, "halted": self._halted}

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from littlestone import require
-from littlestone.errors import HaltedError, SnapshotError
+from littlestone.errors import HaltedError
 from littlestone.mechanisms.noise.exact import fraction, noise_rate
 from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.mechanisms.noise.waiting_time import LIMIT, WaitingTime
-from littlestone.noise_owner import IN_A_STEP, NoiseOwner
+from littlestone.mechanisms.saved_run import SavedRun
+from littlestone.noise_owner import IN_A_STEP
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
@@ -105,21 +106,25 @@ class CountAboveThreshold:
 
     def restore(self, state: dict[str, Any], *, rng: Randomness) -> "CountAboveThresholdRun":
         """Continue a run from its ``state()``; each state may be continued once."""
-        return CountAboveThresholdRun._from_state(self, state, rng)
+        return CountAboveThresholdRun.restored(self, state, rng)
 
 
-class _Halting(NoiseOwner):
-    """A run that ends with its first yes."""
+@dataclass(init=False, eq=False, repr=False)
+class _Halting(SavedRun):
+    """A run that ends with its first yes. ``_gap`` is the noisy threshold minus the count."""
 
-    __slots__ = ("_halted", "_rounds")
+    __slots__ = ("_gap", "_halted", "_rounds")
 
-    _halted: bool
+    _gap: int
     _rounds: int
+    _halted: bool
 
     @property
     def halted(self) -> bool:
         """Whether the yes has come."""
         return self._halted
+
+    _over = halted
 
     @property
     def rounds(self) -> int:
@@ -139,10 +144,10 @@ class _Halting(NoiseOwner):
 class PlainAboveThresholdRun(_Halting):
     """The definition: fresh noise on the threshold, then in every round whatever its bit."""
 
-    __slots__ = ("_gap", "_noise", "_rng")
+    __slots__ = ("_noise",)
 
     def __init__(self, recipe: CountAboveThreshold, rng: Randomness) -> None:
-        self._noise, self._rng = recipe._noise, rng
+        self._recipe, self._rng, self._noise = recipe, rng, recipe._noise
         self._gap = recipe.threshold + self._noise.draw(rng)  # (L1)
         self._rounds, self._halted = 0, False
 
@@ -176,14 +181,18 @@ class PlainAboveThresholdRun(_Halting):
         return yes
 
 
+@dataclass(init=False, eq=False, repr=False)
 class CountAboveThresholdRun(_Halting):
     """The same law, with the rounds until the next yes drawn at once while the count stands still.
 
-    ``_gap`` is the noisy threshold minus the count. If no further 1 arrives, the next ``_quiet``
-    rounds answer no; after them the answer is yes if ``_fires``, and undecided otherwise.
+    If no further 1 arrives, the next ``_quiet`` rounds answer no; after them the answer is yes if
+    ``_fires``, and undecided otherwise.
     """
 
-    __slots__ = ("_fires", "_gap", "_quiet", "_recipe", "_rng", "_waiting")
+    __slots__ = ("_fires", "_quiet", "_waiting")
+
+    _quiet: int
+    _fires: bool
 
     def __init__(self, recipe: CountAboveThreshold, rng: Randomness) -> None:
         self._recipe, self._rng, self._waiting = recipe, rng, recipe._waiting
@@ -227,43 +236,17 @@ class CountAboveThresholdRun(_Halting):
         self._begin()
         return self._record(self._play(positions, int(length)), int(length))
 
-    def state(self) -> dict[str, Any]:
-        """What ``AboveThreshold.restore`` needs, as JSON: secret, and to be continued only once.
-
-        It holds the noisy threshold and noise not yet used. Whoever reads it, or continues it
-        twice, voids the guarantee.
-        """
-        if not self._halted:
-            self._require_usable()
+    def _belongs_to(self) -> dict[str, Any]:
         return {
             "kind": "above-threshold, secret, continue once",
             "epsilon": str(fraction(self._recipe.epsilon)),
             "threshold": self._recipe.threshold,
-            "gap": self._gap,
-            "quiet": self._quiet,
-            "fires": self._fires,
-            "rounds": self._rounds,
-            "halted": self._halted,
         }
 
-    @classmethod
-    def _from_state(
-        cls, recipe: CountAboveThreshold, state: dict[str, Any], rng: Randomness
-    ) -> "CountAboveThresholdRun":
-        run = cls.__new__(cls)  # __init__ would draw a new threshold
-        run._recipe, run._rng, run._waiting = recipe, rng, recipe._waiting
-        try:
-            whole = [state[name] for name in ("gap", "quiet", "rounds")]
-            require.integer(**dict(zip(("gap", "quiet", "rounds"), whole, strict=True)))
-            run._gap, run._quiet, run._rounds = whole
-            run._fires, run._halted = bool(state["fires"]), bool(state["halted"])
-        except (KeyError, TypeError, ValueError) as problem:
-            raise SnapshotError("this is not the state of an AboveThreshold run") from problem
-        if state != run.state():
-            raise SnapshotError("this state belongs to an AboveThreshold of another recipe")
-        if run._halted:
-            run._halt()
-        return run
+    def _loaded(self) -> None:
+        self._waiting = self._recipe._waiting
+        if self._halted:
+            self._halt()
 
     def _play(self, positions: NDArray[np.int64], length: int) -> int | None:
         if not len(positions):

@@ -15,7 +15,8 @@ from littlestone.errors import HaltedError
 from littlestone.mechanisms.noise.exact import exp_bounds
 from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.mechanisms.noise.waiting_time import LIMIT, WaitingTime
-from littlestone.noise_owner import IN_A_STEP, NoiseOwner
+from littlestone.mechanisms.saved_run import SavedRun
+from littlestone.noise_owner import IN_A_STEP
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.transcendental import exp_upper_bound
@@ -91,36 +92,43 @@ class FirstFrequent:
 
     def restore(self, state: dict[str, Any], *, rng: Randomness) -> "FirstFrequentRun":
         """Continue from ``state()``; each state may be continued once."""
-        run = FirstFrequentRun(self, rng)
-        run._round, run._numbers = state["round"], state["numbers"]
-        run._gaps, run._newest = dict(state["gaps"]), dict(state["newest"])
-        run._turns = list(state["turns"])
-        run.released = tuple(state["released"])
-        if run.released:
-            run._retire("has released a key")
-        return run
+        return FirstFrequentRun.restored(self, state, rng)
 
 
-class FirstFrequentRun(NoiseOwner):
+@dataclass(init=False, eq=False, repr=False)
+class FirstFrequentRun(SavedRun):
     """The gap of every key that occurred: its noisy threshold minus its count.
 
     While a gap stands still, the round of its key's release is drawn at once, as in
     ``mechanisms/count_above_threshold.md``; ``_turns`` holds these rounds, the nearest first.
     """
 
-    __slots__ = ("_gaps", "_newest", "_noise", "_numbers", "_recipe", "_rng", "_round", "_turns",
-                 "_waiting", "released")  # fmt: skip
+    __slots__ = ("_gaps", "_newest", "_noise", "_numbers", "_round", "_turns", "_waiting",
+                 "released")  # fmt: skip
+
+    _round: int
+    _numbers: int
+    _gaps: dict[Hashable, int]
+    _newest: dict[Hashable, int]
+    _turns: list[tuple[int, int, bool, Hashable]]
+    released: tuple[Any, ...]
+    """What was released, in a random order; empty until then."""
 
     def __init__(self, recipe: FirstFrequent, rng: Randomness) -> None:
         self._recipe, self._rng = recipe, rng
-        self._noise = Geometric(rate=recipe.threshold_rate)
-        self._waiting = WaitingTime(rate=recipe.query_rate)
-        self._gaps: dict[Hashable, int] = {}
-        self._turns: list[tuple[int, int, bool, Hashable]] = []
-        self._newest: dict[Hashable, int] = {}
-        self._round, self._numbers = 0, 0
-        self.released: tuple[Any, ...] = ()
-        """What was released, in a random order; empty until then."""
+        self._round, self._numbers, self.released = 0, 0, ()
+        self._gaps, self._newest, self._turns = {}, {}, []
+        self._loaded()
+
+    def _loaded(self) -> None:
+        self._noise = Geometric(rate=self._recipe.threshold_rate)
+        self._waiting = WaitingTime(rate=self._recipe.query_rate)
+        if self.released:
+            self._retire("has released a key")
+
+    @property
+    def _over(self) -> bool:
+        return bool(self.released)
 
     def observe(self, key: Hashable | None) -> bool:
         """Play one round, in which ``key`` is counted; True, once, when keys are released.
@@ -157,19 +165,6 @@ class FirstFrequentRun(NoiseOwner):
             self._round = end
             self._end()
         return self._round - start - 1 if due else None
-
-    def state(self) -> dict[str, Any]:
-        """What ``FirstFrequent.restore`` needs: secret, and to be continued only once."""
-        if not self.released:
-            self._require_usable()
-        return {
-            "round": self._round,
-            "numbers": self._numbers,
-            "gaps": dict(self._gaps),
-            "newest": dict(self._newest),
-            "turns": list(self._turns),
-            "released": self.released,
-        }
 
     def _draw_turn(self, key: Hashable) -> None:
         """From this round on: when does query noise first reach the gap of ``key``?"""

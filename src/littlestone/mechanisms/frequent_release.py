@@ -11,7 +11,7 @@ from littlestone.concepts.hypotheses.canonical import canonical
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.mechanisms.above_threshold import AboveThreshold, AboveThresholdRun
 from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.noise_owner import NoiseOwner
+from littlestone.mechanisms.saved_run import SavedRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
@@ -72,23 +72,22 @@ class FrequentRelease:
 
     def restore(self, state: dict[str, Any], *, rng: Randomness) -> "FrequentReleaseRun":
         """Continue from what ``state`` gave."""
-        run = FrequentReleaseRun.__new__(FrequentReleaseRun)  # __init__ would select
-        run._recipe, run._rng = self, rng
-        run.published, run.selections = state["published"], state["selections"]
-        run._watch = self.watch().restore(state["watch"], rng=rng)
-        return run
+        return FrequentReleaseRun.restored(self, state, rng)
 
 
-class FrequentReleaseRun(NoiseOwner):
+@dataclass(init=False, eq=False, repr=False)
+class FrequentReleaseRun(SavedRun):
     """The published element, and the watch over it."""
+
+    published: Hypothesis | None
+    selections: int
+    _watch: AboveThresholdRun
 
     def __init__(
         self, recipe: FrequentRelease, counts: Counter[Hypothesis], rng: Randomness
     ) -> None:
         self._recipe, self._rng = recipe, rng
-        self.published: Hypothesis | None = None
-        self.selections = 0
-        self._watch: AboveThresholdRun
+        self.published, self.selections = None, 0
         self._select(counts)
 
     @property
@@ -114,14 +113,6 @@ class FrequentReleaseRun(NoiseOwner):
         if released:
             self.published = canonical(max(released, key=released.__getitem__))
         self._watch = self._recipe.watch().start(rng=self._rng)
-
-    def state(self) -> dict[str, Any]:
-        self._require_usable()
-        return {
-            "published": self.published,
-            "selections": self.selections,
-            "watch": self._watch.state(),
-        }
 
 
 def random_order(counts: Counter[Hypothesis], rng: Randomness) -> Callable[[Hypothesis], int]:

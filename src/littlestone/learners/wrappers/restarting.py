@@ -3,19 +3,12 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from littlestone import require
-from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.learners.engine import Engine
 from littlestone.learners.run import PrivateLearner
-from littlestone.learners.wrappers.wrapper import Wrapper
-from littlestone.privacy.charge import Charge
+from littlestone.learners.wrappers.wrapper import CopiesEngine, Wrapper
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
-
-_MOST_RESTARTS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +34,6 @@ class Restarting(Wrapper):
     def __post_init__(self) -> None:
         require.fields_fit(self)
         self.check_copies("restart", restarts=self.restarts, at_least=0)
-        if self.restarts is not None and self.restarts > _MOST_RESTARTS:
-            raise ValueError(f"restarts must be at most 10**6, got restarts={self.restarts!r}")
 
     @property
     def per_example(self) -> PrivacyGuarantee:
@@ -90,28 +81,14 @@ class Restarting(Wrapper):
         return RestartingEngine(self, rng)
 
 
-@dataclass(init=False, eq=False, repr=False)
-class RestartingEngine(Engine):
-    """One copy at a time; the ledger has a line for each."""
+class RestartingEngine(CopiesEngine):
+    """A fresh copy follows one that has halted."""
 
-    _played: int
-    _restarts: int
-    ledger: Ledger
-    _charge: Charge
-    _copy: Engine
+    _recipe: Restarting
 
-    def __init__(self, recipe: Restarting, rng: Randomness) -> None:
-        self._recipe, self._rng = recipe, rng
-        self._copy = recipe.learner.engine(rng)
-
-    def begin(self) -> None:
-        self._played, self._restarts = 0, 0
-        self.ledger = Ledger(budget=self._recipe.per_example, private=self._rng.private)
-        self._start_copy()
-
-    @property
-    def hypothesis(self) -> Hypothesis:
-        return self._copy.hypothesis
+    def _learner(self, number: int) -> PrivateLearner:
+        del number  # all copies are alike
+        return self._recipe.learner
 
     @property
     def halted(self) -> bool:
@@ -119,34 +96,12 @@ class RestartingEngine(Engine):
 
     @property
     def status(self) -> str:
-        again = f" (restarted {self._restarts} times)" if self._restarts else ""
+        again = f" (restarted {self._over} times)" if self._over else ""
         return self._copy.status + again
 
-    def step(self, x: Any, y: Label) -> None:
-        self._copy.step(x, y)
-        self._played += 1
-        self._restart_if_halted()
-
-    def steps(self, xs: Any, ys: Any) -> int:
-        taken = self._copy.steps(xs, ys)
-        self._played += taken
-        self._restart_if_halted()
-        return taken
-
-    def _restart_if_halted(self) -> None:
-        may = self._recipe.restarts is None or self._restarts < self._recipe.restarts
+    def _next_if_over(self) -> None:
+        may = self._recipe.restarts is None or self._over < self._recipe.restarts
         if self._copy.halted and may:
             self.ledger.close(self._charge, last=self._played)
-            self._restarts += 1
+            self._over += 1
             self._start_copy()
-
-    def _start_copy(self) -> None:
-        learner = self._recipe.learner
-        self._charge = self.ledger.charge(
-            type(learner).__name__,
-            learner.per_example,
-            first=self._played + 1,
-            prefix_conditional=learner.prefix_conditional,
-        )
-        self._copy = learner.engine(self._rng)
-        self._copy.begin()

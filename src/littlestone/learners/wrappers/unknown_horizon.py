@@ -2,15 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from littlestone import require
-from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.learners.engine import Engine
 from littlestone.learners.run import PrivateLearner
-from littlestone.learners.wrappers.wrapper import Wrapper
+from littlestone.learners.wrappers.wrapper import CopiesEngine, Wrapper
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
 
@@ -84,81 +80,31 @@ class UnknownHorizon(Wrapper):
         return UnknownHorizonEngine(self, rng)
 
 
-@dataclass(init=False, eq=False, repr=False)
-class UnknownHorizonEngine(Engine):
-    """The engine of the current epoch, and the rounds that it has left."""
+class UnknownHorizonEngine(CopiesEngine):
+    """The copy of the current epoch is over after its last round."""
 
-    _played: int
-    _epoch: int
-    ledger: Ledger
+    _recipe: UnknownHorizon
 
-    def __init__(self, recipe: UnknownHorizon, rng: Randomness) -> None:
-        self._recipe, self._rng = recipe, rng
-
-    def begin(self) -> None:
-        self._played, self._epoch = 0, 0
-        self.ledger = Ledger(budget=self._recipe.per_example, private=self._rng.private)
-        self._start_epoch()
-
-    def state(self) -> tuple[Any, ...]:
-        return *super().state(), self._inner.state()
-
-    def load(self, state: tuple[Any, ...]) -> None:
-        *own, inner = state
-        super().load(tuple(own))
+    def _learner(self, number: int) -> PrivateLearner:
         # After the last epoch its engine goes on publishing.
-        epoch = min(self._epoch, (self._recipe.epochs or self._epoch + 1) - 1)
-        self._inner = self._recipe.epoch(epoch).engine(self._rng)
-        self._inner.load(inner)
+        return self._recipe.epoch(min(number, (self._recipe.epochs or number + 1) - 1))
 
     @property
-    def hypothesis(self) -> Hypothesis:
-        return self._inner.hypothesis
+    def _last_round(self) -> int:
+        return self._recipe.first_rounds * ((2 << self._over) - 1)
 
     @property
     def halted(self) -> bool:
-        return self._epoch == self._recipe.epochs
+        return self._over == self._recipe.epochs
 
     @property
     def status(self) -> str:
         if self.halted:
-            return f"all {self._epoch} epochs are over; still publishing"
-        return f"epoch {self._epoch}: {self._inner.status}"
+            return f"all {self._over} epochs are over; still publishing"
+        return f"epoch {self._over}: {self._copy.status}"
 
-    def step(self, x: Any, y: Label) -> None:
-        if self.halted:
-            return
-        self._inner.step(x, y)
-        self._played += 1
-        self._next_epoch_if_due()
-
-    def steps(self, xs: Any, ys: Any) -> int:
-        if self.halted:
-            return len(ys)
-        left = self._last_round - self._played
-        taken = self._inner.steps(xs[:left], ys[:left])
-        self._played += taken
-        self._next_epoch_if_due()
-        return taken
-
-    @property
-    def _last_round(self) -> int:
-        return self._recipe.first_rounds * ((2 << self._epoch) - 1)
-
-    def _next_epoch_if_due(self) -> None:
+    def _next_if_over(self) -> None:
         if self._played == self._last_round:
-            self._epoch += 1
+            self._over += 1
             if not self.halted:
-                self._start_epoch()
-
-    def _start_epoch(self) -> None:
-        learner = self._recipe.epoch(self._epoch)
-        self.ledger.charge(
-            type(learner).__name__,
-            learner.per_example,
-            first=self._played + 1,
-            last=self._last_round,
-            prefix_conditional=learner.prefix_conditional,
-        )
-        self._inner = learner.engine(self._rng)
-        self._inner.begin()
+                self._start_copy()

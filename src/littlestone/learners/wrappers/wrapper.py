@@ -1,12 +1,18 @@
-"""What a learner that runs copies of another one takes over from it."""
+"""What a learner that runs copies of another one takes over from it, and its engine."""
 
-from typing import Final
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, Final
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.learners.engine import Engine
 from littlestone.learners.run import PrivateLearner
+from littlestone.privacy.charge import Charge
 from littlestone.privacy.composition import parallel_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness
 
 _MOST_COPIES: Final = 10**6
 
@@ -56,3 +62,72 @@ class Wrapper(PrivateLearner):
         return parallel_composition(
             [each] * (copies or 1), prefix_conditional=self.prefix_conditional
         )
+
+
+@dataclass(init=False, eq=False, repr=False)
+class CopiesEngine(Engine):
+    """One copy at a time; the ledger has a line for each."""
+
+    _played: int
+    _over: int
+    """How many copies are over: the number of the present one, unless it was the last."""
+    ledger: Ledger
+    _charge: Charge
+    _copy: Engine
+
+    def __init__(self, recipe: Any, rng: Randomness) -> None:
+        self._recipe, self._rng = recipe, rng
+
+    @abstractmethod
+    def _learner(self, number: int) -> PrivateLearner:
+        """The recipe of a copy (from 0); of the last one for every number beyond."""
+
+    @property
+    def _last_round(self) -> int | None:
+        """Of the present copy, if that is known before."""
+        return None
+
+    @abstractmethod
+    def _next_if_over(self) -> None:
+        """Start another copy if this one is over and there may be another."""
+
+    def begin(self) -> None:
+        self._played, self._over = 0, 0
+        self.ledger = Ledger(budget=self._recipe.per_example, private=self._rng.private)
+        self._start_copy()
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        _, over, *_ = state
+        self._copy = self._learner(over).engine(self._rng)
+        super().load(state)
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        return self._copy.hypothesis
+
+    def step(self, x: Any, y: Label) -> None:
+        if not self.halted:
+            self._copy.step(x, y)
+            self._played += 1
+            self._next_if_over()
+
+    def steps(self, xs: Any, ys: Any) -> int:
+        if self.halted:
+            return len(ys)
+        left = None if self._last_round is None else self._last_round - self._played
+        taken = self._copy.steps(xs[:left], ys[:left])
+        self._played += taken
+        self._next_if_over()
+        return taken
+
+    def _start_copy(self) -> None:
+        learner = self._learner(self._over)
+        self._charge = self.ledger.charge(
+            type(learner).__name__,
+            learner.per_example,
+            first=self._played + 1,
+            last=self._last_round,
+            prefix_conditional=learner.prefix_conditional,
+        )
+        self._copy = learner.engine(self._rng)
+        self._copy.begin()

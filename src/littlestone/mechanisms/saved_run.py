@@ -1,0 +1,77 @@
+"""Runs of mechanisms that can be saved say what they remember by their fields alone."""
+
+from dataclasses import fields
+from typing import Any, Self, get_type_hints
+
+from littlestone.errors import SnapshotError
+from littlestone.noise_owner import NoiseOwner
+from littlestone.randomness import Randomness
+from littlestone.type_checks import fits
+
+
+class SavedRun(NoiseOwner):
+    """A dataclass without ``__init__`` of its own kind: its fields are all that it remembers.
+
+    A run that is one of them belongs to what its recipe makes under the same name.
+    """
+
+    __slots__ = ("_recipe", "_rng")
+
+    _recipe: Any
+    _rng: Randomness
+
+    @property
+    def _over(self) -> bool:
+        """Whether it has no noise left that anyone could use twice."""
+        return False
+
+    def _belongs_to(self) -> dict[str, Any]:
+        """What a state says of its recipe, and of itself."""
+        return {}
+
+    def _loaded(self) -> None:
+        """Derive from the fields what is not one of them."""
+
+    def state(self) -> dict[str, Any]:
+        """What ``restore`` of the recipe needs, secret, and to be continued only once.
+
+        It holds noise that is drawn and not yet used. Whoever reads it, or continues it twice,
+        voids the guarantee.
+        """
+        if not self._over:
+            self._require_usable()
+        remembered = {name: _saved(getattr(self, place)) for name, place in _places(self)}
+        return {**self._belongs_to(), **remembered}
+
+    @classmethod
+    def restored(cls, recipe: Any, state: dict[str, Any], rng: Randomness) -> Self:
+        """A run of ``recipe`` that goes on where ``state`` was taken."""
+        run = cls.__new__(cls)  # __init__ would draw noise anew
+        run._recipe, run._rng = recipe, rng
+        hints = get_type_hints(cls)
+        try:
+            for name, place in _places(cls):
+                kind, value = hints[place], _saved(state[name])
+                if isinstance(kind, type) and issubclass(kind, SavedRun):
+                    value = kind.restored(getattr(recipe, name)(), value, rng)
+                if not fits(value, kind):
+                    raise SnapshotError(f"{name} of a {cls.__name__} cannot be {value!r}")
+                setattr(run, place, value)
+        except (KeyError, TypeError) as problem:
+            raise SnapshotError(f"this is not the state of a {cls.__name__}") from problem
+        if state != run.state():
+            raise SnapshotError(f"this state belongs to a {cls.__name__} of another recipe")
+        run._loaded()
+        return run
+
+
+def _places(run: Any) -> list[tuple[str, str]]:
+    """All that a run remembers: what a state calls it, and the attribute."""
+    return [(field.name.lstrip("_"), field.name) for field in fields(run)]
+
+
+def _saved(value: Any) -> Any:
+    """What the run itself will not change."""
+    if isinstance(value, SavedRun):
+        return value.state()
+    return value.copy() if isinstance(value, dict | list) else value
