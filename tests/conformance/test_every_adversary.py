@@ -97,7 +97,7 @@ def rounds_for(concepts: ConceptClass) -> int:
     # Halfspaces are exact, with fractions that grow; one class meets the longest blocks.
     if isinstance(concepts, MarginHalfspaces):
         return 60
-    return 700 if concepts is CLASSES["thresholds"] else 220
+    return 500 if concepts is CLASSES["thresholds"] else 130
 
 
 def transcript_of(adversary: Adversary, learner: Any, seed: int, **options: Any) -> str:

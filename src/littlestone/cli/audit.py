@@ -1,4 +1,4 @@
-"""The command ``littlestone audit`` plays audit games against a subject, or against controls."""
+"""``littlestone audit``."""
 
 from pathlib import Path
 from typing import Annotated

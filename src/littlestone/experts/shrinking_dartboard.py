@@ -129,9 +129,8 @@ class ShrinkingDartboard(DrawingRecipe):
         return upwards(min(freedman, azuma, self.rounds))
 
     def for_rounds(self, rounds: int) -> Self:
-        """For another horizon: planned anew, unless another plan than the best was given."""
-        planned = self.plan == self._best_plan()
-        return replace(self, rounds=rounds, plan=None if planned else self.plan)
+        """Planned anew for another horizon."""
+        return replace(self, rounds=rounds, plan=None)
 
     def strategy_of(
         self, drawing: IncrementalSelectionRun, rng: Randomness, /

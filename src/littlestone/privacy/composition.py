@@ -6,7 +6,8 @@ on the way, if their sums stay within what is handed over along every path (F2).
 optimal composition are false for costs that react to what was released.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -63,27 +64,29 @@ def parallel_composition(
 
 
 def advanced_composition(
-    costs: Iterable[PrivacyGuarantee], *, extra_delta: float
+    costs: Iterable[PrivacyGuarantee] | Mapping[PrivacyGuarantee, int], *, extra_delta: float
 ) -> PrivacyGuarantee:
     """Epsilons add up like their squares' root, at the price of ``extra_delta`` [DRV10, KOV15].
 
     The sum of e * tanh(e / 2) plus the root of 2 * ln(1 / extra_delta) times the sum of e**2.
+    The costs are listed, or counted: a mapping says how often each occurs.
 
     >>> each = PrivacyGuarantee(epsilon=0.01)
     >>> round(advanced_composition([each] * 1000, extra_delta=1e-6).epsilon, 3)
     1.712
     """
     require.open_probability(extra_delta=extra_delta)
-    known = list(costs)
+    known = Counter(costs)
     if not all(cost.is_private for cost in known):
         return NOT_PRIVATE
-    epsilons = [Fraction(cost.epsilon) for cost in known]
-    drift = sum((e * _tanh_of_half_upper_bound(e) for e in epsilons), Fraction(0))
-    variance = sum((e * e for e in epsilons), Fraction(0))
+    counted = [(Fraction(cost.epsilon), count) for cost, count in known.items()]
+    drift = sum((n * e * _tanh_of_half_upper_bound(e) for e, n in counted), Fraction(0))
+    variance = sum((n * e * e for e, n in counted), Fraction(0))
     spread = sqrt_upper_bound(2 * variance * ln_upper_bound(1 / Fraction(extra_delta)))
+    deltas = sum((n * Fraction(cost.delta) for cost, n in known.items()), Fraction(0))
     return PrivacyGuarantee.rounded_up(
-        epsilon=min(drift + spread, sum(epsilons, Fraction(0))),
-        delta=_sum_of_deltas(known) + Fraction(extra_delta),
+        epsilon=min(drift + spread, sum((n * e for e, n in counted), Fraction(0))),
+        delta=deltas + Fraction(extra_delta),
     )
 
 

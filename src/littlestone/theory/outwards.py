@@ -4,6 +4,9 @@ import math
 from fractions import Fraction
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 # A few thousand roundings of 2**-53 each fit into this; no formula here comes near.
 _SLACK: Final = 2.0**-40
 
@@ -20,6 +23,11 @@ def upwards(value: float) -> float:
 def downwards(value: float) -> float:
     """A float that is not above what ``value`` approximates."""
     return -upwards(-value)
+
+
+def each_upwards(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``upwards`` of many floats at once: exactly the same ones."""
+    return np.nextafter(values + np.abs(values) * _SLACK, math.inf)
 
 
 def log_upwards(value: int | float) -> Fraction:

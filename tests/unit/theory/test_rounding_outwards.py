@@ -3,10 +3,11 @@
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from littlestone.theory.generalization import self_logarithm_upper_bound
-from littlestone.theory.outwards import downwards, log_upwards, upwards
+from littlestone.theory.outwards import downwards, each_upwards, log_upwards, upwards
 
 VALUES = [0.0, 1e-320, 1e-9, 0.1, 1.0, 12345.678, 1e300]
 
@@ -15,6 +16,11 @@ VALUES = [0.0, 1e-320, 1e-9, 0.1, 1.0, 12345.678, 1e300]
 def test_a_value_lies_strictly_between_its_two_roundings(value: float) -> None:
     assert downwards(value) < value < upwards(value)
     assert upwards(value) <= value + abs(value) * 1e-11 + 1e-320
+
+
+def test_arrays_are_rounded_like_single_values() -> None:
+    both = [*VALUES, *(-v for v in VALUES)]
+    assert each_upwards(np.array(both)).tolist() == [upwards(value) for value in both]
 
 
 def test_logarithms_of_whole_numbers_beyond_every_float() -> None:

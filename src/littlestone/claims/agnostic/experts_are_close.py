@@ -1,4 +1,4 @@
-"""Some constructed expert is close to each concept, noise and all [P, Theorem experts]."""
+"""[P, Theorem experts]: for every concept some constructed expert is close to it, noise and all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Private prediction from experts has regret of order √T [P, Theorem 1.2]."""
+"""[P, Theorem 1.2]: private prediction from experts has regret of order √T."""
 
 import math
 

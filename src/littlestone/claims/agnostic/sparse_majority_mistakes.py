@@ -1,4 +1,4 @@
-"""Majorities of few concepts predict with O(d) mistakes [P, Lemma online_majority]."""
+"""[P, Lemma online_majority]: majorities of few concepts predict with O(d) mistakes."""
 
 import numpy as np
 

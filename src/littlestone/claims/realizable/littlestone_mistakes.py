@@ -1,4 +1,4 @@
-"""The optimal mistake bound of a class is its Littlestone dimension [L88]."""
+"""[L88]: the optimal mistake bound of a class is its Littlestone dimension."""
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.shattered_tree import ShatteredTree

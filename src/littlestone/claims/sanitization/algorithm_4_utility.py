@@ -1,4 +1,4 @@
-"""Algorithm 4's error exceeds the best concept's by at most 5α [P, Claim empirical_utility]."""
+"""[P, Claim empirical_utility]: Algorithm 4's error exceeds the best concept's by at most 5α."""
 
 import numpy as np
 

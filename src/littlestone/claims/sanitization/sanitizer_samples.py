@@ -1,4 +1,4 @@
-"""The examples needed for error α grow like 1/α² [P, Theorem sanitizer]."""
+"""[P, Theorem sanitizer]: the examples needed for error α grow like 1/α²."""
 
 import numpy as np
 

@@ -131,7 +131,7 @@ def _epsilon_of_each(rounds: int, epsilon: float, extra_delta: float) -> float:
     each = (math.sqrt(spread**2 + 2 * rounds * epsilon) - spread) / rounds
     each = max(each * (1 - 1e-9), epsilon / rounds * (1 - 1e-9))
     cost = PrivacyGuarantee(epsilon=each)
-    together = advanced_composition([cost] * rounds, extra_delta=extra_delta)
+    together = advanced_composition({cost: rounds}, extra_delta=extra_delta)
     if together.epsilon > epsilon:
         raise AssertionError(f"{rounds} releases at {each} cost {together.epsilon} > {epsilon}")
     return each

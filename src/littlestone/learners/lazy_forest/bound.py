@@ -4,16 +4,19 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from littlestone import require
 from littlestone.learners.lazy_forest.plan import paper_plan
 from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.theory.outwards import downwards, upwards
+from littlestone.theory.outwards import downwards, each_upwards, upwards
 from littlestone.theory.realizable_bounds import mistakes_upper_bound as theorem_upper_bound
 
 if TYPE_CHECKING:
     from littlestone.learners.lazy_forest.recipe import LazyForest
 
-_SPLITS: Final = 64
+_SPLITS: Final = np.arange(65) / 64  # of a third of all sequences
 _SMALLEST_SHARE: Final = 1e-30
 _PER_SLOT: Final = 0.7  # covers half of the slots, as good as a guess
 _LIST_FACTORS: Final = (1.5, 2.0, 3.0, 4.0, 6.0)
@@ -186,14 +189,14 @@ def _next(forest: "LazyForest", number: int, layer: _Layer, log_inverse: float) 
     most = layer.sequences / 2 + 2 * histogram.noise_bound
     plan = forest.plan
     per_slot = min(plan.mistakes_per_slot[number], plan.mistakes_per_layer[number] / most)
-    covered = _low(-math.expm1(-per_slot) * agreeing, log_inverse)
+    covered = float(_low(np.asarray(-math.expm1(-per_slot) * agreeing), log_inverse))
     return _Layer(math.floor(max(0.0, min(guessed, covered))), layer.sequences / 2)
 
 
 def _agreeing_pairs(layer: _Layer, log_inverse: float) -> float:
     """Pairs of the target's that agree on a hypothesis which two thirds of its sequences share."""
     size = 2 * layer.consistent / 3
-    return _low(size * (size - 1) / (2 * layer.sequences), log_inverse)
+    return float(_low(np.asarray(size * (size - 1) / (2 * layer.sequences)), log_inverse))
 
 
 def _colliding_pairs(layer: _Layer, log_inverse: float) -> float:
@@ -201,26 +204,24 @@ def _colliding_pairs(layer: _Layer, log_inverse: float) -> float:
 
     The smallest over all splits: the side of ``most`` at most, ``least`` at least.
     """
-    third, found = layer.consistent / 3, math.inf
-    for step in range(_SPLITS):
-        least, most = third * (1 + step / _SPLITS), third * (1 + (step + 1) / _SPLITS)
-        inside = _high(most * (most - 1) / (2 * (layer.sequences - 1)), log_inverse)
-        open_ends = max(0.0, least - 2 * inside)
-        others = max(1.0, layer.sequences + 1 - least)
-        found = min(found, _low(open_ends * (layer.consistent - most) / others, log_inverse))
-    return found
+    third = layer.consistent / 3
+    least, most = third * (1 + _SPLITS[:-1]), third * (1 + _SPLITS[1:])
+    inside = _high(most * (most - 1) / (2 * (layer.sequences - 1)), log_inverse)
+    open_ends = np.maximum(0.0, least - 2 * inside)
+    others = np.maximum(1.0, layer.sequences + 1 - least)
+    return float(_low(open_ends * (layer.consistent - most) / others, log_inverse).min())
 
 
-def _low(mean: float, log_inverse: float) -> float:
+def _low(mean: NDArray[np.float64], log_inverse: float) -> NDArray[np.float64]:
     """A negatively associated sum stays above this but for e^(−log_inverse) [Chernoff]."""
-    return max(0.0, downwards(mean - math.sqrt(2 * mean * log_inverse)))
+    mean = np.maximum(0.0, mean)
+    return np.maximum(0.0, -each_upwards(np.sqrt(2 * mean * log_inverse) - mean))
 
 
-def _high(mean: float, log_inverse: float) -> float:
+def _high(mean: NDArray[np.float64], log_inverse: float) -> NDArray[np.float64]:
     """And below this."""
-    return upwards(
-        mean + log_inverse / 3 + math.sqrt(log_inverse * log_inverse / 9 + 2 * mean * log_inverse)
-    )
+    spread = np.sqrt(log_inverse * log_inverse / 9 + 2 * mean * log_inverse)
+    return each_upwards(mean + log_inverse / 3 + spread)
 
 
 def _first_instance(forest: "LazyForest", share: float) -> float:

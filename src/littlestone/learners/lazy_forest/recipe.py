@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar, Final, NotRequired, TypedDict, Unpack
 
 from littlestone import require
@@ -25,6 +26,8 @@ from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness
 
 _LARGEST_THRESHOLD: Final = 1 << 60
+# A search for a plan asks for the same few again and again.
+_histogram: Final = lru_cache(maxsize=64, typed=True)(PrivateHistogram)
 
 
 class ForestTooLargeError(LittlestoneError):
@@ -225,7 +228,7 @@ classes of any dimension
     def histogram(self, layer: int) -> PrivateHistogram:
         """The mechanism that lists the frequent hypotheses of ``layer``."""
         cost = self.plan.budgets.listing[layer - 1]
-        return PrivateHistogram(
+        return _histogram(
             epsilon=cost.epsilon,
             delta=cost.delta,
             threshold=self.plan.list_thresholds[layer - 1],

@@ -8,7 +8,7 @@ tables instead of a long one.
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Final
 
 import numpy as np
@@ -36,9 +36,16 @@ class _Table:
     def __init__(self, rate: Fraction, size: int | None) -> None:
         self.rate = rate
         self.size = size
-        entries = int(_TAIL_EXPONENT / rate) + 1 if size is None else size - 1
-        self.leading = [leading_bits(partial(self.below_bounds, i)) for i in range(1, entries + 1)]
-        self.words = np.array(self.leading, dtype=np.uint64)
+
+    @cached_property
+    def leading(self) -> list[int]:
+        """Of P(value < 1), P(value < 2), …; made for the first draw, since plans make none."""
+        entries = int(_TAIL_EXPONENT / self.rate) + 1 if self.size is None else self.size - 1
+        return [leading_bits(partial(self.below_bounds, i)) for i in range(1, entries + 1)]
+
+    @cached_property
+    def words(self) -> NDArray[np.uint64]:
+        return np.array(self.leading, dtype=np.uint64)
 
     def below_bounds(self, i: int, bits: int) -> Bounds:
         """Bounds on 2**bits * P(value < i)."""

@@ -1,8 +1,7 @@
 """Whole numbers in place of exp(-eta k): the law that is proved is the law that is sampled."""
 
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -20,18 +19,40 @@ _LONGEST_TABLE: Final = 1 << 22
 _LARGEST_ARRAY: Final = 1 << 22
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class WeightTable:
     """Weights W[0] >= W[1] >= ... with W[k] <= exp(eta) * W[k+1], exactly.
 
-    The last entry stands for all larger k.
+    The last entry stands for all larger k. Nothing is computed before the first draw, since a
+    plan compares many mechanisms of which one is run.
     """
 
-    weights: tuple[int, ...]
-    digits: tuple[NDArray[np.int64], ...]
-    """The same numbers in base 2**40, least digit first, for arrays of them."""
+    digit_bits: Final = _DIGIT_BITS
 
-    digit_bits: int = _DIGIT_BITS
+    def __init__(self, eta: Fraction, floor_bits: int) -> None:
+        self._eta, self._floor_bits = eta, floor_bits
+
+    @cached_property
+    def weights(self) -> tuple[int, ...]:
+        """Each is the previous one times an upper bound of exp(-eta), rounded up.
+
+        Rounding only ever brings neighbours closer together.
+        """
+        last = 1 << _GUARD_BITS
+        ratio = exp_bounds(self._eta, _RATIO_BITS)[1]
+        weights = [last << self._floor_bits]
+        while weights[-1] > last:
+            weights.append(max(last, -(-weights[-1] * ratio >> _RATIO_BITS)))
+        return tuple(weights)
+
+    @cached_property
+    def digits(self) -> tuple[NDArray[np.int64], ...]:
+        """The same numbers in base 2**40, least digit first, for arrays of them."""
+        mask = (1 << _DIGIT_BITS) - 1
+        shifts = range(0, self.weights[0].bit_length(), _DIGIT_BITS)
+        return tuple(
+            np.array([weight >> shift & mask for weight in self.weights], dtype=np.int64)
+            for shift in shifts
+        )
 
     def level(self, excess: int) -> int:
         """Where the weight of an element stands whose score is ``excess`` above the least."""
@@ -51,29 +72,13 @@ class WeightTable:
 def weight_table(eta: Fraction, floor_bits: int) -> WeightTable:
     """The table for rate ``eta`` in which no weight falls below W[0] / 2**floor_bits.
 
-    Each entry is the previous one times an upper bound of exp(-eta), rounded up: rounding only
-    ever brings neighbours closer together.
-
     >>> weights = weight_table(Fraction(1, 2), 8).weights
     >>> [round(weight / weights[0], 4) for weight in weights[:4]], len(weights)
     ([1.0, 0.6065, 0.3679, 0.2231], 13)
     >>> weights[-1] * 2**8 == weights[0]
     True
     """
-    last = 1 << _GUARD_BITS
-    ratio = exp_bounds(eta, _RATIO_BITS)[1]
-    weights = [last << floor_bits]
-    while weights[-1] > last:
-        weights.append(max(last, -(-weights[-1] * ratio >> _RATIO_BITS)))
-    return WeightTable(tuple(weights), _digits(weights))
-
-
-def _digits(weights: list[int]) -> tuple[NDArray[np.int64], ...]:
-    mask = (1 << _DIGIT_BITS) - 1
-    shifts = range(0, weights[0].bit_length(), _DIGIT_BITS)
-    return tuple(
-        np.array([weight >> shift & mask for weight in weights], dtype=np.int64) for shift in shifts
-    )
+    return WeightTable(eta, floor_bits)
 
 
 def table_for(*, epsilon: float, range_width: int, floor_bits: int) -> WeightTable:

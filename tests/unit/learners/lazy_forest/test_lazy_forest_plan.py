@@ -103,6 +103,14 @@ def test_a_proved_forest_stays_within_its_bound(concepts: object, rng: Randomnes
     assert transcript.mistakes <= bound
 
 
+def test_a_forest_about_which_nothing_is_proved_fails_with_probability_one() -> None:
+    """One sequence is left below the last layer: no pair of them agrees, which is no error."""
+    options: dict[str, Any] = {"rounds": 10**4, "epsilon": 4.0, "delta": 1e-6}
+    forest = LazyForest.calibrated(concepts=SparseSets(3), **options)
+    assert forest.halting_probability == 1.0
+    assert forest.mistake_bound(failure_probability=0.05) == 10**4
+
+
 def test_a_copy_fails_less_often_the_larger_it_is() -> None:
     draft = LazyForest.proved(concepts=Thresholds(6), rounds=10**6, epsilon=1.0, delta=1e-6)
     sizes = [draft.plan.mistakes_per_layer[0] * factor for factor in (1, 2, 4)]

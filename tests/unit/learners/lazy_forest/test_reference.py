@@ -90,8 +90,9 @@ class Tape(Randomness):
         return np.array([left.pop(self.below(len(left))) for _ in range(count)], dtype=np.int64)
 
     @property
-    def probability(self) -> Fraction:
-        return Fraction(1, math.prod(of for _, of in self._tosses))
+    def weight(self) -> int:
+        """One over the probability of these tosses."""
+        return math.prod(of for _, of in self._tosses)
 
     def rewind(self) -> bool:
         """To the next way of tossing; whether there is one."""
@@ -106,13 +107,17 @@ class Tape(Randomness):
 
 def law_of(run: Callable[[Tape], Hashable]) -> Law:
     """What ``run`` returns, with which probability."""
-    tape, law = Tape(), Counter[Hashable]()
+    tape, ways = Tape(), Counter[tuple[Hashable, int]]()
     while True:
         outcome = run(tape)
-        law[outcome] += tape.probability  # type: ignore[assignment]
+        ways[outcome, tape.weight] += 1
         if not tape.rewind():
-            assert sum(law.values()) == 1
-            return dict(law)  # type: ignore[arg-type]
+            break
+    law: Law = {}
+    for (outcome, weight), count in ways.items():
+        law[outcome] = law.get(outcome, Fraction(0)) + Fraction(count, weight)
+    assert sum(law.values()) == 1
+    return law
 
 
 class Counting:
@@ -204,7 +209,7 @@ def engine_law(instance: Instance) -> Law:
             mistakes_per_slot=(1.0,) * depth,
             margins=(1,) * (depth + 1),
             list_thresholds=(1,) * depth,
-            budgets=ForestBudgets.from_listing((COST,) * depth, epsilon=8.0),
+            budgets=ForestBudgets.from_listing(8.0, (COST,) * depth),
         ),
         restarts=False,
     )
@@ -287,9 +292,17 @@ TWO_LAYERS = Instance(Thresholds(3), 8, (3, 1, 1), 7, wrong_at(1, 1, 1, 0, 1, 2,
 TWO_LISTED = Instance(SparseSets(2, 3), 8, (4, 1, 1), 6, wrong_at(0, 1, 0, 1, 2, 0))
 INSTANCES = {
     "one layer": Instance(Points(3), 8, (3, 1), 6, wrong_at(0, 1, 2, 0, 1, 2)),
-    "one layer, realizable": Instance(Points(2), 8, (2, 1), 7, first_concept),
+    "one layer, realizable": Instance(Points(2), 8, (2, 1), 6, first_concept),
     "two layers": TWO_LAYERS,
 }
+
+
+# Where leaving a departure out shows.
+SEEN_IN: list[Any] = [
+    ("L8", TWO_LISTED, pytest.mark.statistical),  # exact, but as long as the others
+    ("L9", TWO_LAYERS),
+    ("L16", TWO_LAYERS),
+]
 
 
 @pytest.mark.parametrize("name", INSTANCES)
@@ -300,7 +313,7 @@ def test_the_engine_has_the_law_of_the_printed_lines_with_its_departures(name: s
     assert law == reference_law(INSTANCES[name], tuple(DEPARTURES))
 
 
-@pytest.mark.slow
+@pytest.mark.statistical  # exact, but as long as the others
 def test_so_it_has_where_several_hypotheses_are_listed() -> None:
     law = engine_law(TWO_LISTED)
     assert len(law) == 7
@@ -309,8 +322,10 @@ def test_so_it_has_where_several_hypotheses_are_listed() -> None:
 
 @pytest.mark.parametrize(
     ("left_out", "instance"),
-    list(zip(DEPARTURES, (TWO_LISTED, TWO_LAYERS, TWO_LAYERS), strict=True)),
-    ids=["L8", "L9", "L16"],
+    [
+        pytest.param(departure, instance, id=line, marks=marks)
+        for departure, (line, instance, *marks) in zip(DEPARTURES, SEEN_IN, strict=True)
+    ],
 )
 def test_each_departure_is_one(left_out: str, instance: Instance) -> None:
     others = tuple(name for name in DEPARTURES if name != left_out)
