@@ -16,14 +16,17 @@ from littlestone.theory.private_halving import potential_drop_lower_bound
 
 Array = NDArray[np.float64]
 
-_PRICES: Final = 10.0 ** np.arange(-0.25, 1.3, 0.25)
-_MOMENTS: Final = 10.0 ** np.arange(-1.25, 0.3, 0.25)
+# In units of what all phases of one epoch cost; the best of them are taken.
+_PRICES: Final = 10.0 ** np.arange(-1.2, 0.7, 0.3)
+_MOMENTS: Final = 10.0 ** np.array([-0.9, -0.6, -0.3, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
+_HARMS: Final = np.array([0.0, *2.0 ** np.arange(-1, 33)])
+_TABLES: Final = 3  # levels beyond that share them, as bad as the worst of them
 _BLOCK: Final = 0.5
-_NOISE: Final = 10
-_TURNS: Final = 60
-_DIVERGED: Final = 1e100
+_NOISE: Final = 6
+_TRIED: Final = 48  # values at a time, and then as many between the last two
+_LARGEST: Final = 20.0  # in logarithms, beyond an epoch without restarts
 _ROUNDING: Final = 1 + 1e-6
-_FLOATING: Final = 1 + 1e-9  # far more than floating point can err in one turn
+_FLOATING: Final = 1 + 1e-9  # far more than floating point can err in one epoch
 
 
 def fresh_mistakes_upper_bound(
@@ -32,13 +35,13 @@ def fresh_mistakes_upper_bound(
     *,
     levels: int,
     rounds: int,
-    failure_probability: float,
+    failure_probability: float = 1.0,
 ) -> float:
-    """Exceeded with ``failure_probability`` at most, by whatever adversary.
+    """Exceeded with ``failure_probability`` at most, by whatever adversary; with 1, the mean.
 
     Rounds are given a price: for all prices and moments, E[exp(moment * (mistakes - price *
     rounds))] is at most the value of a game that an all-knowing adversary plays alone
-    (fresh.md), and Markov's inequality does the rest.
+    (fresh.md), and Markov's inequality does the rest; for the mean, Jensen's.
     """
     moments, prices, values = _played(plan, witnesses, levels, rounds)
     bounds = prices * rounds + (np.log(values) - math.log(failure_probability)) / moments
@@ -50,19 +53,40 @@ def _played(
     plan: FreshPlan, witnesses: Witnesses, levels: int, rounds: int
 ) -> tuple[Array, Array, Array]:
     """The value of the game for a grid of moments and prices."""
-    one_phase = plan.threshold + 1 / plan.threshold_epsilon
-    grid = np.meshgrid(_MOMENTS / one_phase, _PRICES * one_phase / rounds)
+    one_epoch = levels * (plan.threshold + 1 / plan.threshold_epsilon)
+    grid = np.meshgrid(_MOMENTS / one_epoch, _PRICES * one_epoch / rounds)
     moments, prices = (axis.ravel() for axis in grid)
-    return moments, prices, _game_value(_Game(plan, moments, prices), witnesses, levels)
+    return moments, prices, game_value(plan, witnesses, levels, moments, prices)
 
 
-class _Game:
+def game_value(
+    plan: FreshPlan, witnesses: Witnesses, levels: int, moments: Array, prices: Array
+) -> Array:
+    """The smallest of many tried values that starting again cannot raise; infinite if none is."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        epoch = _Epoch(_Phase(plan, moments, prices), witnesses, levels)
+        below = np.zeros(len(moments))
+        above = below + levels * np.log(epoch.lost_phase) + _LARGEST
+        certain = np.full(len(moments), np.inf)
+        for _ in range(2):
+            steps = np.linspace(0, 1, _TRIED + 1)[1:]
+            logarithms = below[:, None] + (above - below)[:, None] * steps
+            settled = epoch.value(np.exp(logarithms)) * _FLOATING <= np.exp(logarithms)
+            first, any_settled = settled.argmax(axis=1), settled.any(axis=1)
+            rows = np.arange(len(moments))
+            below = np.where(any_settled & (first > 0), logarithms[rows, first - 1], below)
+            above = np.where(any_settled, logarithms[rows, first], above)
+            certain = np.where(any_settled, np.exp(above), certain)
+    return certain
+
+
+class _Phase:
     """One phase as the adversary sees it that knows the noisy threshold.
 
     It either errs, or waits for AboveThreshold to fire by chance, or gives up. Counts are taken in
     blocks and threshold noise is rounded down to blocks, both in the adversary's favour, so that a
-    small epsilon costs no more time. All of this for many moments and prices (first axis) and all
-    thresholds (second) at once.
+    small epsilon costs no more time. All of this for many moments and prices (first axis), worths
+    of a false witness (second) and thresholds (third) at once.
     """
 
     def __init__(self, plan: FreshPlan, moments: Array, prices: Array) -> None:
@@ -70,7 +94,6 @@ class _Game:
         block = max(1, int(_BLOCK / rate))
         noise = block * np.arange(math.ceil(_NOISE / rate / block) + 1)
         counts = block * np.arange(-(-(plan.threshold + int(noise[-1])) // block))
-        self.size = len(moments)
         self.starts: Array = plan.selection_rate * counts.astype(np.float64)
         self.nexts: Array = self.starts + plan.selection_rate
 
@@ -79,35 +102,33 @@ class _Game:
             probability: Array = np.exp(-rate * np.maximum(gaps, 0))
             return probability
 
-        self._seldom = 1 - (1 - fires(counts + 1)) ** block
-        self._often = 1 - (1 - fires(counts + block)) ** block
-        waits = fires(counts + block - 1)[:, None, :]
-        price = np.exp(-moments * prices)[:, None]
-        paid = -np.expm1(-moments * prices)[:, None]  # 1 − price, which may be too small for that
-        self._waits = waits * price / (paid + waits * price)
-        self._errs = np.exp(block * moments * (1 - prices))[:, None]
-        self._stops = np.exp((block - 1) * moments)[:, None]
-        self._law = _law(rate, block, noise, moments)
+        self._seldom = -np.expm1(block * np.log1p(-fires(counts + 1)))
+        self._often = -np.expm1(block * np.log1p(-fires(counts + block)))
+        waits = fires(counts + block - 1)[:, None, None, :]
+        moment, paid = moments[:, None, None], (moments * prices)[:, None, None]
+        # 1 - e**-paid may be too small for a subtraction.
+        self._waits = waits * np.exp(-paid) / (-np.expm1(-paid) + waits * np.exp(-paid))
+        self._errs = np.exp(block * (moment - paid))
+        self._stops = np.exp((block - 1) * moment)
+        self._law = _law(rate, block, noise, moments)[:, None, :]
 
     def value(self, at_start: Array, at_next: Array) -> Array:
         """What a phase is worth, given what firing is worth at each count and one after it."""
-        worth = np.repeat(at_next[-1][:, None], self._law.shape[1], axis=1)
+        worth = at_next[-1][:, None]
         for block in range(len(at_start) - 1, -1, -1):
             still = np.maximum(self._waits[block] * at_start[block][:, None], 1)
-            later, now = np.maximum(worth, still), at_next[block][:, None]
-            erring = np.maximum(
-                later + self._seldom[block] * (now - later),
-                later + self._often[block] * (now - later),
-            )
+            later = np.maximum(worth, still)
+            gain = at_next[block][:, None] - later
+            erring = later + np.maximum(self._seldom[block] * gain, self._often[block] * gain)
             worth = np.maximum(self._stops * still, self._errs * erring)
         return self._expected(worth)
 
     def value_without_mistakes(self, after: Array) -> Array:
-        """The same for an adversary that cannot err."""
-        return self._expected(np.maximum(self._waits[0] * after[:, None], 1))
+        """The same for an adversary that cannot err, if firing is worth ``after``."""
+        return self._expected(np.maximum(self._waits[0] * after[:, :, None], 1))
 
     def _expected(self, worth: Array) -> Array:
-        expected: Array = (self._law * worth).sum(axis=1)
+        expected: Array = (self._law * worth).sum(axis=2)
         return expected
 
 
@@ -118,47 +139,54 @@ def _law(rate: float, block: int, noise: NDArray[np.int64], moments: Array) -> A
     is a geometric sum, and the tail after the last one a series.
     """
     growth = np.minimum(moments - rate, 0)[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        within = np.expm1(block * growth) / np.expm1(growth)
-        law = -math.expm1(-rate) * np.exp(-rate * noise) * within
-        law[:, -1] = -math.expm1(-rate) * math.exp(-rate * noise[-1]) / -np.expm1(growth[:, 0])
+    within = np.expm1(block * growth) / np.expm1(growth)
+    law = -math.expm1(-rate) * np.exp(-rate * noise) * within
+    law[:, -1] = -math.expm1(-rate) * math.exp(-rate * noise[-1]) / -np.expm1(growth[:, 0])
     return np.where(moments[:, None] < rate, law, np.inf)
 
 
-def _game_value(game: _Game, witnesses: Witnesses, levels: int) -> Array:
-    """The value from the start: the smallest solution, approached from below, then verified.
+class _Epoch:
+    """Phase after phase until all is learned, in tables: levels share them, values are looked up.
 
-    A value is certain once a slightly larger one does not grow any more; where that does not
-    happen, the moment is too large for the price, and the answer is infinite.
+    A phase is worth a multiple of what comes after a true witness; the multiple is a convex
+    function of the harm, which is how much more a false one is worth, so that chords between the
+    entries of a table lie above it.
     """
-    values = np.ones(game.size)
-    certain = np.full(game.size, np.inf)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(_TURNS):
-            tried = values * _ROUNDING
-            values = _one_epoch(game, witnesses, levels, tried)
-            settled = values * _FLOATING <= tried
-            certain = np.where(settled, np.minimum(certain, tried), certain)
-            values = np.where(values < _DIVERGED, values, np.inf)
-            if (settled | np.isinf(values)).all():
-                break
-    return certain
+
+    def __init__(self, phase: _Phase, witnesses: Witnesses, levels: int) -> None:
+        self._phase = phase
+        ones = np.ones((len(phase.starts), 1))
+        self.lost_phase: Array = np.maximum(phase.value(ones, ones)[:, 0], 1)
+        confusions = [witnesses.confusion(answered) for answered in range(levels)]
+        kinds = list(dict.fromkeys(confusions))
+        size = math.ceil(len(kinds) / _TABLES)
+        tables = [self._table(kinds[at : at + size]) for at in range(0, len(kinds), size)]
+        self._tables = [tables[kinds.index(confusion) // size] for confusion in confusions]
+
+    def _table(self, kinds: list[tuple[int, int]]) -> Array:
+        """The multiple for each harm, if a false witness is drawn as often as for the worst."""
+        now, after = (
+            np.max([false_answer_upper_bound(kind, evidence) for kind in kinds], axis=0)[:, None]
+            for evidence in (self._phase.starts, self._phase.nexts)
+        )
+        return np.maximum(self._phase.value(1 + now * _HARMS, 1 + after * _HARMS), 1)
+
+    def value(self, again: Array) -> Array:
+        """What an epoch is worth if starting another one is worth ``again``, for each moment."""
+        value, lost = self._phase.value_without_mistakes(again), again
+        for table in reversed(self._tables):
+            lost = lost * self.lost_phase[:, None]
+            value = value * _chord(table, lost / value - 1)
+        return value
 
 
-def _one_epoch(game: _Game, witnesses: Witnesses, levels: int, again: Array) -> Array:
-    """The value of an epoch if starting another one is worth ``again``."""
-    lost = [again]  # by how many phases are left once a false witness was drawn
-    for _ in range(levels):
-        after = np.broadcast_to(lost[-1], (len(game.starts), game.size))
-        lost.append(np.maximum(lost[-1], game.value(after, after)))
-    value = game.value_without_mistakes(again)
-    for answered in range(levels - 1, -1, -1):
-        harm: Array = np.maximum(lost[levels - answered] - value, 0)
-        false_now = false_answer_upper_bound(witnesses, answered, game.starts)[:, None]
-        false_next = false_answer_upper_bound(witnesses, answered, game.nexts)[:, None]
-        phase = game.value(value + false_now * harm, value + false_next * harm)
-        value = np.maximum(value, phase)
-    return value
+def _chord(table: Array, harm: Array) -> Array:
+    """Each row of the table at the harms of the same row, from above; infinite beyond its end."""
+    left = np.clip(np.searchsorted(_HARMS, harm, side="right") - 1, 0, len(_HARMS) - 2)
+    rows = np.arange(len(table))[:, None]
+    low, high = table[rows, left], table[rows, left + 1]
+    share = np.maximum(harm - _HARMS[left], 0) / (_HARMS[left + 1] - _HARMS[left])
+    return np.where(share <= 1, low + share * (high - low), np.inf)
 
 
 def sampled_mistakes_upper_bound(

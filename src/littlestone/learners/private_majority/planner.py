@@ -5,6 +5,7 @@ refuses what it cannot afford.
 """
 
 import math
+from collections import Counter
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -21,6 +22,7 @@ from littlestone.theory.private_halving import potential_drop_lower_bound
 _SELECTION_SHARES: Final = tuple(share / 40 for share in range(12, 21))
 # Adversaries are given this many times the rounds: it costs little, and brings the bound down.
 _CAUTION: Final = 20
+_FINEST_COUNTS: Final = 2**14  # of mistakes; beyond, not every number is looked at
 _FINEST: Final = 16
 _MOST_PHASES: Final = 10**6
 _SMALLEST_RATE: Final = 2e-4  # tables of weights grow with its inverse
@@ -41,47 +43,54 @@ def plan_fresh(witnesses: Witnesses, *, levels: int, rounds: int, epsilon: float
     of a phase and waits for AboveThreshold to fire by chance, so that little evidence is left to
     draw the witness from. It can wait ``rounds`` rounds in all.
     """
-    best = None
+    confusions = Counter(witnesses.confusion(answered) for answered in range(levels))
+    best = (math.inf, math.inf, 0, 0.0)
     for share in _SELECTION_SHARES:
         rate = share * epsilon
         threshold_epsilon = float_at_most(Fraction(epsilon) - Fraction(rate))
         most = (math.log(_CAUTION * rounds) + 12) / threshold_epsilon + 12 / rate
         for threshold in sorted({math.ceil(most * step / 80) for step in range(1, 81)}):
-            plan = FreshPlan(
-                threshold_epsilon=threshold_epsilon, threshold=threshold, selection_rate=rate
-            )
-            cost = _worst_mistakes(plan, witnesses, levels, _CAUTION * rounds)
-            if best is None or cost < best[0]:
-                best = cost, plan
-    assert best is not None
-    return best[1]
+            numbers = threshold_epsilon, threshold, rate
+            cost = _worst_mistakes(*numbers, confusions, _CAUTION * rounds)
+            if cost < best[0]:
+                best = (cost, *numbers)
+    _, threshold_epsilon, threshold, rate = best
+    return FreshPlan(threshold_epsilon=threshold_epsilon, threshold=threshold, selection_rate=rate)
 
 
-def _worst_mistakes(plan: FreshPlan, witnesses: Witnesses, levels: int, rounds: int) -> float:
+def _worst_mistakes(
+    threshold_epsilon: float,
+    threshold: int,
+    rate: float,
+    confusions: Counter[tuple[int, int]],
+    rounds: int,
+) -> float:
     """Expected mistakes, to a good approximation, against the worse of the two adversaries."""
-    mistakes = np.arange(plan.threshold + 1, dtype=np.float64)
+    mistakes = np.linspace(0, threshold, min(threshold, _FINEST_COUNTS) + 1)
     right = np.ones_like(mistakes)
-    for answered in range(levels):
-        right *= 1 - false_answer_upper_bound(witnesses, answered, plan.selection_rate * mistakes)
-    fires = np.exp(-plan.threshold_epsilon * (plan.threshold - mistakes))
+    for confusion, times in confusions.items():
+        right *= (1 - false_answer_upper_bound(confusion, rate * mistakes)) ** times
+    levels = confusions.total()
+    fires = np.exp(-threshold_epsilon * (threshold - mistakes))
     attempts = np.minimum(1 / right, np.maximum(rounds * fires / (2 * levels), 1))
     patient = (levels * mistakes * attempts).max()
     # Once all is learned, a threshold that fires by chance starts everything again.
     epochs = (1 + rounds * fires[0] / 2) / right[-1]
-    eager = levels * (plan.threshold + 1 / plan.threshold_epsilon) * epochs
+    eager = levels * (threshold + 1 / threshold_epsilon) * epochs
     return float(max(patient, eager))
 
 
 def false_answer_upper_bound(
-    witnesses: Witnesses, answered: int, evidence: NDArray[np.float64]
+    confusion: tuple[int, int], evidence: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The probability that a false witness is drawn from mistakes that name only true ones.
 
-    ``evidence`` is the rate times the mistakes. The true witnesses share the mistakes; their
+    ``evidence`` is the rate times the mistakes, ``confusion`` how many witnesses can be false, and
+    how many true. The true witnesses share the mistakes; their
     weights add up to least when they share them evenly. The mechanism's own floor on weights is
     below e**-44.
     """
-    false, true = witnesses.confusion(answered)
+    false, true = confusion
     most: NDArray[np.float64] = np.exp(np.minimum(evidence / true + math.log(true), 44.0))
     return false * (1 + 2.0**-40) / (false + most)
 

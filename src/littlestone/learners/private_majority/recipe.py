@@ -92,7 +92,15 @@ class PrivateMajority(Budgeted):
                 rounds=self.rounds,
                 failure_probability=failure_probability,
             )
-        assert self._witnesses is not None
+        return self._fresh_bound(failure_probability)
+
+    def expected_mistake_bound(self) -> float:
+        if isinstance(self.planned, SampledPlan):
+            return super().expected_mistake_bound()
+        return self._fresh_bound(1.0)  # the mean
+
+    def _fresh_bound(self, failure_probability: float) -> float:
+        assert isinstance(self.planned, FreshPlan) and self._witnesses is not None
         return fresh_mistakes_upper_bound(
             self.planned,
             self._witnesses,
