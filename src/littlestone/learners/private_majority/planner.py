@@ -22,7 +22,8 @@ from littlestone.theory.private_halving import potential_drop_lower_bound
 _SELECTION_SHARES: Final = tuple(share / 40 for share in range(12, 21))
 # Adversaries are given this many times the rounds: it costs little, and brings the bound down.
 _CAUTION: Final = 20
-_FINEST_COUNTS: Final = 2**14  # of mistakes; beyond, not every number is looked at
+# Beyond the first so many mistakes of a phase, only the second so many numbers are looked at.
+_ALL_COUNTS, _SOME_COUNTS = 2**14, 2**11
 _FINEST: Final = 16
 _MOST_PHASES: Final = 10**6
 _SMALLEST_RATE: Final = 2e-4  # tables of weights grow with its inverse
@@ -66,7 +67,8 @@ def _worst_mistakes(
     rounds: int,
 ) -> float:
     """Expected mistakes, to a good approximation, against the worse of the two adversaries."""
-    mistakes = np.linspace(0, threshold, min(threshold, _FINEST_COUNTS) + 1)
+    counts = threshold if threshold <= _ALL_COUNTS else _SOME_COUNTS
+    mistakes = np.linspace(0, threshold, counts + 1)
     right = np.ones_like(mistakes)
     for confusion, times in confusions.items():
         right *= (1 - false_answer_upper_bound(confusion, rate * mistakes)) ** times
