@@ -96,7 +96,7 @@ class PrivateMajority(Budgeted):
 
     def expected_mistake_bound(self) -> float:
         if isinstance(self.planned, SampledPlan):
-            return super().expected_mistake_bound()
+            return super(PrivateMajority, self).expected_mistake_bound()
         return self._fresh_bound(1.0)  # the mean
 
     def _fresh_bound(self, failure_probability: float) -> float:

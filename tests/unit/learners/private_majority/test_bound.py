@@ -25,7 +25,7 @@ CASES = {
         SparseSets(4, 9),
         FreshPlan(threshold_epsilon=2.0, threshold=7, selection_rate=2.0),
     ),
-    "blocks": (Thresholds(2), FreshPlan(threshold_epsilon=0.25, threshold=10, selection_rate=0.4)),
+    "blocks": (Thresholds(1), FreshPlan(threshold_epsilon=0.25, threshold=30, selection_rate=0.4)),
 }
 
 

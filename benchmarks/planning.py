@@ -1,0 +1,59 @@
+"""How long it takes to choose, plan and bound a learner, and whether the bounds say anything."""
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.recommendation import recommend
+
+Row = tuple[str, str, str, bool | None]
+
+ROUNDS = 1_000_000
+QUESTIONS: tuple[tuple[ConceptClass, int, float], ...] = (
+    (Points(), 10**12, 1.0),
+    (Points(1024), 10**6, 0.1),
+    (Thresholds(64), 10**4, 1.0),
+    (Thresholds(64), 10**6, 0.1),
+    (Thresholds(2**30), 10**6, 1.0),
+)
+
+
+def measure() -> Iterator[Row]:
+    for exponent in (4, 10, 20, 30, 40):
+        yield from majority(Thresholds(2**exponent))
+    yield from majority(Points(1024))
+    for concepts, rounds, epsilon in QUESTIONS:
+        yield advice(concepts, rounds, epsilon)
+
+
+def majority(concepts: ConceptClass) -> Iterator[Row]:
+    """A million rounds at epsilon = 1; useful is what is far below a rule that never learns."""
+    recipe = PrivateMajority(concepts=concepts, rounds=ROUNDS, epsilon=1.0)
+    seconds, bound = timed(partial(recipe.mistake_bound, failure_probability=0.05))
+    mean = recipe.expected_mistake_bound()
+    yield f"PrivateMajority.mistake_bound on {concepts!r}", *judged(seconds, 0.1)
+    what = f"its mistakes, at most (95 %) and on average ({mean:,.0f})"
+    yield what, f"{bound:,.0f}", "≤ 10,000", bound <= 10_000
+
+
+def advice(concepts: ConceptClass, rounds: int, epsilon: float) -> Row:
+    asked = {"rounds": rounds, "epsilon": epsilon, "delta": 1e-6}
+    seconds, found = timed(partial(recommend, concepts, **asked))
+    name = found.best.name if found.best else "nobody"
+    what = f"recommend({concepts!r}, {rounds:.0e} rounds, epsilon = {epsilon:g}): {name}"
+    return what, *judged(seconds, 1.0)
+
+
+def timed(what: Callable[[], Any]) -> tuple[float, Any]:
+    began = time.perf_counter()
+    found = what()
+    return time.perf_counter() - began, found
+
+
+def judged(seconds: float, target: float) -> tuple[str, str, bool]:
+    return f"{seconds:.3f} s", f"≤ {target:g} s", seconds <= target
