@@ -42,7 +42,7 @@ def majority(concepts: ConceptClass) -> Iterator[Row]:
 
 
 def advice(concepts: ConceptClass, rounds: int, epsilon: float) -> Row:
-    asked = {"rounds": rounds, "epsilon": epsilon, "delta": 1e-6}
+    asked: Any = {"rounds": rounds, "epsilon": epsilon, "delta": 1e-6}
     seconds, found = timed(partial(recommend, concepts, **asked))
     name = found.best.name if found.best else "nobody"
     what = f"recommend({concepts!r}, {rounds:.0e} rounds, epsilon = {epsilon:g}): {name}"

@@ -6,6 +6,8 @@ Every count and every noise by itself, no blocks, no tables, no relative values:
 
 import math
 
+import numpy as np
+
 from littlestone.concepts.capabilities import Witnesses
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.planner import false_answer_upper_bound
@@ -43,7 +45,8 @@ def _one_epoch(
         fired = []
         for count in range(_counts(plan)):
             confusion = witnesses.confusion(answered)
-            false = float(false_answer_upper_bound(confusion, plan.selection_rate * count))
+            evidence = np.array(plan.selection_rate * count)
+            false = float(false_answer_upper_bound(confusion, evidence))
             worse = max(lost[levels - answered], value)
             fired.append((1 - false) * value + false * worse)
         value = max(value, _phase(plan, moment, price, fired))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.reference import majority_game
 
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets
@@ -13,9 +14,8 @@ from littlestone.concepts.witnesses import witnesses_for
 from littlestone.learners.private_majority import bound
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from tests.reference import majority_game
 
-CASES = {
+CASES: dict[str, tuple[ConceptClass, FreshPlan]] = {
     "thresholds": (
         Thresholds(6),
         FreshPlan(threshold_epsilon=1.5, threshold=6, selection_rate=1.0),
@@ -49,6 +49,7 @@ def test_the_tables_are_above_the_plain_game_and_near_it(case: str) -> None:
 @pytest.mark.parametrize("log_size", [10, 20, 30, 40])
 def test_it_is_useful_for_large_classes(log_size: int) -> None:
     recipe = PrivateMajority(concepts=Thresholds(2**log_size), rounds=10**6, epsilon=1.0)
+    assert isinstance(recipe.planned, FreshPlan)
     one_phase = recipe.planned.threshold + 1 / recipe.planned.threshold_epsilon
     assert recipe.mistake_bound(failure_probability=0.05) < 5 * log_size * one_phase
     assert recipe.expected_mistake_bound() < 1.5 * log_size * one_phase
