@@ -3,8 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TESTABLE := $(VENV)/.testable
 # Compiling every dependency takes longer than compiling what is imported, when it is.
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
+
+# Bytecode is kept, whatever the shell says: else each process of a test run compiles all it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check format lint types layers examples statistical slow build test-wheel test-versions claims audit curves bench docs gallery kills golden lock clean
@@ -12,20 +16,24 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile -c co
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
 
-$(READY): pyproject.toml constraints.txt
+$(TESTABLE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(INSTALL) -e '.[test]'
+	@touch $(TESTABLE)
+
+$(READY): $(TESTABLE)
 	$(BIN)/python $(INSTALL) -e '.[dev]'
 	@touch $(READY)
 
 setup: $(READY) ## Create .venv with everything that development needs
 
-run: $(READY) ## Play the demonstration: learners against adversaries
+run: $(TESTABLE) ## Play the demonstration: learners against adversaries
 	$(BIN)/littlestone demo
 
-test: $(READY) ## The quick suite: unit, properties, conformance, doctests, README
+test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, README
 	$(BIN)/python -m pytest -n auto -m "not slow and not statistical"
 
-check: lint types layers test examples ## Format, lint, types, layers, tests, doctests, examples
+check: lint types layers docs test examples ## Format, lint, types, layers, site, tests, doctests, examples
 
 examples: $(READY) ## Run every example
 	@for example in examples/*.py; do echo "$$example"; $(BIN)/python $$example > /dev/null || exit 1; done
@@ -71,7 +79,7 @@ test-versions: ## Doctests and a quick subset of the tests on every Python of PY
 	  place=out/$$($$python -c 'import sys; print("python%d.%d" % sys.version_info[:2])'); tried=1; \
 	  echo "$$python, in $$place"; \
 	  $$python -m venv $$place && \
-	  $$place/bin/python $(INSTALL) -e '.[dev]' && \
+	  $$place/bin/python $(INSTALL) -e '.[test]' && \
 	  $$place/bin/python -I tests/installed.py && \
 	  $$place/bin/python -m pytest -n auto -m "not slow and not statistical" $(QUICK) || exit 1; \
 	done; [ $$tried = 1 ]
@@ -90,6 +98,7 @@ bench: $(READY) ## Print every benchmark beside its target
 
 docs: $(READY) ## Build the documentation site into out/site; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@grep -q PrivateMajority out/site/reference/learners.html
 
 gallery: $(READY) ## Write the gallery of claims anew
 	$(BIN)/python docs/tools/gallery.py

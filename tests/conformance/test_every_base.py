@@ -102,7 +102,7 @@ FORESTS: dict[str, tuple[Callable[[Any], PrivateLearner], int]] = {
     "array": (lambda base: lazy(base, packed=False), ROUNDS),
     "packed": (lambda base: lazy(base, packed=True), ROUNDS),
     "eager": (eager, ROUNDS),
-    "fresh": (fresh, 30),
+    "fresh": (fresh, 20),
 }
 
 

@@ -2,12 +2,9 @@
 
 import doctest
 import json
-import os
 import re
 import runpy
 import shlex
-import subprocess
-import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -194,17 +191,3 @@ def test_the_gallery_shows_every_claim() -> None:
     assert gallery.PAGE.read_text(encoding="utf-8") == gallery.page(summaries)
     shown = {picture["file"] for entry in summaries for picture in entry["pictures"]}
     assert shown == {path.name for path in gallery.PICTURES.iterdir()}
-
-
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    pytest.importorskip("mkdocs")
-    built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert built.returncode == 0, built.stderr
-    assert "PrivateMajority" in (tmp_path / "reference" / "learners.html").read_text("utf-8")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -23,11 +24,13 @@ def weights_for(epsilon: float, width: int) -> Weights:
     return ExponentialMechanism(epsilon=epsilon, range_width=width, floor_bits=6)._table.weights
 
 
+@cache
 def exponential_law(scores: tuple[int, ...], weights: Weights) -> list[Fraction]:
     each = [weights[min(s - min(scores), len(weights) - 1)] for s in scores]
     return [Fraction(w, sum(each)) for w in each]
 
 
+@cache
 def permute_and_flip_law(scores: tuple[int, ...], weights: Weights) -> list[Fraction]:
     """A uniformly random one among the heads."""
     coins = [Fraction(weights[min(s - min(scores), len(weights) - 1)], weights[0]) for s in scores]
