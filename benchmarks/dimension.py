@@ -29,7 +29,7 @@ def measure() -> Iterator[Row]:
 def _matrix(name: str, concepts: ConceptClass, target: float) -> Row:
     best = float("inf")
     for _ in range(3):
-        table = FiniteClass.of(concepts)  # fresh: nothing is remembered from the last time
+        table = FiniteClass.from_class(concepts)  # fresh: nothing is remembered from the last time
         started = time.perf_counter()
         found = table.littlestone_dimension
         best = min(best, time.perf_counter() - started)

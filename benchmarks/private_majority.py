@@ -33,7 +33,7 @@ CATEGORIES = {"values": list("abcdefghijklmnopqrst")}
 
 def two_fields() -> Stumps:
     """1,024 rules of one or two conditions, on 225 cells."""
-    return Stumps.over(
+    return Stumps(
         Schema.from_mapping({f"n{i}": {"grid": list(range(14))} for i in range(2)}), depth=2
     )
 
@@ -41,7 +41,7 @@ def two_fields() -> Stumps:
 def ten_fields() -> Stumps:
     """1,002 rules of one condition, on 8·10¹⁶ cells: the adversary sets every field at will."""
     numbers = {f"n{i}": {"grid": list(range(60))} for i in range(8)}
-    return Stumps.over(Schema.from_mapping({**numbers, "c0": CATEGORIES, "c1": CATEGORIES}))
+    return Stumps(Schema.from_mapping({**numbers, "c0": CATEGORIES, "c1": CATEGORIES}), depth=1)
 
 
 BUILDERS: dict[str, Callable[[], ConceptClass]] = {

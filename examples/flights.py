@@ -211,7 +211,7 @@ def main() -> None:
     rounds = len(flights.late)
 
     started = time.perf_counter()
-    pool = Stumps.over(SCHEMA, depth=2)
+    pool = Stumps(SCHEMA, depth=2)
     learner = learner_for(pool, rounds, epsilon, asked.delta)
     published = publish(learner, flights, asked.seed)
     seconds = time.perf_counter() - started

@@ -47,7 +47,7 @@ CLASSES: dict[str, ConceptClass] = {
     "sparse-sets": SparseSets(3),
     "small-sparse-sets": SparseSets(2, 6),
     "conjunctions": Conjunctions(3),
-    "stumps": Stumps.over(SCHEMA, depth=2),
+    "stumps": Stumps(SCHEMA, depth=2),
     "disjunctions": MonotoneDisjunctions(2, 4),
     "halfspaces": MarginHalfspaces(2, 0.25),
     "scattered": SCATTERED,

@@ -143,7 +143,6 @@ from littlestone.privacy.guarantee import NOT_PRIVATE as NOT_PRIVATE
 from littlestone.privacy.guarantee import PrivacyGuarantee as PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger as Ledger
 from littlestone.privacy.zcdp import ZeroConcentrated as ZeroConcentrated
-from littlestone.privacy.zcdp import largest_zero_concentrated as largest_zero_concentrated
 from littlestone.proper.agnostic_empirical import AgnosticEmpirical as AgnosticEmpirical
 from littlestone.proper.irreducible import IrreducibleLearner as IrreducibleLearner
 from littlestone.proper.proper_selection import ProperLearner as ProperLearner

@@ -69,7 +69,7 @@ def _finite(path: str) -> FiniteClass:
 
 
 def _stumps(path: str, depth: int = 1) -> Stumps:
-    return Stumps.over(Schema.from_toml(Path(path)), depth=depth)
+    return Stumps(Schema.from_toml(Path(path)), depth=depth)
 
 
 def _trees(path: str, depth: int = DEEPEST) -> DecisionTrees:

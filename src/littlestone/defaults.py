@@ -25,7 +25,7 @@ def class_over(schema: Schema, *, setting: str = "agnostic") -> ConceptClass:
     3
     """
     if setting == "realizable":
-        return Stumps.over(schema)
+        return Stumps(schema, depth=1)
     asked = len(DecisionTrees(schema, DEEPEST).conditions)
     depth = max((deep for deep, most in _MOST_QUESTIONS.items() if asked <= most), default=1)
     return DecisionTrees(schema, depth)

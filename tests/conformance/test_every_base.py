@@ -79,7 +79,7 @@ def lazy(base: OnlineLearner, *, packed: bool) -> LazyForest:
         mistakes_per_slot=(2.0,) * depth,
         margins=(1,) * (depth + 1),
         list_thresholds=(2,) * depth,
-        budgets=ForestBudgets.from_listing(EPSILON, (each,) * depth),
+        budgets=ForestBudgets.from_listing((each,) * depth, epsilon=EPSILON),
     )
     return LazyForest(**promise(base), plan=plan)
 

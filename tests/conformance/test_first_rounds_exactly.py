@@ -40,7 +40,7 @@ class OneOfTheFirst:
 
 def excess(recipe: Any, claimed: PrivacyGuarantee, rounds: int) -> float:
     """How much more delta than claimed is certain, at the claimed epsilon."""
-    subject = Subject.learner(recipe, claimed=claimed)
+    subject = Subject.from_learner(recipe, claimed=claimed)
     curve = privacy_curve(subject, OneOfTheFirst(rounds), rounds=rounds, negligible=COARSE)
     low, _ = curve.delta_bounds(claimed.epsilon)
     return float(low) - claimed.delta

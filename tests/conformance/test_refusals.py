@@ -72,7 +72,7 @@ def subjects() -> list[Any]:
         *(Winnow(MonotoneDisjunctions(1, 4)), Perceptron(MarginHalfspaces(2, 0.5))),
         *(SparseMajority(LINE), ProperAgnostic(concepts=LINE, rounds=100)),
         *(chooser, Subsampled(learner=chooser, draws=10, size=100)),
-        IrreducibleLearner(concepts=FiniteClass.of(Points(4)), **PAIR, **sizes),
+        IrreducibleLearner(concepts=FiniteClass.from_class(Points(4)), **PAIR, **sizes),
         *(
             Replay(LINE, [(0, 1)]),
             FreshPlan(threshold_epsilon=0.5, threshold=5, selection_rate=0.5),

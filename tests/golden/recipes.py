@@ -50,7 +50,7 @@ def _variants(private: dict[str, Any]) -> dict[str, Any]:
     release = FrequentRelease(
         epsilon=1.0, delta=1e-6, selections=4, rare_below=9, watching_share=Fraction(1, 3)
     )
-    large = FiniteClass.of(Thresholds(99))
+    large = FiniteClass.from_class(Thresholds(99))
     return {
         "halving as base": replace(forest, base=Halving(CONCEPTS)),
         "sparse majority as base": EagerForest(
@@ -79,7 +79,7 @@ def _variants(private: dict[str, Any]) -> dict[str, Any]:
             **BUDGET,
         ),
         "a large matrix": AgnosticFinite(concepts=large, **BUDGET),
-        "rules": AgnosticFinite(concepts=Stumps.over(CLASSES["stumps"].domain), **BUDGET),  # type: ignore[arg-type]
+        "rules": AgnosticFinite(concepts=Stumps(CLASSES["stumps"].domain, depth=1), **BUDGET),  # type: ignore[arg-type]
         "restarting": Restarting(learner=forest, restarts=3),
         "unknown horizon": UnknownHorizon(learner=majority, first_rounds=16),
     }

@@ -25,7 +25,6 @@ from littlestone.privacy.transcendental import (
 from littlestone.privacy.zcdp import (
     ZeroConcentrated,
     compose_zero_concentrated,
-    largest_zero_concentrated,
 )
 
 # Twice the digits that the library computes with, and another way to every number.
@@ -144,7 +143,7 @@ def test_conversion_from_zcdp_is_the_formula_at_its_best_order_rounded_up(
 
 @given(st.floats(min_value=1e-3, max_value=20.0), positive_deltas)
 def test_the_largest_rho_fits_and_hardly_more_does(epsilon: float, delta: float) -> None:
-    rho = largest_zero_concentrated(epsilon=epsilon, delta=delta).rho
+    rho = ZeroConcentrated.largest(epsilon=epsilon, delta=delta).rho
     assert ZeroConcentrated(rho=rho).guarantee(delta=delta).epsilon <= epsilon
     assert ZeroConcentrated(rho=rho * (1 + 1e-9)).guarantee(delta=delta).epsilon > epsilon
 

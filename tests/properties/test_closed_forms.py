@@ -38,7 +38,7 @@ SMALL: list[Any] = [
     *(SparseSets(k, n) for n in range(1, 6) for k in range(1, 5)),
     *(Conjunctions(n) for n in range(1, 6)),
     *(MonotoneDisjunctions(k, n) for n in range(1, 5) for k in range(1, n + 1)),
-    *(Stumps.over(Schema.from_mapping(DELAYS), depth=depth) for depth in (1, 2)),
+    *(Stumps(Schema.from_mapping(DELAYS), depth=depth) for depth in (1, 2)),
 ]
 PLAYED = [c for c in SMALL if c.domain.size <= 16]
 MANY = settings(max_examples=max(400, settings().max_examples))
@@ -48,7 +48,7 @@ SMALLEST_FIRST = (Thresholds, Intervals, Conjunctions, Stumps)  # hardest mistak
 
 @cache
 def as_table(concepts: Any) -> FiniteClass:
-    return FiniteClass.of(concepts)
+    return FiniteClass.from_class(concepts)
 
 
 @cache

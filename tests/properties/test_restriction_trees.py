@@ -145,13 +145,13 @@ def test_a_long_reach_cuts_down_to_single_concepts(matrix: list[list[int]], reac
 
 
 def test_points_are_irreducible_for_as_long_as_points_are_left() -> None:
-    concepts = FiniteClass.of(Points(9))
+    concepts = FiniteClass.from_class(Points(9))
     everything = concepts.version_space().members & ~1  # without "0 everywhere"
     assert shrinking_points(concepts, everything, 6) is None
     assert shrinking_points(concepts, everything, 8) is not None
 
 
 def test_thresholds_are_cut_where_the_dimension_falls() -> None:
-    concepts = FiniteClass.of(Thresholds(7))
+    concepts = FiniteClass.from_class(Thresholds(7))
     assert shrinking_points(concepts, 0b11111111, 1) == [0]  # less than eight have dimension 2
     assert shrinking_points(concepts, 0b01111111, 1) is None  # four of seven are left at least

@@ -169,7 +169,7 @@ def test_only_a_mistake_changes_the_state(matrix: list[list[int]], data: st.Data
 
 @pytest.mark.parametrize("concepts", [Thresholds(9), Points(6), SparseSets(2, 5)], ids=repr)
 def test_the_closed_forms_err_at_most_the_dimension(concepts: ConceptClass) -> None:
-    table = FiniteClass.of(concepts)
+    table = FiniteClass.from_class(concepts)
     learner = SparseMajority(concepts)
     assert learner.mistake_bound == concepts.littlestone_dimension
     assert learner.votes == 1

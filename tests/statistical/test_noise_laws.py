@@ -15,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from littlestone.mechanisms.noise.bernoulli import BernoulliExp
+from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian
 from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
@@ -42,6 +43,12 @@ def geometric_law(rate: float, size: int | None = None) -> Law:
 def laplace_law(rate: float, bound: int | None = None) -> Law:
     end = int(60 / rate) + 2 if bound is None else bound
     weights = {k: math.exp(-rate * abs(k)) for k in range(-end, end + 1)}
+    return {k: weight / sum(weights.values()) for k, weight in weights.items()}
+
+
+def gaussian_law(variance: float) -> Law:
+    end = int(10 * math.sqrt(variance)) + 2
+    weights = {k: math.exp(-k * k / (2 * variance)) for k in range(-end, end + 1)}
     return {k: weight / sum(weights.values()) for k, weight in weights.items()}
 
 
@@ -105,6 +112,20 @@ def test_waiting_time_has_its_law(rate: float, gap: int, rng: Randomness, fit: F
     sampler = WaitingTime(rate=rate)
     waits = (sampler.draw(gap, rng) for _ in range(50_000))
     assert fit(waits, waiting_law(rate, gap)) > LOWEST_P_VALUE
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 3), 5, 700, 2.0**23])
+def test_discrete_gaussian_has_its_law(
+    variance: Fraction | float, rng: Randomness, fit: Fit
+) -> None:
+    sampler, law = DiscreteGaussian(variance=variance), gaussian_law(float(variance))
+    values = sampler.draw_many(BLOCK, rng)
+    assert fit(values, law) > LOWEST_P_VALUE
+    # One step off, and a variance that is a tenth too small.
+    if variance < 1000:
+        assert fit(values + 1, law) < LOWEST_P_VALUE
+        assert fit((sampler.draw(rng) for _ in range(SCALARS)), law) > LOWEST_P_VALUE
+    assert fit(values, gaussian_law(0.9 * float(variance))) < LOWEST_P_VALUE
 
 
 def test_samplers_wrong_by_one_step_are_rejected(rng: Randomness, fit: Fit) -> None:

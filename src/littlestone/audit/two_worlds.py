@@ -52,7 +52,7 @@ class Subject:
     """A fresh run: what it releases before any input, and the conversation."""
 
     @classmethod
-    def one_shot(cls, recipe: _Recipe, release: Callable[..., Any]) -> "Subject":
+    def from_release(cls, recipe: _Recipe, release: Callable[..., Any]) -> "Subject":
         """A mechanism without a state: each input is released anew."""
 
         def start(rng: Randomness) -> tuple[None, Conversation]:
@@ -61,7 +61,7 @@ class Subject:
         return cls(name=repr(recipe), claimed=recipe.guarantee(), open=start)
 
     @classmethod
-    def learner(
+    def from_learner(
         cls, recipe: Any, *, name: str | None = None, claimed: PrivacyGuarantee | None = None
     ) -> "Subject":
         """A learner: takes labelled examples, answers with all that its run then shows."""

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from typing import Any, Final
 
 from littlestone import require
-from littlestone.privacy.zcdp import largest_zero_concentrated
+from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.theory import expert_bounds, private_halving, realizable_bounds
 from littlestone.theory.above_threshold_bounds import one_sided_early_upper_bound
 from littlestone.theory.concentration import coupon_cells_upper_bound
@@ -58,8 +58,8 @@ class Setting:
 
 CHOSEN: Final[Mapping[str, Callable[[Setting], Any]]] = {
     "half_epsilon": lambda s: s.epsilon / 2,
-    "zcdp": lambda s: s.of(largest_zero_concentrated, "epsilon", "delta").rho,
-    "half_zcdp": lambda s: s.of(largest_zero_concentrated, "delta", epsilon=s.epsilon / 2).rho,
+    "zcdp": lambda s: s.of(ZeroConcentrated.largest, "epsilon", "delta").rho,
+    "half_zcdp": lambda s: s.of(ZeroConcentrated.largest, "delta", epsilon=s.epsilon / 2).rho,
     # √T: rounds of a batch, or switches of a lazy algorithm.
     "root": lambda s: math.isqrt(s.rounds),
     "per_round": lambda s: s.failure_probability / s.rounds,

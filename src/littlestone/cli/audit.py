@@ -1,4 +1,4 @@
-"""``littlestone audit``."""
+"""The command ``littlestone audit`` plays audit games against a subject, or against controls."""
 
 from pathlib import Path
 from typing import Annotated

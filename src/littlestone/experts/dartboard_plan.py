@@ -49,11 +49,11 @@ class DartboardPlan:
         draws = self.cap * eta**2 / 2
         # A bit that is constant costs nothing, not even the rate.
         keep = eta if self.fake < 1 else Fraction(0)
-        together = ZeroConcentrated.rounded_up((keep + bit) ** 2 / 8 + draws)
+        together = ZeroConcentrated.rounded_up(rho=(keep + bit) ** 2 / 8 + draws)
         plain = max(keep, bit) + 2 * eta * self.cap
         if delta == 0:
             return PrivacyGuarantee.rounded_up(epsilon=plain)
-        apart = Fraction(ZeroConcentrated.rounded_up(draws).epsilon_upper_bound(delta))
+        apart = Fraction(ZeroConcentrated.rounded_up(rho=draws).epsilon_upper_bound(delta))
         approximate = min(Fraction(together.epsilon_upper_bound(delta)), max(keep, bit) + apart)
         if plain <= approximate:
             return PrivacyGuarantee.rounded_up(epsilon=plain)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.incremental_selection import IncrementalSelection
 from littlestone.privacy.rounding import float_at_least, float_at_most
-from littlestone.privacy.zcdp import largest_zero_concentrated
+from littlestone.privacy.zcdp import ZeroConcentrated
 
 _MOST_FLOOR_BITS = 64
 
@@ -14,7 +14,7 @@ _MOST_FLOOR_BITS = 64
 @lru_cache(maxsize=256)
 def zcdp_budget(epsilon: float, delta: float) -> float:
     """The largest rho within (epsilon, delta)."""
-    return largest_zero_concentrated(epsilon=epsilon, delta=delta).rho
+    return ZeroConcentrated.largest(epsilon=epsilon, delta=delta).rho
 
 
 def selection(*, rate: float, experts: int, rounds: int, loss_scale: int) -> IncrementalSelection:

@@ -129,8 +129,9 @@ class ShrinkingDartboard(DrawingRecipe):
         return upwards(min(freedman, azuma, self.rounds))
 
     def for_rounds(self, rounds: int) -> Self:
-        """Planned anew for another horizon."""
-        return replace(self, rounds=rounds, plan=None)
+        """For another horizon: planned anew, unless another plan than the best was given."""
+        planned = self.plan == self._best_plan()
+        return replace(self, rounds=rounds, plan=None if planned else self.plan)
 
     def strategy_of(
         self, drawing: IncrementalSelectionRun, rng: Randomness, /

@@ -1,4 +1,4 @@
-"""scikit-learn gets a private classifier with ``fit`` and ``partial_fit``, for pipelines too."""
+"""Scikit-learn gets a private classifier with ``fit`` and ``partial_fit``, for pipelines too."""
 
 from collections.abc import Sequence
 from typing import Any, Final, Self

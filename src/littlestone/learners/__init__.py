@@ -1,1 +1,1 @@
-"""Private online learners."""
+"""Private online learners live here, each as a recipe and an engine."""

@@ -15,7 +15,7 @@ from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.rounding import float_at_most
-from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
+from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
 
@@ -46,7 +46,7 @@ class NaiveRecomposition(Budgeted):
         require.fields_fit(self)
         self.check_promise()
         require_listable(self.concepts)
-        rho = largest_zero_concentrated(epsilon=self.epsilon, delta=self.delta).rho
+        rho = ZeroConcentrated.largest(epsilon=self.epsilon, delta=self.delta).rho
         width = math.sqrt(8 * rho / self.rounds) * (1 - 2.0**-40)
         # A replaced example moves each loss by -1, 0 or 1: a range of two.
         mechanism = ExponentialMechanism(epsilon=float_at_most(width), range_width=2)
@@ -56,7 +56,7 @@ class NaiveRecomposition(Budgeted):
     def per_example(self) -> PrivacyGuarantee:
         """The first example meets all draws after it: one for each round, the last one's too."""
         one = ZeroConcentrated.from_bounded_range(self._mechanism.epsilon)
-        all_draws = ZeroConcentrated.rounded_up(Fraction(one.rho) * self.rounds)
+        all_draws = ZeroConcentrated.rounded_up(rho=Fraction(one.rho) * self.rounds)
         return all_draws.guarantee(delta=self.delta)
 
     def mistake_bound(self, *, failure_probability: float) -> float:

@@ -73,7 +73,7 @@ class ExponentialMechanism:
 
     @classmethod
     @require.plain_arguments
-    def with_eta(
+    def from_eta(
         cls, eta: Fraction | float, *, range_width: int = 2, floor_bits: int = 64
     ) -> "ExponentialMechanism":
         """The mechanism whose rate is ``eta``, less at most what a float's last digit holds."""

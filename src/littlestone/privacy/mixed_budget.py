@@ -16,7 +16,6 @@ from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import (
     ZeroConcentrated,
     compose_zero_concentrated,
-    largest_zero_concentrated,
 )
 from littlestone.randomness import Randomness
 
@@ -47,7 +46,7 @@ class MixedBudget:
         require.open_probability(delta=delta, watching=watching)
         plain = float_at_most(Fraction(epsilon) * Fraction(watching))
         rest = float_at_most(Fraction(epsilon) - Fraction(plain))
-        rho = largest_zero_concentrated(epsilon=rest, delta=delta).rho
+        rho = ZeroConcentrated.largest(epsilon=rest, delta=delta).rho
         return cls(epsilon=plain, rho=rho, delta=delta)
 
     def divided(self, parts: int) -> "MixedBudget":

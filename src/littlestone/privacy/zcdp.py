@@ -33,7 +33,7 @@ class ZeroConcentrated:
         object.__setattr__(self, "rho", float_at_least(self.rho))
 
     @classmethod
-    def rounded_up(cls, rho: Fraction) -> "ZeroConcentrated":
+    def rounded_up(cls, *, rho: Fraction) -> "ZeroConcentrated":
         """The smallest cost in floats that is not below the exact number."""
         return cls(rho=float_at_least(rho))
 
@@ -41,18 +41,29 @@ class ZeroConcentrated:
     def from_pure(cls, epsilon: float) -> "ZeroConcentrated":
         """What (epsilon, 0)-differential privacy costs: epsilon**2 / 2."""
         require.non_negative(epsilon=epsilon)
-        return cls.rounded_up(Fraction(epsilon) ** 2 / 2)
+        return cls.rounded_up(rho=Fraction(epsilon) ** 2 / 2)
 
     @classmethod
     def from_bounded_range(cls, width: float) -> "ZeroConcentrated":
         """What a log-likelihood ratio confined to an interval of this width costs: width**2 / 8."""
         require.non_negative(width=width)
-        return cls.rounded_up(Fraction(width) ** 2 / 8)
+        return cls.rounded_up(rho=Fraction(width) ** 2 / 8)
+
+    @classmethod
+    def largest(cls, *, epsilon: float, delta: float) -> "ZeroConcentrated":
+        """The largest rho whose guarantee stays within (epsilon, delta), rounded down.
+
+        >>> round(ZeroConcentrated.largest(epsilon=1.0, delta=1e-6).rho, 5)
+        0.02436
+        """
+        require.positive(epsilon=epsilon)
+        require.open_probability(delta=delta)
+        return cls(rho=_largest_rho(epsilon, delta))
 
     def times(self, count: int) -> "ZeroConcentrated":
         """``count`` releases of this cost, however adaptively chosen."""
         require.integer(count=count, at_least=0)
-        return self if self.rho == math.inf else self.rounded_up(Fraction(self.rho) * count)
+        return self if self.rho == math.inf else self.rounded_up(rho=Fraction(self.rho) * count)
 
     def divided(self, parts: int) -> "ZeroConcentrated":
         """What each of ``parts`` releases may cost, rounded down."""
@@ -82,19 +93,11 @@ def compose_zero_concentrated(costs: Iterable[ZeroConcentrated]) -> ZeroConcentr
     rhos = [cost.rho for cost in costs]
     if math.inf in rhos:
         return ZeroConcentrated(rho=math.inf)
-    return ZeroConcentrated.rounded_up(sum(map(Fraction, rhos), Fraction(0)))
+    return ZeroConcentrated.rounded_up(rho=sum(map(Fraction, rhos), Fraction(0)))
 
 
 @lru_cache(maxsize=256, typed=True)  # plans ask for the same few budgets again and again
-def largest_zero_concentrated(*, epsilon: float, delta: float) -> ZeroConcentrated:
-    """The largest rho whose guarantee stays within (epsilon, delta), rounded down.
-
-    >>> round(largest_zero_concentrated(epsilon=1.0, delta=1e-6).rho, 5)
-    0.02436
-    """
-    require.positive(epsilon=epsilon)
-    require.open_probability(delta=delta)
-
+def _largest_rho(epsilon: float, delta: float) -> float:
     def fits(rho: float) -> bool:
         return ZeroConcentrated(rho=rho).epsilon_upper_bound(delta) <= epsilon
 
@@ -105,7 +108,7 @@ def largest_zero_concentrated(*, epsilon: float, delta: float) -> ZeroConcentrat
     while high - low > 1e-13 * high:
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    return ZeroConcentrated(rho=low)
+    return low
 
 
 def _epsilon_nearly(rho: float, delta: float, order: float) -> float:

@@ -82,7 +82,7 @@ class AgnosticEmpirical:
         mechanism has the budget ``share``, as in the paper.
         """
         require.open_probability(share=share)
-        inner = Subsampled.of(learner, draws=draws)
+        inner = Subsampled.planned(learner=learner, draws=draws)
         size = math.ceil(inner.size / share)
         return cls(learner=inner, size=size, sampled=inner.size, epsilon=share)
 

@@ -48,7 +48,7 @@ class IrreducibleLearner:
     >>> from littlestone.concepts.classes.points import Points
     >>> from littlestone.randomness import seeded
     >>> learner = IrreducibleLearner(
-    ...     concepts=FiniteClass.of(Points(4)), epsilon=4.0, delta=1e-3, error=0.5,
+    ...     concepts=FiniteClass.from_class(Points(4)), epsilon=4.0, delta=1e-3, error=0.5,
     ...     failure_probability=0.1, blocks=60, samples=600)
     >>> learner.guarantee()
     PrivacyGuarantee(epsilon=4.0, delta=0.001)

@@ -34,7 +34,8 @@ class Subsampled:
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> from littlestone.proper.proper_selection import ProperSelection
-    >>> learner = Subsampled.of(ProperSelection(concepts=Thresholds(7), epsilon=0.1), draws=4000)
+    >>> inner = ProperSelection(concepts=Thresholds(7), epsilon=0.1)
+    >>> learner = Subsampled.planned(learner=inner, draws=4000)
     >>> learner.size, round(learner.guarantee().epsilon, 3)
     (1001, 0.801)
     """
@@ -50,7 +51,7 @@ class Subsampled:
 
     @classmethod
     @require.plain_arguments
-    def of(cls, learner: ProperLearner, *, draws: int) -> "Subsampled":
+    def planned(cls, *, learner: ProperLearner, draws: int) -> "Subsampled":
         """With 2.5 * epsilon * draws examples: the guarantee is (1, 1.23 delta / epsilon)."""
         size = subsampled_samples_upper_bound(samples=draws, epsilon=learner.guarantee().epsilon)
         return cls(learner=learner, draws=draws, size=size)

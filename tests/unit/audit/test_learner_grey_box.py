@@ -155,7 +155,7 @@ def small_forest(kind: Callable[..., LazyForest] = LazyForest, **changes: Any) -
         "mistakes_per_slot": (4.0, 4.0),
         "margins": (1, 1, 1),
         "list_thresholds": (2, 2),
-        "budgets": ForestBudgets.from_listing(16.0, (cost, cost)),
+        "budgets": ForestBudgets.from_listing((cost, cost), epsilon=16.0),
         "early_release": False,
     }
     chosen = {**settings, **changes}
@@ -177,7 +177,7 @@ def points_forest(kind: Callable[..., LazyForest] = LazyForest) -> LazyForest:
         mistakes_per_slot=(1.0,),
         margins=(1, 1),
         list_thresholds=(2,),
-        budgets=ForestBudgets((0.0, 4.0), (cost,)),
+        budgets=ForestBudgets(switching=(0.0, 4.0), listing=(cost,)),
         early_release=True,
     )
 
@@ -316,7 +316,9 @@ def test_the_packed_forest_that_is_run_keeps_to_its_prices(
             mistakes_per_layer=(12, 2),
             margins=(1, 1),
             list_thresholds=(recipe.histogram(1).noise_bound + 1,),
-            budgets=ForestBudgets.from_listing(8.0, (PrivacyGuarantee(epsilon=6.0, delta=0.3),)),
+            budgets=ForestBudgets.from_listing(
+                (PrivacyGuarantee(epsilon=6.0, delta=0.3),), epsilon=8.0
+            ),
         )
         recipe = replace(recipe, plan=numbers)
     assert recipe.plan.packed
@@ -376,7 +378,7 @@ def check_fresh(recipe: PrivateMajority, found: list[Difference]) -> None:
 
 def check_sampled(recipe: PrivateMajority, found: list[Difference]) -> None:
     pure, draws = split(found)
-    rho = ZeroConcentrated.rounded_up(sum((w * w / 8 for w in draws), Fraction(0)))
+    rho = ZeroConcentrated.rounded_up(rho=sum((w * w / 8 for w in draws), Fraction(0)))
     spent = pure + Fraction(rho.epsilon_upper_bound(recipe.delta))
     assert spent <= Fraction(recipe.guarantee().epsilon)
 

@@ -22,7 +22,7 @@ from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.json_form import READERS, hypothesis_from_json
 from littlestone.concepts.schema import Schema
 
-STUMPS = Stumps.over(Schema.from_mapping({"delay": {"grid": [0, 15]}}), depth=2)
+STUMPS = Stumps(Schema.from_mapping({"delay": {"grid": [0, 15]}}), depth=2)
 HYPOTHESES: list[Any] = [
     *islice(Thresholds(2**40).concepts(), 2),
     *islice(Intervals(9).concepts(), 3),

@@ -134,3 +134,13 @@ def test_a_cap_that_is_too_small_shows_in_the_bound() -> None:
     assert bounds[0] - bounds[-1] > 0.99 * 900  # without any draw nothing is learned
     theory = dartboard_regret_upper_bound(experts=5, rounds=900, batch=3, rate=0.01)
     assert bounds[-1] == pytest.approx(theory, abs=0.01)
+
+
+def test_another_horizon_keeps_a_given_plan_and_plans_anew_without_one() -> None:
+    sizes = {"experts": 50, "rounds": 10**5, "epsilon": 1.0, "delta": 1e-6}
+    best = ShrinkingDartboard(**sizes)  # type: ignore[arg-type]
+    assert best.plan is not None
+    shorter = best.for_rounds(10**3)
+    assert shorter == replace(best, rounds=10**3, plan=None) and shorter.plan != best.plan
+    by_hand = replace(best, plan=replace(best.plan, cap=best.plan.cap - 1))
+    assert by_hand.for_rounds(10**3).plan == by_hand.plan

@@ -29,8 +29,10 @@ CLASSES: list[Any] = [
     SparseSets(3),
     SparseSets(2, 9),
     Conjunctions(3),
-    FiniteClass.of(Intervals(7)),
-    Stumps.over(Schema.from_mapping({"delay": {"grid": [0, 1, 2]}, "on": {"values": ["x", "y"]}})),
+    FiniteClass.from_class(Intervals(7)),
+    Stumps(
+        Schema.from_mapping({"delay": {"grid": [0, 1, 2]}, "on": {"values": ["x", "y"]}}), depth=1
+    ),
     MarginHalfspaces(2, 0.25),
 ]
 

@@ -260,7 +260,7 @@ def test_the_horizon_ends_learning_and_not_predicting() -> None:
 
 
 def test_a_deeper_pool_of_rules() -> None:
-    model = classifier(concepts=Stumps.over(SCHEMA, depth=2), seed=3, rounds=4000)
+    model = classifier(concepts=Stumps(SCHEMA, depth=2), seed=3, rounds=4000)
     for row, _ in late(4000):
         model.learn_one(row, row["delay"] >= 15 and row["carrier"] == "UA")
     assert model.hypothesis.describe() == "delay >= 15 and carrier == 'UA'"

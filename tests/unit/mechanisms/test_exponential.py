@@ -105,15 +105,15 @@ def test_extreme_scores_do_not_overflow(rng: Randomness) -> None:
 
 def test_a_rate_is_kept_to_the_last_digit_of_its_float_and_never_exceeded() -> None:
     for eta in (Fraction(1, 3), 0.05, Fraction(7, 10)):
-        mechanism = ExponentialMechanism.with_eta(eta, range_width=2)
+        mechanism = ExponentialMechanism.from_eta(eta, range_width=2)
         assert Fraction(eta) * (1 - Fraction(1, 2**52)) <= mechanism.eta <= Fraction(eta)
     assert ExponentialMechanism(epsilon=0.5, range_width=1).eta == Fraction(1, 2)
 
 
 def test_costs_for_losses_that_all_move_one_way_and_for_replaced_examples() -> None:
     eta = Fraction(1, 8)
-    one_way = ExponentialMechanism.with_eta(eta, range_width=1)
-    replaced = ExponentialMechanism.with_eta(eta, range_width=2)
+    one_way = ExponentialMechanism.from_eta(eta, range_width=1)
+    replaced = ExponentialMechanism.from_eta(eta, range_width=2)
     assert one_way.guarantee().epsilon == 0.125
     assert replaced.guarantee().epsilon == 0.25
     assert one_way.zero_concentrated() == ZeroConcentrated(rho=float(eta**2 / 8))

@@ -157,7 +157,7 @@ def test_every_point_has_at_most_one_label_that_keeps_the_dimension() -> None:
 
 
 def test_covers_cover_and_leaves_err_little() -> None:
-    points = FiniteClass.of(Points(12))
+    points = FiniteClass.from_class(Points(12))
     game = CriticalGame(points, 0.2)
     no_zero = points.version_space().members & ~1  # without "0 everywhere" the value is 1/|V|
     assert game.cover(no_zero) == ()

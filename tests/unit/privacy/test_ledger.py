@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from littlestone.errors import BudgetExceededError, SnapshotError
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
 from littlestone.privacy.ledger import SEEDED, Ledger
-from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
+from littlestone.privacy.zcdp import ZeroConcentrated
 
 ONE = PrivacyGuarantee(epsilon=1.0, delta=1e-6)
 HALF = PrivacyGuarantee(epsilon=0.5)
@@ -89,7 +89,7 @@ def test_a_delta_elsewhere_leaves_less_for_releases_that_everyone_pays() -> None
 def test_concentrated_costs_come_out_of_their_own_part() -> None:
     plain = PrivacyGuarantee(epsilon=0.25)
     rest = ONE.less(plain)
-    rho = largest_zero_concentrated(epsilon=rest.epsilon, delta=rest.delta)
+    rho = ZeroConcentrated.largest(epsilon=rest.epsilon, delta=rest.delta)
     book = Ledger(budget=ONE, private=True, concentrated=rho, concentrated_delta=1e-6)
     each = rho.divided(10)
     for phase in range(10):

@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import stats
 
-from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
+from littlestone.privacy.zcdp import ZeroConcentrated
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
 )
 def test_known_values_are_reproduced(epsilon: float, delta: float, rho: float) -> None:
     digits = len(f"{rho:g}".split(".")[-1]) if rho > 1e-3 else 5
-    assert round(largest_zero_concentrated(epsilon=epsilon, delta=delta).rho, digits) == rho
+    assert round(ZeroConcentrated.largest(epsilon=epsilon, delta=delta).rho, digits) == rho
 
 
 @pytest.mark.parametrize("rho", [1e-4, 0.01, 0.1, 1.0, 10.0])
@@ -100,7 +100,7 @@ def test_impossible_costs_are_refused(rho: float) -> None:
 )
 def test_impossible_budgets_are_refused(epsilon: float, delta: float) -> None:
     with pytest.raises(ValueError, match=r"epsilon|delta"):
-        largest_zero_concentrated(epsilon=epsilon, delta=delta)
+        ZeroConcentrated.largest(epsilon=epsilon, delta=delta)
 
 
 def gaussian_delta(rho: float, epsilon: float) -> float:

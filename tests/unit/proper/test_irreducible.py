@@ -30,7 +30,11 @@ def calibrated(concepts: FiniteClass, blocks: int = 50, samples: int = 500) -> I
 
 
 def test_it_finds_a_concept_that_fits(rng: Randomness) -> None:
-    for concepts in (FiniteClass.of(Points(5)), FiniteClass.of(Thresholds(5)), SCATTERED):
+    for concepts in (
+        FiniteClass.from_class(Points(5)),
+        FiniteClass.from_class(Thresholds(5)),
+        SCATTERED,
+    ):
         target = list(concepts.concepts())[2]
         points = len(concepts.sides)
         dataset = [(x % points, target(x % points)) for x in range(1000)]
@@ -99,7 +103,7 @@ def test_fewer_examples_than_planned_are_refused() -> None:
 
 
 def test_it_works_at_the_planned_size(rng: Randomness) -> None:
-    concepts = FiniteClass.of(Points(2))
+    concepts = FiniteClass.from_class(Points(2))
     learner = IrreducibleLearner.planned(
         concepts=concepts, epsilon=16.0, delta=0.01, error=0.9, failure_probability=0.3
     )

@@ -42,7 +42,7 @@ def test_no_two_neighbours_are_told_apart_better_than_promised(
 def test_two_and_a_half_epsilon_draws_cost_at_most_one() -> None:
     for epsilon in (0.01, 0.1, 1.0):
         inner = ProperSelection(concepts=COIN, epsilon=epsilon)
-        recipe = Subsampled.of(inner, draws=5000)
+        recipe = Subsampled.planned(learner=inner, draws=5000)
         assert recipe.size == pytest.approx(2.5 * epsilon * 5000, abs=2)
         assert recipe.guarantee().epsilon <= 1
         assert Subsampled(learner=inner, draws=5000, size=2 * recipe.size).guarantee().epsilon < (
@@ -52,7 +52,7 @@ def test_two_and_a_half_epsilon_draws_cost_at_most_one() -> None:
 
 def test_it_learns_from_the_data_and_refuses_too_few(rng: Randomness) -> None:
     inner = ProperSelection(concepts=COIN, epsilon=1.0)
-    recipe = Subsampled.of(inner, draws=400)
+    recipe = Subsampled.planned(learner=inner, draws=400)
     assert recipe.learn([(0, 1)] * recipe.size, rng=rng)(0) == 1  # errs with probability e^-200
     with pytest.raises(ValueError, match="at least"):
         recipe.learn([(0, 1)] * (recipe.size - 1), rng=rng)
@@ -62,4 +62,4 @@ def test_it_learns_from_the_data_and_refuses_too_few(rng: Randomness) -> None:
     with pytest.raises(ValueError, match="draws"):
         recipe.needed(error=1e-4, failure_probability=0.05)
     with pytest.raises(ValueError, match="epsilon must be at most 1"):
-        Subsampled.of(ProperSelection(concepts=COIN, epsilon=2.0), draws=100)
+        Subsampled.planned(learner=ProperSelection(concepts=COIN, epsilon=2.0), draws=100)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.privacy.zcdp import largest_zero_concentrated
+from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
 from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
@@ -16,7 +16,7 @@ LINE = Thresholds(1023)
 
 
 def test_examples_needed() -> None:
-    rho = largest_zero_concentrated(epsilon=1.0, delta=1e-6).rho
+    rho = ZeroConcentrated.largest(epsilon=1.0, delta=1e-6).rho
     needed = [
         sanitizer_samples_upper_bound(
             concepts=1024, points=1023, error=0.1, zcdp=rho, failure_probability=0.05

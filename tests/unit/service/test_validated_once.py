@@ -20,7 +20,7 @@ from littlestone.service.events import BadRow, Columns, read
 from littlestone.service.learning import Publisher, learn
 
 SCHEMA = Schema.from_mapping({"delay": {"grid": [0, 15, 30]}, "from": {"values": ["A", "B"]}})
-CONCEPTS = Stumps.over(SCHEMA)
+CONCEPTS = Stumps(SCHEMA, depth=1)
 EVENTS = 1000
 RECORDS = [
     {"delay": delay, "from": "AB"[delay % 2], "late": int(delay >= 15)}

@@ -76,7 +76,7 @@ def differing(one: Sequence[object], other: Sequence[object]) -> list[int]:
 
 def random_class(generator: np.random.Generator) -> FiniteClass:
     if generator.integers(2):
-        return FiniteClass.of(Thresholds(7))
+        return FiniteClass.from_class(Thresholds(7))
     return FiniteClass(generator.integers(2, size=(10, 5)))
 
 
@@ -176,7 +176,7 @@ def test_routing_by_the_example_is_noticed(rng: Randomness) -> None:
 def test_within_a_layer_both_siblings_may_differ() -> None:
     # ERRATA R6: the paper's "at most one sequence" is false. Thresholds on 7 points, dimension 3:
     # an even sibling that differs decides whether its odd sibling may take an example.
-    full = FiniteClass.of(Thresholds(7)).version_space()
+    full = FiniteClass.from_class(Thresholds(7)).version_space()
     here, there = (
         Forest([full, even], hands_up=False, layer=1, split=[False])
         for even in (full, full.restrict(3, 0))

@@ -39,7 +39,7 @@ class _Totals:
 
 @lru_cache
 def _mechanism(rate: float) -> ExponentialMechanism:
-    return ExponentialMechanism.with_eta(rate, floor_bits=40)
+    return ExponentialMechanism.from_eta(rate, floor_bits=40)
 
 
 def _weights_published(rng: Randomness) -> tuple[int, Conversation]:

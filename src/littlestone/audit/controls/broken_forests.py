@@ -46,7 +46,7 @@ def broken(
     claimed: PrivacyGuarantee | None = None,
 ) -> Control:
     """A learner that claims what its recipe says, unless told otherwise."""
-    subject = Subject.learner(recipe, name=name, claimed=claimed)
+    subject = Subject.from_learner(recipe, name=name, claimed=claimed)
     return Control(subject=subject, adversary=adversary, bug=bug)
 
 
@@ -193,7 +193,7 @@ def _edges_forest(kind: Callable[..., LazyForest] = LazyForest) -> LazyForest:
         PrivacyGuarantee(epsilon=0.252, delta=0.1),
         PrivacyGuarantee(epsilon=0.4715, delta=0.1),
     )
-    budgets = ForestBudgets.from_listing(2.0, listing)
+    budgets = ForestBudgets.from_listing(listing, epsilon=2.0)
     kinds: tuple[Neighbours, ...] = ("add-remove", "replace")
     noise = [
         PrivateHistogram(epsilon=cost.epsilon, delta=cost.delta, neighbours=kind).noise_bound

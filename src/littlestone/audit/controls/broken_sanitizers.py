@@ -38,7 +38,7 @@ def _anchor_from_the_data(dataset: Sequence[tuple[int, int]], rng: Randomness) -
 
 def _rounds_from_the_data(dataset: Sequence[int], rng: Randomness) -> int:
     # As many rounds as there are true objections left, each of them private by itself.
-    choose = ExponentialMechanism.with_eta(Fraction(1, 64))
+    choose = ExponentialMechanism.from_eta(Fraction(1, 64))
     guess, rounds = len(dataset) // 2, 0
     while abs(sum(dataset) - guess) > 2:
         choose.draw([guess - sum(dataset), sum(dataset) - guess], rng=rng)

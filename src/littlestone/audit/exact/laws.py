@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from littlestone.audit.exact.masses import ONE, Mass, exp_mass
+from littlestone.audit.exact.masses import BITS, ONE, Mass, exp_mass
 from littlestone.audit.exact.tape import Dart, Memoryless, Tape
 from littlestone.audit.substitution import replaced
 from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.mechanisms.noise.bernoulli import BernoulliExp
+from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian, _distribution_at
 from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from littlestone.mechanisms.noise.exact import fraction
 from littlestone.mechanisms.noise.geometric import Geometric
@@ -48,6 +49,15 @@ def _discrete_laplace(noise: DiscreteLaplace, rng: Tape) -> int:
     q = exp_mass(rate)
     centre = q.rest().over(ONE.plus(q))
     cases = (centre.times(exp_mass(rate * abs(_around_zero(n)))) for n in from_zero())
+    return _around_zero(rng.choose(cases))
+
+
+def _discrete_gaussian(noise: DiscreteGaussian, rng: Tape) -> int:
+    half = 1 / (2 * fraction(noise.variance))
+    # P(0) = 2 F(0) - 1, since the law is symmetric.
+    below, above = _distribution_at(fraction(noise.variance), 0, BITS)
+    centre = Mass(2 * below - (1 << BITS), 2 * above - (1 << BITS))
+    cases = (centre.times(exp_mass(half * _around_zero(n) ** 2)) for n in from_zero())
     return _around_zero(rng.choose(cases))
 
 
@@ -87,7 +97,7 @@ def _present_weights(run: IncrementalSelectionRun) -> int:
     each = [table.weights[table.level(score - least)] for score in scores.tolist()]
     whole = sum(each)
     assert isinstance(rng, Tape)
-    return rng.choose([Mass.of(weight, whole) for weight in each])
+    return rng.choose([Mass.from_ratio(weight, whole) for weight in each])
 
 
 @contextmanager
@@ -97,6 +107,7 @@ def enumerable() -> Iterator[None]:
         replaced(Geometric, draw=_geometric, draw_many=_one_by_one),
         replaced(BernoulliExp, draw_many=_coins),
         replaced(DiscreteLaplace, draw=_discrete_laplace, draw_many=_one_by_one),
+        replaced(DiscreteGaussian, draw=_discrete_gaussian, draw_many=_one_by_one),
         replaced(TruncatedLaplace, draw=_truncated_laplace, draw_many=_one_by_one),
         replaced(WaitingTime, draw=_waiting_time, first=_first),
         replaced(PermuteAndFlip, _flip=_flip),

@@ -17,10 +17,10 @@ class Mass(NamedTuple):
     high: int
 
     @classmethod
-    def of(cls, part: int, whole: int) -> "Mass":
+    def from_ratio(cls, part: int, whole: int) -> "Mass":
         """The rational number part / whole.
 
-        >>> Mass.of(1, 2).low == Mass.of(1, 2).high == UNIT // 2
+        >>> Mass.from_ratio(1, 2).low == Mass.from_ratio(1, 2).high == UNIT // 2
         True
         """
         scaled = part << BITS

@@ -92,7 +92,7 @@ class Tape(Randomness):
         if bound <= 0:
             raise ValueError(f"bound must be at least 1, got bound={bound!r}")
         return (
-            self.choose([Mass.of(1, bound)] * bound)
+            self.choose([Mass.from_ratio(1, bound)] * bound)
             if bound <= _FEW
             else Dart(Uniform(self, 0, bound))
         )
@@ -101,7 +101,7 @@ class Tape(Randomness):
         return self.below(1 << count)
 
     def coin(self) -> int:
-        return self.choose([Mass.of(1, 2)] * 2)
+        return self.choose([Mass.from_ratio(1, 2)] * 2)
 
     def word(self) -> Any:
         return Dart(Uniform(self, 0, 1 << 64))
@@ -260,18 +260,20 @@ class Uniform(Unknown):
     high: int
 
     def under(self, steps: int) -> Mass:
-        return Mass.of(steps, self.high - self.low)
+        return Mass.from_ratio(steps, self.high - self.low)
 
     def cases(self) -> list[Mass]:
         size = self.high - self.low
         if size > _MANY:
             raise LittlestoneError(f"a number with {size} possible values cannot be enumerated")
-        return [Mass.of(1, size)] * size
+        return [Mass.from_ratio(1, size)] * size
 
     def bit_count(self) -> int:
         width = self.high.bit_length() - 1
         assert (self.low, self.high) == (0, 1 << width)
-        return self.tape.choose([Mass.of(comb(width, k), self.high) for k in range(width + 1)])
+        return self.tape.choose(
+            [Mass.from_ratio(comb(width, k), self.high) for k in range(width + 1)]
+        )
 
 
 class Memoryless(Unknown):

@@ -94,7 +94,7 @@ AUDITS = (
     ),
     Audit(
         name="agnostic-finite",
-        subject=lambda epsilon, delta: Subject.learner(
+        subject=lambda epsilon, delta: Subject.from_learner(
             AgnosticFinite(
                 concepts=Points(OTHERS),
                 rounds=2,

@@ -25,7 +25,7 @@ def _audit(
 ) -> Audit:
     return Audit(
         name=name,
-        subject=lambda epsilon, delta: Subject.learner(recipe(epsilon, delta)),
+        subject=lambda epsilon, delta: Subject.from_learner(recipe(epsilon, delta)),
         adversary=adversary,
         summary=summary,
         goal=0.6,

@@ -45,7 +45,7 @@ def queries(recipe: AboveThreshold) -> Subject:
                 break
         return tuple(said)
 
-    return Subject.one_shot(recipe, ask)
+    return Subject.from_release(recipe, ask)
 
 
 def selection(recipe: ExponentialMechanism) -> Subject:
@@ -54,12 +54,12 @@ def selection(recipe: ExponentialMechanism) -> Subject:
     def draw(scores: Any, *, rng: Randomness) -> int:
         return recipe.draw(scores, rng=rng)[0]
 
-    return Subject.one_shot(recipe, draw)
+    return Subject.from_release(recipe, draw)
 
 
 def release(recipe: PrivateHistogram | LaplaceCount) -> Subject:
     """Takes keys or a count, answers with noisy counts or a noisy one."""
-    return Subject.one_shot(recipe, recipe.release)
+    return Subject.from_release(recipe, recipe.release)
 
 
 AUDITS = (

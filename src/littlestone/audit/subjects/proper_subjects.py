@@ -29,13 +29,13 @@ STEEP = 20.0
 
 def proper(recipe: ProperLearner) -> Subject:
     """Takes a labelled dataset, answers with a concept."""
-    return Subject.one_shot(recipe, recipe.learn)
+    return Subject.from_release(recipe, recipe.learn)
 
 
 def _sparse_sample(epsilon: float, delta: float) -> Subject:
     """Takes lists, answers with an element or None."""
     recipe = SparseSample(epsilon=epsilon, delta=delta, lists=LISTS, longest=1)
-    return Subject.one_shot(recipe, recipe.draw)
+    return Subject.from_release(recipe, recipe.draw)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ def _agnostic(epsilon: float, delta: float) -> Subject:
 
 def _batches(epsilon: float, delta: float) -> Subject:
     concepts = Thresholds(2)
-    return Subject.learner(
+    return Subject.from_learner(
         SanitizedBatches(
             concepts=concepts,
             rounds=4,

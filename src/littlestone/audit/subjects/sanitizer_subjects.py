@@ -33,7 +33,7 @@ ALTERNATIVE = FiniteClass([[0, 1]])
 
 def sanitizer(recipe: Sanitizer) -> Subject:
     """Takes a dataset, answers with the release."""
-    return Subject.one_shot(recipe, recipe.release)
+    return Subject.from_release(recipe, recipe.release)
 
 
 def stream(recipe: IntervalSanitizer) -> Subject:

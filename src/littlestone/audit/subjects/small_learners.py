@@ -24,7 +24,7 @@ from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
-from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
+from littlestone.privacy.zcdp import ZeroConcentrated
 
 Kind = Callable[..., LazyForest]
 """What makes a forest from its numbers: the recipe itself, or a broken variant of it."""
@@ -67,7 +67,7 @@ def early_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest) -> La
         mistakes_per_slot=(1.0,),
         margins=(1, 1),
         list_thresholds=(MANY_SLOTS,),
-        budgets=ForestBudgets((0.0, epsilon), listing),
+        budgets=ForestBudgets(switching=(0.0, epsilon), listing=listing),
         early_release=True,
     )
 
@@ -84,7 +84,7 @@ def one_concept_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest)
         mistakes_per_slot=(),
         margins=(1,),
         list_thresholds=(),
-        budgets=ForestBudgets((epsilon,), ()),
+        budgets=ForestBudgets(switching=(epsilon,), listing=()),
     )
 
 
@@ -97,7 +97,7 @@ def listing_forest(
     up to the list's threshold.
     """
     cost = PrivacyGuarantee(epsilon=float_at_most(share * Fraction(epsilon)), delta=delta)
-    budgets = ForestBudgets.from_listing(epsilon, (cost,))
+    budgets = ForestBudgets.from_listing((cost,), epsilon=epsilon)
     histogram = PrivateHistogram(epsilon=cost.epsilon, delta=cost.delta, neighbours="replace")
     threshold = histogram.noise_bound + 2
     return forest(
@@ -121,7 +121,7 @@ def deep_forest(
     first = PrivacyGuarantee(epsilon=float_at_most(share * Fraction(epsilon)), delta=half)
     rest = Fraction(epsilon) - Fraction(first.epsilon)
     second = PrivacyGuarantee(epsilon=float_at_most(rest / 2), delta=half)
-    budgets = ForestBudgets.from_listing(epsilon, (first, second))
+    budgets = ForestBudgets.from_listing((first, second), epsilon=epsilon)
     noise = PrivateHistogram(epsilon=first.epsilon, delta=half, neighbours="add-remove").noise_bound
     last = PrivateHistogram(epsilon=second.epsilon, delta=half, neighbours="replace").noise_bound
     return forest(
@@ -177,9 +177,9 @@ def fresh_majority(epsilon: float, *, keys: int = 8) -> PrivateMajority:
 
 def sampled_majority(epsilon: float, delta: float, *, keys: int = 8) -> PrivateMajority:
     """One vote, two phases; AboveThreshold gets what the draws leave of epsilon."""
-    rho = Fraction(largest_zero_concentrated(epsilon=epsilon, delta=delta).rho)
+    rho = Fraction(ZeroConcentrated.largest(epsilon=epsilon, delta=delta).rho)
     rate = float_at_most(Fraction(math.sqrt(2 * rho)) * Fraction(999, 1000))
-    draws = ZeroConcentrated.rounded_up(Fraction(rate) ** 2 / 8).epsilon_upper_bound(delta)
+    draws = ZeroConcentrated.rounded_up(rho=Fraction(rate) ** 2 / 8).epsilon_upper_bound(delta)
     plan = SampledPlan(
         threshold_epsilon=float_at_most(Fraction(epsilon) - Fraction(draws)),
         epochs=(EpochPlan(votes=1, rate=rate, weights=(1,), thresholds=(1, 1)),),

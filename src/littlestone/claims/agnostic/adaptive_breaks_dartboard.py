@@ -1,4 +1,4 @@
-"""[P, Theorem 1.2]: lazy experts are for oblivious adversaries; fresh draws stand adaptive ones."""
+"""Lazy experts are for oblivious adversaries; fresh draws stand adaptive ones [P, Theorem 1.2]."""
 
 from littlestone.claims.core import Finding, Picture, Progress, Series, Verdict, claimed
 from littlestone.claims.rows import Row, tabulate

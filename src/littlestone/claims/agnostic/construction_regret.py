@@ -1,4 +1,4 @@
-"""[P, Theorem agnostic2]: constructing the experts costs of order T^(1/3), beyond prediction."""
+"""Constructing the experts costs of order T^(1/3), beyond prediction [P, Theorem agnostic2]."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""[P, Theorem experts]: for every concept some constructed expert is close to it, noise and all."""
+"""Some constructed expert is close to each concept, noise and all [P, Theorem experts]."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""[AFKT23, AKLT24]: against oblivious adversaries privacy is free once there are many rounds."""
+"""Against oblivious adversaries privacy is free in the long run [AFKT23, AKLT24]."""
 
 from itertools import pairwise
 

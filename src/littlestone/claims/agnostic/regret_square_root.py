@@ -1,4 +1,4 @@
-"""[P, Theorem 1.2]: private prediction from experts has regret of order √T."""
+"""Private prediction from experts has regret of order √T [P, Theorem 1.2]."""
 
 import math
 

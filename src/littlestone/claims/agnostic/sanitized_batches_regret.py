@@ -1,4 +1,4 @@
-"""[P, Corollary proper]: the regret of Algorithm 3 grows like T^(3/4)."""
+"""The regret of Algorithm 3 grows like T^(3/4) [P, Corollary proper]."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""[P, Lemma online_majority]: majorities of few concepts predict with O(d) mistakes."""
+"""Majorities of few concepts predict with O(d) mistakes [P, Lemma online_majority]."""
 
 import numpy as np
 

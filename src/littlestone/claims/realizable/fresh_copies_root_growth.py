@@ -1,4 +1,4 @@
-"""[GL21, Theorem 4.2] (shape in T): fresh copies pay about the root of T."""
+"""The mistakes of fresh copies grow about like the root of T [GL21, Theorem 4.2]."""
 
 from littlestone.claims.core import Finding, Picture, Progress, Series, Verdict, claimed
 from littlestone.claims.measuring import forced_mistakes, power

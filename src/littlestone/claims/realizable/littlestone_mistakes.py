@@ -1,4 +1,4 @@
-"""[L88]: the optimal mistake bound of a class is its Littlestone dimension."""
+"""The optimal mistake bound of a class is its Littlestone dimension [L88]."""
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.shattered_tree import ShatteredTree

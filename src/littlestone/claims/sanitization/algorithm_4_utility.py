@@ -1,4 +1,4 @@
-"""[P, Claim empirical_utility]: Algorithm 4's error exceeds the best concept's by at most 5α."""
+"""Algorithm 4's error exceeds the best concept's by at most 5α [P, Claim empirical_utility]."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""[P, Lemma gen], finite domain: the generator is objected to at most ln|X|/(2g²) times."""
+"""On a finite domain the generator is objected to at most ln|X|/(2g²) times [P, Lemma gen]."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""[P, Theorem realizable_sanitizer]: the examples needed for error α grow like 1/α^1.5."""
+"""Error α needs of order 1/α^1.5 realizable examples [P, Theorem realizable_sanitizer]."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""[P, Theorem sanitizer]: the examples needed for error α grow like 1/α²."""
+"""The examples needed for error α grow like 1/α² [P, Theorem sanitizer]."""
 
 import numpy as np
 

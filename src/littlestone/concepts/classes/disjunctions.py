@@ -102,7 +102,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
                 f"littlestone_dimension_upper_bound = {self.littlestone_dimension_upper_bound}, "
                 f"and Winnow has a mistake_bound"
             )
-        return FiniteClass.of(self)
+        return FiniteClass.from_class(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class DisjunctionVersionSpace(Remaining):
     def standard_optimal(self) -> Hypothesis:
         raise ValueError(
             "the standard optimal prediction has no closed form for monotone disjunctions; learn "
-            "with Winnow, or use FiniteClass.of(concepts) when there are few features"
+            "with Winnow, or use FiniteClass.from_class(concepts) when there are few features"
         )
 
     def consistent(self) -> WeightedFeatures:

@@ -49,7 +49,7 @@ class FiniteClass:
         self._hash = hash((self.matrix.shape, self.matrix.tobytes()))
 
     @classmethod
-    def of(cls, concepts: ConceptClass, points: Iterable[Point] | None = None) -> Self:
+    def from_class(cls, concepts: ConceptClass, points: Iterable[Point] | None = None) -> Self:
         """A class with finitely many concepts, on the given points (all of them by default).
 
         Point number i of the result is the i-th of ``points``. A finite class is itself.
@@ -174,7 +174,7 @@ class FiniteVersionSpace(BitSetSpace):
 
 def tabulated(concepts: ConceptClass) -> tuple[FiniteClass, list[Hypothesis], dict[Any, int]]:
     """The class as a table, its concepts in the order of the rows, the column of each point."""
-    table, points = FiniteClass.of(concepts), list(concepts.domain)
+    table, points = FiniteClass.from_class(concepts), list(concepts.domain)
     block = concepts.domain.check_many(points)
     rows = {concept.many(block).tobytes(): concept for concept in concepts.concepts()}
     columns = {x: column for column, x in enumerate(points)}

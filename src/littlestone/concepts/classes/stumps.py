@@ -33,9 +33,10 @@ class Stumps:
     A condition is ``field >= value`` or ``field < value`` for a value of the field's grid, or
     ``field == value`` for a category. Rules that are the same function are one rule.
 
-    >>> pool = Stumps.over(
-    ...     Schema.from_mapping({"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA"]}})
+    >>> schema = Schema.from_mapping(
+    ...     {"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA"]}}
     ... )
+    >>> pool = Stumps(schema, depth=1)
     >>> pool.size, pool.littlestone_dimension
     (8, 3)
     >>> [rule.describe() for rule in pool.rules[:4]]
@@ -53,11 +54,6 @@ class Stumps:
         self._sides = _sides(self.rules)
         self._ones = tuple(tuple(bit_set(side) for side in sides) for sides in self._sides)
         self._everything = (1 << self.size) - 1
-
-    @classmethod
-    def over(cls, schema: Schema, depth: int = 1) -> Self:
-        """The pool of all rules of this depth over a declared schema."""
-        return cls(schema, depth)
 
     @property
     def spec(self) -> str:
@@ -189,7 +185,7 @@ class Stumps:
                 f"the dual dimensions of {self!r} are too hard to compute with {self.schema.size} "
                 f"cells; both are at most {self.schema.size.bit_length() - 1}"
             )
-        return FiniteClass.of(self)
+        return FiniteClass.from_class(self)
 
     @cached_property
     def _dimensions(self) -> BitSetDimension:

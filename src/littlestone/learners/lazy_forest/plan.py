@@ -30,7 +30,7 @@ _COVERED: Final = 0.3
 _NEVER: Final = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ForestBudgets:
     """How epsilon and delta are shared out.
 
@@ -48,13 +48,15 @@ class ForestBudgets:
 
     @classmethod
     @require.plain_arguments
-    def from_listing(cls, epsilon: float, listing: Sequence[PrivacyGuarantee]) -> "ForestBudgets":
+    def from_listing(
+        cls, listing: Sequence[PrivacyGuarantee], *, epsilon: float
+    ) -> "ForestBudgets":
         """The largest switching budgets that ``listing`` leaves of ``epsilon``."""
         left = [
             Fraction(epsilon) - sum(Fraction(later.epsilon) for later in listing[layer:])
             for layer in range(len(listing) + 1)
         ]
-        return cls(tuple(map(float_at_most, left)), tuple(listing))
+        return cls(switching=tuple(map(float_at_most, left)), listing=tuple(listing))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +118,7 @@ def paper_plan(
         mistakes_per_slot=(2.0,) * depth,
         margins=(math.ceil(margin),) * (depth + 1),
         list_thresholds=(*thresholds, math.ceil(frequent[-1] * 3 / 2)) if depth else (),
-        budgets=ForestBudgets((float_at_most(half),) * (depth + 1), listing),
+        budgets=ForestBudgets(switching=(float_at_most(half),) * (depth + 1), listing=listing),
     ).signed("paper")
 
 
@@ -133,7 +135,7 @@ def calibrated_plan(
         PrivacyGuarantee(epsilon=float_at_most(share), delta=float_at_most(Fraction(delta) / depth))
         for share in draft.listing
     )
-    budgets = ForestBudgets.from_listing(epsilon, listing)
+    budgets = ForestBudgets.from_listing(listing, epsilon=epsilon)
     return ForestPlan(
         slots=MANY_SLOTS,
         packed=True,
@@ -160,7 +162,7 @@ def _shallow_plan(
         mistakes_per_slot=(2.0,) * depth,
         margins=margins * (depth + 1),
         list_thresholds=_smallest_thresholds(listing),
-        budgets=ForestBudgets(switching, listing),
+        budgets=ForestBudgets(switching=switching, listing=listing),
         early_release=depth == 1,
     )
 

@@ -43,7 +43,7 @@ class FreshPlan:
 
     def selection(self) -> ExponentialMechanism:
         # Scores are counts; a replaced example moves two of them, in opposite directions.
-        return ExponentialMechanism.with_eta(self.selection_rate, range_width=2)
+        return ExponentialMechanism.from_eta(self.selection_rate, range_width=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class EpochPlan:
 
     def draw(self) -> ExponentialMechanism:
         """What draws the votes; its cost is ``concentrated``, whatever it says itself."""
-        return ExponentialMechanism.with_eta(self.rate, range_width=2)
+        return ExponentialMechanism.from_eta(self.rate, range_width=2)
 
     def concentrated(self, *, mistakes_moved: int) -> ZeroConcentrated:
         """What all draws of an epoch cost the example that they cost most.
@@ -96,7 +96,7 @@ class EpochPlan:
             * (mistakes_moved * weight * Fraction(self.rate)) ** 2
             for phase, weight in enumerate(self.weights, start=1)
         )
-        return ZeroConcentrated.rounded_up(max(costs, default=Fraction(0)) / 8)
+        return ZeroConcentrated.rounded_up(rho=max(costs, default=Fraction(0)) / 8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from littlestone.concepts.capabilities import Witnesses
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.privacy.rounding import float_at_most
-from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
+from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.theory.private_halving import potential_drop_lower_bound
 
 _SELECTION_SHARES: Final = tuple(share / 40 for share in range(12, 21))
@@ -134,7 +134,7 @@ def split_budget(*, epsilon: float, delta: float) -> tuple[float, float]:
 
     If only one moves, the draws cost a quarter of it (recipe.md, step 2).
     """
-    rho = largest_zero_concentrated(epsilon=epsilon, delta=delta).rho
+    rho = ZeroConcentrated.largest(epsilon=epsilon, delta=delta).rho
     alone = ZeroConcentrated(rho=rho / 4).epsilon_upper_bound(delta)
     return rho, float_at_most(Fraction(epsilon) - Fraction(alone))
 

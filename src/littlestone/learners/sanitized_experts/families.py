@@ -184,7 +184,7 @@ def _listed_errors(base: Any, points: int) -> FiniteClass:
     """Every predictor that ``base`` can come to, against every concept."""
     block = np.arange(points)
     predictors = np.unique([s.hypothesis.many(block) for s in reachable(base, points)], axis=0)
-    concepts = FiniteClass.of(base.concepts).matrix
+    concepts = FiniteClass.from_class(base.concepts).matrix
     if predictors.shape[0] * concepts.shape[0] * points > _LARGEST_MATRIX:
         raise ValueError(
             f"sanitizer must be given: {predictors.shape[0]} predictors and {concepts.shape[0]} "

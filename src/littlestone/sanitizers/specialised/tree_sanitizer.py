@@ -19,7 +19,7 @@ from littlestone.privacy.charge import Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.mixed_budget import Receipt
 from littlestone.privacy.rounding import float_at_most
-from littlestone.privacy.zcdp import ZeroConcentrated, largest_zero_concentrated
+from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.protocols import Examples, Progress
 from littlestone.sanitizers.queries import Floats
@@ -163,7 +163,7 @@ def _node_epsilon(levels: int, epsilon: float, delta: float) -> tuple[float, boo
     plain = float_at_most(Fraction(epsilon) / (2 * levels))
     if delta == 0:
         return plain, True
-    rho = Fraction(largest_zero_concentrated(epsilon=epsilon, delta=delta).rho)
+    rho = Fraction(ZeroConcentrated.largest(epsilon=epsilon, delta=delta).rho)
     width = math.sqrt(rho / levels)
     # Each of 2 * levels nodes costs width**2 / 2.
     while ZeroConcentrated.from_pure(width).times(2 * levels).rho > rho:

@@ -84,7 +84,7 @@ def started(recipe: Any, ask: Callable[[Any, Any], Any]) -> Subject:
 def test_a_laplace_count() -> None:
     recipe = LaplaceCount(epsilon=EPSILON)
     curve = privacy_curve(
-        Subject.one_shot(recipe, recipe.release), OneQuestion(zero=0, one=1), rounds=1
+        Subject.from_release(recipe, recipe.release), OneQuestion(zero=0, one=1), rounds=1
     )
     for epsilon in (0.0, 0.25, 0.5, 0.9):
         assert near(curve, epsilon, (1 - math.exp(epsilon - EPSILON)) / (1 + Q))
@@ -176,7 +176,7 @@ def test_a_histogram_spends_its_delta_at_the_edges_of_the_noise() -> None:
     recipe = PrivateHistogram(epsilon=EPSILON, delta=0.01, neighbours="add-remove")
     n, bound = 60, recipe.noise_bound
     curve = privacy_curve(
-        Subject.one_shot(recipe, recipe.release),
+        Subject.from_release(recipe, recipe.release),
         OneQuestion(zero=["key"] * n, one=["key"] * (n + 1)),
         rounds=1,
     )
@@ -236,7 +236,7 @@ def test_a_private_majority_with_fresh_evidence_costs_both_of_its_parts() -> Non
     """The yes shows all of the watch; the witness after it nearly all of the draw."""
     recipe = fresh_majority(watch=0.8, draw=0.2)
     curve = privacy_curve(
-        Subject.learner(recipe), Stream((), (0, 1), (0, 0)), rounds=1, negligible=LIGHT
+        Subject.from_learner(recipe), Stream((), (0, 1), (0, 0)), rounds=1, negligible=LIGHT
     )
     assert curve.delta_bounds(1.0)[1] < 1e-3
     assert curve.epsilon_lower_bound(0.0) > 0.85
@@ -244,7 +244,7 @@ def test_a_private_majority_with_fresh_evidence_costs_both_of_its_parts() -> Non
 
 def test_a_draw_priced_for_one_witness_exceeds_its_claim() -> None:
     """A mistake that names another witness moves two counts: it costs 2 · 0.8, not 0.2 + 0.8."""
-    subject = Subject.learner(fresh_majority(watch=0.2, draw=0.8))
+    subject = Subject.from_learner(fresh_majority(watch=0.2, draw=0.8))
     curve = privacy_curve(
         subject, Stream(((1, 1), (1, 1)), (0, 1), (1, 1)), rounds=3, negligible=LIGHT
     )
@@ -259,7 +259,7 @@ def test_a_private_majority_with_sampled_votes() -> None:
         concepts=Points(2), rounds=100, epsilon=cost.epsilon, delta=1e-3, plan=plan
     )
     curve = privacy_curve(
-        Subject.learner(recipe), Stream((), (0, 1), (0, 0)), rounds=1, negligible=COARSE
+        Subject.from_learner(recipe), Stream((), (0, 1), (0, 0)), rounds=1, negligible=COARSE
     )
     assert curve.delta_bounds(cost.epsilon)[1] <= 1e-3
     assert curve.epsilon_lower_bound(1e-3) > 0.3
@@ -276,7 +276,7 @@ def tiny_forest() -> LazyForest:
         mistakes_per_slot=(1.0,),
         margins=(1, 1),
         list_thresholds=(histogram.noise_bound + 1,),
-        budgets=ForestBudgets.from_listing(2.0, (cost,)),
+        budgets=ForestBudgets.from_listing((cost,), epsilon=2.0),
     )
     concepts = Points(2)
     return LazyForest(
@@ -303,24 +303,26 @@ def test_a_tiny_forest_keeps_its_promise_and_one_without_noise_does_not() -> Non
     broken = ForestWith(**recipe, changed=_Noiseless)
     moved, gone = Stream(((0, 1),), (0, 1), (1, 1)), Stream(((0, 1),), (0, 1), (0, 0))
     for stream in (moved, gone):
-        curve = privacy_curve(Subject.learner(forest), stream, rounds=2, negligible=LIGHT)
+        curve = privacy_curve(Subject.from_learner(forest), stream, rounds=2, negligible=LIGHT)
         assert curve.delta_bounds(2.0)[1] <= DELTA
     # Of 2, the layer that pays all of it: its switch, and the list that follows.
     assert curve.epsilon_lower_bound(0.0) > 1.6
-    curve = privacy_curve(Subject.learner(broken), moved, rounds=2, negligible=LIGHT)
+    curve = privacy_curve(Subject.from_learner(broken), moved, rounds=2, negligible=LIGHT)
     assert curve.delta_bounds(2.0)[0] > DELTA
 
 
 def test_a_game_that_is_longer_than_said_is_refused() -> None:
     recipe = LaplaceCount(epsilon=1.0)
     with pytest.raises(LittlestoneError, match="longer"):
-        privacy_curve(Subject.one_shot(recipe, recipe.release), Stream((), 0, 1, (0,)), rounds=1)
+        privacy_curve(
+            Subject.from_release(recipe, recipe.release), Stream((), 0, 1, (0,)), rounds=1
+        )
 
 
 def test_a_curve_between_bounds_that_round_outwards() -> None:
     recipe = LaplaceCount(epsilon=1.0)
     curve = privacy_curve(
-        Subject.one_shot(recipe, recipe.release), OneQuestion(zero=0, one=1), rounds=1,
+        Subject.from_release(recipe, recipe.release), OneQuestion(zero=0, one=1), rounds=1,
         negligible=Fraction(1, 100),
     )  # fmt: skip
     assert curve.missing > 0.001

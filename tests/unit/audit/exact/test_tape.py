@@ -11,6 +11,7 @@ from littlestone.audit.exact.laws import enumerable
 from littlestone.audit.exact.masses import UNIT
 from littlestone.audit.exact.tape import Law, Tape, law_of
 from littlestone.errors import LittlestoneError
+from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian
 from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from littlestone.mechanisms.noise.exact import exp_bounds
 from littlestone.mechanisms.noise.geometric import Geometric
@@ -114,10 +115,13 @@ def test_two_sided_noise_has_its_law() -> None:
     with enumerable():
         plain = law(DiscreteLaplace(rate=1).draw)
         cut = law(TruncatedLaplace(rate=1, bound=3).draw)
+        normal = law(DiscreteGaussian(variance=Fraction(1, 2)).draw)
     whole = 1 + 2 * (q + q**2 + q**3)
     assert all(close(plain, k, (1 - q) / (1 + q) * q ** abs(k)) for k in range(-9, 10))
     assert all(close(cut, k, q ** abs(k) / whole) for k in range(-3, 4))
     assert len(cut.views) == 7
+    whole = sum((q ** (k * k) for k in range(-14, 15)), Fraction(0))
+    assert all(close(normal, k, q ** (k * k) / whole) for k in range(-5, 6))
 
 
 def test_what_is_left_out_is_missing() -> None:

@@ -112,9 +112,9 @@ def test_intervals_and_conjunctions_of_the_benchmark_are_exact() -> None:
 
 
 def test_a_class_on_chosen_points_of_another() -> None:
-    chosen = FiniteClass.of(THRESHOLDS, points=[5, 1])
+    chosen = FiniteClass.from_class(THRESHOLDS, points=[5, 1])
     assert chosen == FiniteClass([[1, 1], [1, 0], [0, 0]])
-    assert FiniteClass.of(THRESHOLDS) == THRESHOLDS
+    assert FiniteClass.from_class(THRESHOLDS) == THRESHOLDS
 
 
 @pytest.mark.parametrize("x", [-1, 7, 1.5, float("nan"), "a", None])

@@ -22,7 +22,7 @@ DECLARED: dict[str, dict[str, Any]] = {
 }
 SCHEMA = Schema.from_mapping(DECLARED)
 RECORD = {"dep_delay": 20, "hour": 8, "carrier": "AA", "tail": "not declared"}
-POOL = Stumps.over(SCHEMA, depth=2)
+POOL = Stumps(SCHEMA, depth=2)
 
 
 def by_name(name: str, pool: Stumps = POOL) -> Rule:
@@ -131,7 +131,7 @@ def test_a_schema_is_read_from_toml_and_json(tmp_path: Path) -> None:
 
 
 def test_the_pool_holds_each_rule_once() -> None:
-    shallow = Stumps.over(SCHEMA)
+    shallow = Stumps(SCHEMA, depth=1)
     assert [rule.describe() for rule in shallow.rules] == [
         "never",
         "always",
@@ -151,7 +151,7 @@ def test_the_pool_holds_each_rule_once() -> None:
     assert {"dep_delay >= 15 and carrier == 'UA'", "dep_delay >= 0 and dep_delay < 15"} <= names
     tables = {tuple(rule.many(np.array(list(SCHEMA))).tolist()) for rule in POOL.rules}
     assert len(tables) == len(names) == POOL.size
-    single = Stumps.over(Schema.from_mapping({"only": {"values": ["x"]}}), depth=2)
+    single = Stumps(Schema.from_mapping({"only": {"values": ["x"]}}), depth=2)
     assert [rule.describe() for rule in single.rules] == ["never", "always"]
 
 
@@ -183,7 +183,7 @@ def test_rules_disagree_where_they_say() -> None:
 
 def test_a_pool_with_too_many_cells_names_the_way_out() -> None:
     fields = {f"field{i}": {"grid": list(range(10))} for i in range(8)}
-    pool = Stumps.over(Schema.from_mapping(fields))
+    pool = Stumps(Schema.from_mapping(fields), depth=1)
     with pytest.raises(ValueError, match="littlestone_dimension_upper_bound = 7"):
         _ = pool.littlestone_dimension
     with pytest.raises(ValueError, match="coarser schema"):
@@ -195,7 +195,7 @@ def test_a_pool_with_too_many_cells_names_the_way_out() -> None:
     assert hardest is not None
     x, y = hardest
     assert hypothesis(x) != y and not space.restrict(x, y).is_empty
-    deep = Stumps.over(Schema.from_mapping(fields), depth=2)
+    deep = Stumps(Schema.from_mapping(fields), depth=2)
     with pytest.raises(ValueError, match=r"VC dimension .* at least"):
         _ = deep.vc_dimension
     with pytest.raises(ValueError, match="dual dimensions"):
@@ -217,7 +217,7 @@ def test_a_thousand_rules_have_an_exact_dimension() -> None:
         f"field{i}": {"grid": list(range(8))} for i in range(3)
     }
     fields["carrier"] = {"values": list("ABCDE")}
-    pool = Stumps.over(Schema.from_mapping(fields), depth=2)
+    pool = Stumps(Schema.from_mapping(fields), depth=2)
     assert pool.size > 1000
     assert pool.littlestone_dimension == 9
 
@@ -225,7 +225,7 @@ def test_a_thousand_rules_have_an_exact_dimension() -> None:
 @pytest.mark.parametrize("depth", [0, 3, "1", None])
 def test_bad_depths_are_refused(depth: Any) -> None:
     with pytest.raises(ValueError, match="depth must be 1 or 2"):
-        Stumps.over(SCHEMA, depth=depth)
+        Stumps(SCHEMA, depth=depth)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ CLASSES: list[Any] = [
     SparseSets(2, 4),
     Conjunctions(2),
     MonotoneDisjunctions(2, 3),
-    Stumps.over(SCHEMA, depth=2),
+    Stumps(SCHEMA, depth=2),
 ]
 
 

@@ -33,7 +33,7 @@ CLASSES = [
     FiniteClass([[0, 0, 1, 1], [0, 1, 0, 1], [1, 0, 0, 1]]),
     Intervals(6),
     Conjunctions(3),
-    Stumps.over(RECORDS, depth=2),
+    Stumps(RECORDS, depth=2),
 ]
 
 
@@ -126,7 +126,7 @@ def test_points_are_forgotten_once_they_are_counted() -> None:
 
 
 def test_few_rows_and_many_are_added_up_alike() -> None:
-    boxes = Stumps.over(RECORDS, depth=2).answers()
+    boxes = Stumps(RECORDS, depth=2).answers()
     assert boxes is not None
     generator = np.random.default_rng(8)
     rows = np.column_stack([generator.integers(width, size=99) for width in boxes.widths])

@@ -38,7 +38,7 @@ CLASSES: dict[str, ConceptClass] = {
     "points": Points(7),
     "intervals": Intervals(6),
     "table": FiniteClass(np.random.default_rng(3).integers(2, size=(12, 6))),
-    "stumps": Stumps.over(SCHEMA, depth=2),
+    "stumps": Stumps(SCHEMA, depth=2),
     "sparse-sets": SparseSets(2, 5),
     "conjunctions": Conjunctions(3),
 }

@@ -53,7 +53,7 @@ def test_each_example_is_read_by_one_draw_and_pays_epsilon(
     # Rounds 1 and 2 fill a batch, 4 and 8 one each; 3 and 5, 6 and 7 are windows.
     stream = ((0, 1), (0, 0), (0, 1), (0, 0), (0, 1), (0, 1), (0, 0), (0, 1))
     adversary = Replace(place, (0, 1), (0, 0), stream)
-    curve = privacy_curve(Subject.learner(TINY), adversary, rounds=8)
+    curve = privacy_curve(Subject.from_learner(TINY), adversary, rounds=8)
     assert 0.49 < curve.epsilon_lower_bound(0.0) <= 1.0 + 1e-9
 
 
@@ -76,7 +76,7 @@ def test_reading_a_batch_twice_is_noticed() -> None:
     broken = Rereading(concepts=Thresholds(1), epsilon=1.0, first=2, growth=1.0, window=0)
     stream = ((0, 1), (0, 0), (0, 1), (0, 0), (0, 1), (0, 0))
     curve = privacy_curve(
-        Subject.learner(broken), Replace(0, (0, 1), (0, 0), stream), rounds=len(stream)
+        Subject.from_learner(broken), Replace(0, (0, 1), (0, 0), stream), rounds=len(stream)
     )
     assert curve.epsilon_lower_bound(0.0) > 1.2
 
@@ -95,7 +95,7 @@ def mistakes(learner: DisjointBatches, xs: list[Any], ys: list[int]) -> int:
     return wrong
 
 
-@pytest.mark.parametrize("concepts", [DecisionTrees(SCHEMA, 2), Stumps.over(SCHEMA, 2)])
+@pytest.mark.parametrize("concepts", [DecisionTrees(SCHEMA, 2), Stumps(SCHEMA, 2)])
 def test_it_learns_a_rule_among_noise(concepts: Any) -> None:
     xs, ys = late(np.random.default_rng(5), 4000)
     learner = DisjointBatches(concepts=concepts, epsilon=1.0)

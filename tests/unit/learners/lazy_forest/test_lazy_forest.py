@@ -179,11 +179,14 @@ def test_budgets_beyond_the_promise_are_refused() -> None:
     half = PrivacyGuarantee(epsilon=0.5, delta=5e-7)
     quarter = PrivacyGuarantee(epsilon=0.25, delta=6e-7)
     for budgets, message in (
-        (ForestBudgets((0.1, 0.5, 1.0), (half, half)), "layer 0 would pay 1.1"),
-        (ForestBudgets((0.1, 0.6, 1.0), (quarter, half)), "layer 1 would pay 1.1"),
-        (ForestBudgets((0.1, 0.5, 1.0), (quarter, half)), "delta"),
-        (ForestBudgets((0.0, 0.5, 1.0), (half, half)), "switching"),
-        (ForestBudgets((0.1, 0.5), (half, half)), "3 entries"),
+        (ForestBudgets(switching=(0.1, 0.5, 1.0), listing=(half, half)), "layer 0 would pay 1.1"),
+        (
+            ForestBudgets(switching=(0.1, 0.6, 1.0), listing=(quarter, half)),
+            "layer 1 would pay 1.1",
+        ),
+        (ForestBudgets(switching=(0.1, 0.5, 1.0), listing=(quarter, half)), "delta"),
+        (ForestBudgets(switching=(0.0, 0.5, 1.0), listing=(half, half)), "switching"),
+        (ForestBudgets(switching=(0.1, 0.5), listing=(half, half)), "3 entries"),
     ):
         with pytest.raises(ValueError, match=message):
             with_numbers(learner, budgets=budgets)

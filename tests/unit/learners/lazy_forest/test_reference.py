@@ -209,7 +209,7 @@ def engine_law(instance: Instance) -> Law:
             mistakes_per_slot=(1.0,) * depth,
             margins=(1,) * (depth + 1),
             list_thresholds=(1,) * depth,
-            budgets=ForestBudgets.from_listing(8.0, (COST,) * depth),
+            budgets=ForestBudgets.from_listing((COST,) * depth, epsilon=8.0),
         ),
         restarts=False,
     )

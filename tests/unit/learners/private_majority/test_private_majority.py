@@ -36,7 +36,7 @@ LEARNERS = [
     PrivateMajority(concepts=SparseSets(2, 30), **BUDGET),
     PrivateMajority(concepts=Thresholds(16), evidence="cumulative", **BUDGET),
     PrivateMajority(concepts=Intervals(8), votes=1, phases=6, **BUDGET),
-    PrivateMajority(concepts=Stumps.over(RECORDS, depth=2), **BUDGET),
+    PrivateMajority(concepts=Stumps(RECORDS, depth=2), **BUDGET),
 ]
 
 
