@@ -70,13 +70,19 @@ def positional_promises(kind: type) -> set[str]:
     return {each.name for each in parameters if not named_only([each])} & BY_NAME
 
 
+def parts_of(hint: Any) -> list[Any]:
+    """A type and all that it is made of."""
+    inner = hint if isinstance(hint, list) else typing.get_args(hint)
+    return [hint, *(part for each in inner for part in parts_of(each))]
+
+
 def hidden_constructors(functions: dict[str, Any], kinds: dict[str, Any]) -> list[str]:
     """The functions that make a public value out of nothing of its kind."""
     found = []
     for name, function in functions.items():
         hints = typing.get_type_hints(function)
         result = hints.pop("return")
-        needed = {part for hint in hints.values() for part in (hint, *typing.get_args(hint))}
+        needed = [part for hint in hints.values() for part in parts_of(hint)]
         if result in kinds.values() and result not in needed and name not in ANSWERS:
             found.append(name)
     return found
