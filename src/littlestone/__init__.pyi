@@ -73,7 +73,9 @@ from littlestone.errors import HorizonExceededError as HorizonExceededError
 from littlestone.errors import LittlestoneError as LittlestoneError
 from littlestone.errors import NotRealizableError as NotRealizableError
 from littlestone.errors import RetiredError as RetiredError
+from littlestone.errors import RollbackError as RollbackError
 from littlestone.errors import SnapshotError as SnapshotError
+from littlestone.errors import StoreError as StoreError
 from littlestone.errors import TooFewExamplesError as TooFewExamplesError
 from littlestone.experts.batches import Batches as Batches
 from littlestone.experts.dartboard_plan import DartboardPlan as DartboardPlan
@@ -179,8 +181,6 @@ from littlestone.service.durable import DurableRun as DurableRun
 from littlestone.service.durable import Event as Event
 from littlestone.service.durable import Receipt as Receipt
 from littlestone.service.learning import BadRowError as BadRowError
-from littlestone.service.store import RollbackError as RollbackError
-from littlestone.service.store import StoreError as StoreError
 from littlestone.theory.floors import points_floor as points_floor
 
 __all__: list[str]

@@ -58,3 +58,11 @@ class TooFewExamplesError(LittlestoneError):
         self.needed = needed
         self.error = error
         self.failure_probability = failure_probability
+
+
+class StoreError(LittlestoneError):
+    """The store cannot be used as asked; nothing was changed."""
+
+
+class RollbackError(StoreError):
+    """The store is older than what is known of it: continuing would reuse noise."""

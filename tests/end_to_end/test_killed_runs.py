@@ -1,8 +1,12 @@
-"""Durable runs are killed (signal 9) at random moments, and nothing is lost or told twice."""
+"""Durable runs are killed (signal 9) at random moments, and nothing is lost or told twice.
 
-import json
+``make kills KILLS=10000`` runs as many as one likes; the quick suite runs a few.
+"""
+
 import os
+import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -19,9 +23,11 @@ from littlestone.randomness import Randomness
 from littlestone.service import durable
 from littlestone.service.durable import DurableRun, Event
 from littlestone.service.learning import Publisher, learn
-from littlestone.service.store import chained
+from littlestone.service.published import examine, release_line
 
 EVENTS = 400
+KILLS = int(os.environ.get("KILLS", "240"))
+KILLS_OF_ONE_STORE = 40
 BUDGET: dict[str, Any] = {"rounds": 10_000, "epsilon": 1.0, "delta": 1e-6}
 LEARNERS: dict[str, PrivateLearner] = {
     "lazy-forest": LazyForest.calibrated(concepts=Points(), **BUDGET),
@@ -56,21 +62,55 @@ def work(name: str, folder: Path, group: int) -> None:
     run.close()
 
 
-def child_at_work(name: str, folder: Path, group: int) -> int:
+def dying_at_line(count: int) -> None:
+    """Let this process die when it has come to so many lines of the service's code."""
+    left = count
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        nonlocal left
+        if f"littlestone{os.sep}service" not in frame.f_code.co_filename:
+            return None
+        left -= 1
+        if left <= 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    sys.settrace(trace)
+
+
+def child_at_work(name: str, folder: Path, group: int, lines: int | None = None) -> int:
     child = os.fork()
     if child == 0:
+        status = 1
         try:
+            if lines is not None:
+                dying_at_line(lines)
             work(name, folder, group)
+            status = 0
         finally:
-            os._exit(0)
+            os._exit(status)
     return child
 
 
-def killed_after(seconds: float, name: str, folder: Path, group: int) -> None:
+def killed_after(seconds: float, name: str, folder: Path, group: int) -> bool:
     child = child_at_work(name, folder, group)
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
+    return killed(child)
+
+
+def killed(child: int) -> bool:
+    """Whether it was killed before it was done; it must not have ended in any other way."""
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) or os.waitstatus_to_exitcode(status) == 0
+    return os.WIFSIGNALED(status)
+
+
+def killed_somewhere(name: str, folder: Path, group: int, rng: Randomness) -> bool:
+    """By the clock, or at some line, early ones as often as late ones."""
+    if rng.coin():
+        return killed_after(rng.below(1000) / 1000 * 0.03, name, folder, group)
+    return killed(child_at_work(name, folder, group, 1 + rng.below(2 << rng.below(14))))
 
 
 def whole_lines(path: Path) -> bytes:
@@ -78,11 +118,14 @@ def whole_lines(path: Path) -> bytes:
     return content[: content.rfind(b"\n") + 1]
 
 
-def kill_and_check(name: str, group: int, kills: int, folder: Path, rng: Randomness) -> None:
+def kill_and_check(name: str, group: int, kills: int, folder: Path, rng: Randomness) -> int:
+    """Kill a run until it is done, or so many times; then nothing may be lost or changed."""
     published = folder / "published.jsonl"
-    for _ in range(kills):
+    count, alive = 0, True
+    while alive and count < kills:
         before = whole_lines(published)
-        killed_after(rng.below(1000) / 1000 * 0.03, name, folder, group)
+        alive = killed_somewhere(name, folder, group, rng)
+        count += alive
         assert whole_lines(published).startswith(before)
     work(name, folder, group)
     run = open_run(name, folder)
@@ -90,14 +133,13 @@ def kill_and_check(name: str, group: int, kills: int, folder: Path, rng: Randomn
     receipts = run.take(STREAMS[name])
     assert [receipt.round for receipt in receipts] == list(range(1, EVENTS + 1))
     assert all(receipt.repeated for receipt in receipts)
-    before = b""
-    log = list(run.releases())
-    for release in log:
-        before = chained(before, release.body)
-        assert release.chain == before
-    lines = [json.loads(line) for line in published.read_bytes().splitlines()]
-    assert [line for line in lines if "release" in line] == [json.loads(r.body) for r in log]
+    logged = [release_line(release) for release in run.releases()]
+    assert published.read_bytes().splitlines() == logged
     run.close()
+    assert examine(published, folder / "run.db").missing == 0
+    left = {path.name for path in folder.iterdir()}
+    assert left == {"run.db", "run.db.mark", "published.jsonl"}
+    return count
 
 
 @pytest.mark.parametrize("group", [1, 50])
@@ -109,9 +151,16 @@ def test_a_few_kills(name: str, group: int, tmp_path: Path, rng: Randomness) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", [1, 50])
 @pytest.mark.parametrize("name", LEARNERS)
-def test_forty_kills_each(name: str, group: int, tmp_path: Path, rng: Randomness) -> None:
-    """Together 240 kills across three learners."""
-    kill_and_check(name, group, 40, tmp_path, rng)
+def test_many_kills(name: str, group: int, tmp_path: Path, rng: Randomness) -> None:
+    """``KILLS`` of them, across three learners, alone and in groups."""
+    wanted, done, stores = -(-KILLS // 6), 0, 0
+    while done < wanted:
+        folder = tmp_path / str(stores)
+        folder.mkdir()
+        done += kill_and_check(name, group, min(wanted - done, KILLS_OF_ONE_STORE), folder, rng)
+        shutil.rmtree(folder)
+        stores += 1
+    print(f"{done} kills of {stores} stores")
 
 
 def test_one_by_one_a_killed_run_publishes_what_an_unkilled_one_does(

@@ -16,7 +16,7 @@ from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.errors import SnapshotError
+from littlestone.errors import SnapshotError, StoreError
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
 from littlestone.learners.naive_recomposition import NaiveRecomposition
@@ -26,7 +26,6 @@ from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.randomness import seeded
 from littlestone.service.durable import DurableRun, Event
-from littlestone.service.store import StoreError
 
 KNOWN = json.loads(FORMS.read_text(encoding="utf-8"))
 

@@ -1,6 +1,5 @@
 """A run that survives being killed at any moment: exactly once in, identical bytes out."""
 
-import hashlib
 import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -15,16 +14,25 @@ import numpy as np
 from littlestone import require
 from littlestone.concepts.domain import block_of
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Point
-from littlestone.errors import HorizonExceededError
+from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed
-from littlestone.service.store import Checkpoint, Release, Store, StoreError, Taken, chained
+from littlestone.service.store import (
+    Checkpoint,
+    Release,
+    Store,
+    Taken,
+    chained,
+    digest_of,
+    finding_damage,
+)
 
 CHECKPOINT_EVERY = 50_000
 CURVE_STEP = 1.02
-DIGEST_BYTES = 16
+
+_BODY = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,27 +98,33 @@ class DurableRun:
 
     @classmethod
     def start(cls, recipe: PrivateLearner, path: str | Path) -> "DurableRun":
-        """A new durable run; its first release is logged at once."""
-        form = canonical_form(recipe)
-        store = Store.create(path, recipe=form, key=secrets.token_bytes(32))
-        durable = cls(recipe, store, recipe.start(rng=keyed(store.key, label=form)))
-        with store.transaction():
-            durable._log_release(0)
-        return durable
+        """A new durable run, with its first release, or nothing at all."""
+        form, key, identity = canonical_form(recipe), secrets.token_bytes(32), secrets.token_hex(16)
+        run = recipe.start(rng=keyed(key, label=form))
+        body = release_body(run.hypothesis, run=identity, number=1, round_number=0)
+        first = Release(1, 0, body, chained(b"", body))
+        store = Store.create(path, identity=identity, recipe=form, key=key, first=first)
+        return cls(recipe, store, run)
 
     @classmethod
-    def resume(cls, recipe: PrivateLearner, path: str | Path) -> "DurableRun":
-        """Continue exactly where the store stands, after checking that it is whole."""
-        store = Store.open(path, recipe=canonical_form(recipe))
+    def resume(
+        cls, recipe: PrivateLearner, path: str | Path, *, adopt: bool = False
+    ) -> "DurableRun":
+        """Continue exactly where the store stands, after checking that it is whole.
+
+        A store that is not the successor of its mark is refused. If the mark is lost, or the file
+        is a copy, nobody knows whether another copy went on; ``adopt`` says that none did.
+        """
+        store = Store.open(path, recipe=canonical_form(recipe), adopt=adopt)
         try:
-            return cls._continued(recipe, store)
+            with finding_damage(store.path):
+                return cls._continued(recipe, store)
         except BaseException:
             store.close()
             raise
 
     @classmethod
     def _continued(cls, recipe: PrivateLearner, store: Store) -> "DurableRun":
-        _check_chain(store)
         saved = store.checkpoint()
         if saved is None:
             # A replay: the log holds what was fed before, and the store has one owner at a time.
@@ -119,9 +133,6 @@ class DurableRun:
         else:
             run = recipe.restore(saved.snapshot, _StoreGuards())
         durable = cls(recipe, store, run)
-        if durable._last is None:  # killed between creating the store and its first release
-            with store.transaction():
-                durable._log_release(0)
         durable._replay()
         return durable
 
@@ -133,6 +144,16 @@ class DurableRun:
     def run(self) -> PrivateRun:
         """The run inside, to look at; never feed it."""
         return self._run
+
+    @property
+    def identity(self) -> str:
+        """The public name of the run, which every published line bears."""
+        return self._store.identity
+
+    @property
+    def adopted(self) -> bool:
+        """Whether nothing but the word of whoever opened it says that this is the newest copy."""
+        return self._store.adopted
 
     @property
     def rounds(self) -> int:
@@ -150,7 +171,6 @@ class DurableRun:
     @property
     def newest(self) -> Release:
         """The release in force."""
-        assert self._last is not None
         return self._last
 
     def releases(self, *, after: int = 0) -> Iterator[Release]:
@@ -202,7 +222,6 @@ class DurableRun:
                 )
             elif event.id not in fresh:
                 release = self._store.release_at(earlier.round)
-                assert release is not None
                 known[event.id] = Receipt(earlier.round, release.number, repeated=True)
         return list(fresh.values()), known
 
@@ -211,7 +230,7 @@ class DurableRun:
     ) -> dict[str, Receipt]:
         if not fresh:
             return {}
-        before = 0 if self._last is None else self._last.number
+        before = self._last.number
         with self._store.transaction():
             if not self._store.add_events(fresh):
                 raise _RepeatedError  # nothing was learned yet, and the transaction is undone
@@ -227,7 +246,7 @@ class DurableRun:
                 self._drawn = self._rounds
         self._store.mark(self._rounds)
         self._broken = False
-        if publish is not None and self._last is not None and self._last.number > before:
+        if publish is not None and self._last.number > before:
             for release in self._store.releases(after=before):
                 publish(release)
         return receipts
@@ -239,7 +258,6 @@ class DurableRun:
                 self._rounds = event.round
                 if event is fresh[last - 1] and self._changed():
                     self._log_release(event.round)
-                assert self._last is not None
                 receipts[event.id] = Receipt(event.round, self._last.number)
         return receipts
 
@@ -296,27 +314,33 @@ class DurableRun:
 
     def _log_release(self, round_number: int) -> None:
         """Log what is published from now on."""
-        number = 1 if self._last is None else self._last.number + 1
-        body = release_body(self._published, number=number, round_number=round_number)
-        before = b"" if self._last is None else self._last.chain
-        release = Release(number, round_number, body, chained(before, body))
+        number = self._last.number + 1
+        body = release_body(
+            self._published, run=self.identity, number=number, round_number=round_number
+        )
+        release = Release(number, round_number, body, chained(self._last.chain, body))
         self._store.add_release(release)
         self._last = release
 
     def _replay(self) -> None:
         """Feed the events since the checkpoint again; the log must come out the same."""
-        logged = {release.round: release for release in self._store.releases()}
+        in_force = self._store.release_at(self._checkpointed)
+        self._compare(in_force, in_force.round)
+        logged = self._store.releases(after=in_force.number)
         missing = self._store.events_after(self._checkpointed)
         for _, group in groupby(list(missing), key=attrgetter("batch")):
             events = list(group)
             for _, last in self._fed(events):
-                round_number = events[last - 1].round
                 if self._changed():
-                    self._compare(logged.get(round_number), round_number)
+                    self._compare(next(logged, None), events[last - 1].round)
+        if next(logged, None) is not None or self._run.rounds_played != self._rounds:
+            self._compare(None, self._rounds)
 
     def _compare(self, known: Release | None, round_number: int) -> None:
         number = 0 if known is None else known.number
-        body = release_body(self._published, number=number, round_number=round_number)
+        body = release_body(
+            self._published, run=self.identity, number=number, round_number=round_number
+        )
         if known is None or body != known.body:
             raise StoreError(
                 f"replaying {self._store.path} gave another release in round {round_number} than "
@@ -327,14 +351,15 @@ class DurableRun:
 def _stored(event: Event, round_number: int, batch: int) -> Taken:
     if not isinstance(event.id, str) or not event.id:
         raise ValueError(f"id must be a non-empty string, got id={event.id!r}")
-    body = json.dumps([event.x, require.label(event.y)], sort_keys=True, separators=(",", ":"))
-    digest = hashlib.blake2b(body.encode(), digest_size=DIGEST_BYTES).digest()
-    return Taken(round_number, event.id, digest, body, batch, event.example)
+    body = _BODY.encode([event.x, require.label(event.y)])
+    digest = digest_of(body.encode())
+    return Taken(round_number, event.id, digest, body, batch, None, event.example)
 
 
-def release_body(hypothesis: Hypothesis, *, number: int, round_number: int) -> bytes:
-    """The published bytes: one line of JSON."""
+def release_body(hypothesis: Hypothesis, *, run: str, number: int, round_number: int) -> bytes:
+    """What is published, apart from the hash that ties it to all before: one line of JSON."""
     record = {
+        "run": run,
         "release": number,
         "round": round_number,
         "rule": hypothesis.describe(),
@@ -345,14 +370,3 @@ def release_body(hypothesis: Hypothesis, *, number: int, round_number: int) -> b
 
 def _point(x: Any) -> Any:
     return tuple(_point(part) for part in x) if isinstance(x, list) else x
-
-
-def _check_chain(store: Store) -> None:
-    before = b""
-    for release in store.releases():
-        before = chained(before, release.body)
-        if before != release.chain:
-            raise StoreError(
-                f"release {release.number} in {store.path} does not match its hash: the log of "
-                f"releases was altered. Refusing to go on"
-            )

@@ -1,16 +1,22 @@
 """Feed a stream of events to a durable run and publish what it releases, line by line."""
 
-import json
-import os
+import fcntl
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Literal
 
-from littlestone.errors import HorizonExceededError, LittlestoneError
+from littlestone.errors import HorizonExceededError, LittlestoneError, StoreError
 from littlestone.service.durable import DifferentContentError, DurableRun, Event
 from littlestone.service.events import BadRow
+from littlestone.service.published import (
+    continued,
+    heartbeat_line,
+    last_line,
+    release_line,
+    tail_of,
+)
 from littlestone.service.store import Release
 
 Policy = Literal["reject", "stop"]
@@ -34,46 +40,64 @@ class Tally:
 class Publisher:
     """Writes each release once, as one line; heartbeats between them.
 
-    A file is continued where it stops: a half-written last line is removed, and releases that the
-    log has and the file lacks are written again, the same bytes.
+    A file is continued where it stops, if this run has written it: a half-written last line is
+    removed, and releases that the log has and the file lacks are written again, the same bytes. A
+    file of somebody else is refused, and nothing is done to it.
     """
 
     def __init__(self, target: Path | IO[bytes]) -> None:
-        self._last = 0
-        self._own = isinstance(target, Path)
-        if isinstance(target, Path):
-            self._last = _mend(target)
-            self._stream: IO[bytes] = target.open("ab")
-        else:
-            self._stream = target
+        self._path = target if isinstance(target, Path) else None
+        self._stream = None if isinstance(target, Path) else target
+        self._newest: Release
+        self._run = ""
         self._beat = time.monotonic()
+        if self._path is not None and self._path.is_file():
+            with self._path.open("rb") as file:
+                last_line(tail_of(file), self._path)
+
+    def refuse_known(self) -> None:
+        """For a run that is about to start: refuse a file that holds anything already."""
+        if self._path is not None and self._path.is_file() and self._path.stat().st_size:
+            raise StoreError(
+                f"{self._path} was published by a run whose store is not there: bring the store "
+                f"back; or publish to another file, where the budget adds to what was published"
+            )
 
     def catch_up(self, run: DurableRun) -> None:
         """Publish what the log has beyond the file; on a pipe, the release in force."""
-        if self._last == 0 and not self._stream.seekable():
-            self(run.newest)
-            return
-        for release in run.releases(after=self._last):
+        self._run, self._newest = run.identity, run.newest
+        if self._path is None:
+            after = 0 if self._writing().seekable() else run.newest.number - 1
+        elif self._path.is_file() or not self._path.exists():
+            self._stream, after = _continued(self._path, run)
+        else:  # a pipe with a name, or a device
+            self._stream, after = self._path.open("wb"), run.newest.number - 1
+        for release in run.releases(after=after):
             self(release)
 
     def __call__(self, release: Release) -> None:
-        self._write(release.body)
-        self._last = release.number
+        self._write(release_line(release))
+        self._newest = release
 
     def heartbeat(self, rounds: int, every_seconds: float) -> None:
         """Say that the run is alive and how many rounds it has played; both are public."""
         if time.monotonic() - self._beat >= every_seconds:
-            self._write(json.dumps({"heartbeat": rounds}).encode())
+            self._write(heartbeat_line(rounds, run=self._run, after=self._newest))
 
     def close(self) -> None:
         """Close the file; a stream that was handed in stays open."""
-        if self._own:
+        if self._path is not None and self._stream is not None:
             self._stream.close()
 
     def _write(self, line: bytes) -> None:
-        self._stream.write(line + b"\n")
-        self._stream.flush()
+        stream = self._writing()
+        stream.write(line + b"\n")
+        stream.flush()
         self._beat = time.monotonic()
+
+    def _writing(self) -> IO[bytes]:
+        assert self._stream is not None
+        return self._stream
 
 
 def learn(
@@ -146,17 +170,19 @@ def _reject(tally: Tally, row: BadRow, policy: Policy) -> None:
         tally.rejected.append(row)
 
 
-def _mend(path: Path) -> int:
-    """Remove a half-written last line; returns the number of the last release in the file."""
-    if not path.exists():
-        return 0
-    last, end = 0, 0
-    with path.open("rb") as file:
-        for line in file:
-            if not line.endswith(b"\n"):
-                break
-            end += len(line)
-            record = json.loads(line)
-            last = record.get("release", last)
-    os.truncate(path, end)
-    return last
+def _continued(path: Path, run: DurableRun) -> tuple[IO[bytes], int]:
+    """The file, locked and without a half-written last line, and the last release in it."""
+    file = path.open("a+b")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        tail = tail_of(file)
+        last = continued(tail, path, run)
+        if tail.torn:
+            file.truncate(tail.size)
+    except BlockingIOError:
+        file.close()
+        raise StoreError(f"{path} is being written by another process") from None
+    except BaseException:
+        file.close()
+        raise
+    return file, last

@@ -1,49 +1,53 @@
 """One SQLite file that holds a durable run: events taken, releases made, and the secrets between.
 
 What is in it is private: the key of the noise, the examples since the last checkpoint, and the
-state of the learner. Only the releases are public.
+state of the learner. Only the releases are public. Everything in it is covered by a hash, so damage
+is noticed when it is opened, and the mark beside it tells whether it is the newest.
 """
 
+import glob
 import hashlib
+import json
 import os
+import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from littlestone.concepts.protocols import Example
-from littlestone.errors import LittlestoneError
+from littlestone.errors import LittlestoneError, StoreError
+from littlestone.service.mark import NOWHERE, Mark, Standing
 
-FORMAT: Final = "2"
+FORMAT: Final = 3
+DIGEST_BYTES: Final = 16
 
-SCHEMA: Final = """
+APPLICATION: Final = 0x4C53544E
+"""In the header of the file, by which it is known before anything is done to it."""
+
+SCHEMA: Final = f"""
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {FORMAT};
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE events (
     round INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, body TEXT,
-    batch INTEGER NOT NULL
+    batch INTEGER NOT NULL, seal BLOB
 );
 CREATE TABLE releases (
     number INTEGER PRIMARY KEY, round INTEGER NOT NULL, body BLOB NOT NULL, chain BLOB NOT NULL
 );
 CREATE TABLE checkpoint (
     one INTEGER PRIMARY KEY CHECK (one = 1), round INTEGER NOT NULL, mistakes INTEGER NOT NULL,
-    snapshot BLOB NOT NULL
+    snapshot BLOB NOT NULL, seal BLOB NOT NULL
 );
 CREATE TABLE curve (round INTEGER PRIMARY KEY, mistakes INTEGER NOT NULL);
 """
 
-_EVENTS: Final = "SELECT round, id, digest, body, batch FROM events "
+_LAID_OUT: Final = "SELECT name, sql FROM sqlite_master ORDER BY name"
+_EVENTS: Final = "SELECT round, id, digest, body, batch, seal FROM events "
 # Whoever altered a body may have made it a text; its hash shall tell, not its type.
 _RELEASES: Final = "SELECT number, round, CAST(body AS BLOB), chain FROM releases "
-
-
-class StoreError(LittlestoneError):
-    """The store cannot be used as asked; nothing was changed."""
-
-
-class RollbackError(StoreError):
-    """The store is older than what is known of it: continuing would reuse noise."""
 
 
 class Release(NamedTuple):
@@ -59,8 +63,9 @@ class Taken(NamedTuple):
     """An event as it is stored; its body is dropped at the next checkpoint.
 
     ``batch`` is the first round of the group it came in: a replay must group events alike,
-    because a block and single rounds have the same law but not the same noise. ``example`` is the
-    body in canonical form, where that is known; it is not stored.
+    because a block and single rounds have the same law but not the same noise. The last of a group
+    bears the ``seal`` of all events so far. ``example`` is the body in canonical form, where that
+    is known; it is not stored.
     """
 
     round: int
@@ -68,6 +73,7 @@ class Taken(NamedTuple):
     digest: bytes
     body: str | None
     batch: int
+    seal: bytes | None = None
     example: Example | None = None
 
 
@@ -78,79 +84,95 @@ class Checkpoint(NamedTuple):
     mistakes: int
     snapshot: bytes
 
+    def seal(self) -> bytes:
+        return digest_of(f"{self.round} {self.mistakes} ".encode() + self.snapshot)
+
 
 class Store:
     """The file, opened by one process at a time."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, mark: Mark, *, recipe: str, adopt: bool) -> None:
+        """For ``create`` and ``open``, which hold the mark."""
+        beside(path, "-journal").unlink(missing_ok=True)  # of somebody else: a store has none
         self.path = path
-        self._db = connection
-        self._mark = os.open(_mark_path(path), os.O_RDWR | os.O_CREAT, 0o600)
-        self._epoch = 0
-
-    @classmethod
-    def create(cls, path: str | Path, *, recipe: str, key: bytes) -> "Store":
-        """A new store; the key of all noise is on disk before the first example arrives."""
-        target = Path(path)
-        if target.exists():
-            raise StoreError(f"{target} exists already; open it, or choose another name")
-        # Made under another name and renamed: whoever sees the store sees a whole one.
-        draft = target.with_name(target.name + ".new")
-        draft.unlink(missing_ok=True)
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        connection = _connect(draft)
-        connection.executescript(SCHEMA)
-        connection.executemany(
-            "INSERT INTO about VALUES (?, ?)",
-            [("format", FORMAT), ("recipe", recipe), ("key", key.hex()), ("epoch", "0")],
-        )
-        connection.close()
-        _mark_path(target).unlink(missing_ok=True)
-        os.rename(draft, target)
-        return cls.open(target, recipe=recipe)
-
-    @classmethod
-    def open(cls, path: str | Path, *, recipe: str) -> "Store":
-        """The existing store of ``recipe``; a copy that was rolled back is refused."""
-        target = Path(path)
-        if not target.exists():
-            raise StoreError(f"there is no store at {target}")
-        connection = _connect(target)
+        self._mark = mark
+        self._standing: Standing
+        self._db = _connect(path)
         try:
-            about = _about(connection, target)
-            if about["recipe"] != recipe:
-                raise StoreError(
-                    f"{target} belongs to another recipe: {about['recipe']}, not {recipe}. Use "
-                    f"the same arguments as at the first start, or another store (and another "
-                    f"budget)"
-                )
-            store = cls(target, connection)
-            store._enter_epoch(int(about["epoch"]))
+            self._about = self._checked_about(recipe)
+            self._check_whole()
+            self.adopted = self._enter(adopt)
         except BaseException:
-            connection.close()
+            self._db.close()
             raise
-        return store
+
+    @classmethod
+    def create(
+        cls, path: str | Path, *, identity: str, recipe: str, key: bytes, first: Release
+    ) -> "Store":
+        """A new store; the key of all noise is on disk before the first example arrives."""
+        target = _real(path)
+        with refusing(target):
+            if target.exists():  # before a mark is made beside what may be anything
+                raise StoreError(f"{target} exists already; open it, or choose another name")
+            mark = Mark(target, create=True)
+            try:
+                if target.exists():
+                    raise StoreError(f"{target} was just created by another process")
+                mark.refuse_known()
+                about = {"identity": identity, "recipe": recipe, "key": key.hex()}
+                about |= {"seal": _about_seal(about), "branch": secrets.token_hex(16)}
+                _place(target, mark, about, first)
+                return cls(target, mark, recipe=recipe, adopt=False)
+            except BaseException:
+                if not target.exists():
+                    mark.remove()
+                mark.close()
+                raise
+
+    @classmethod
+    def open(cls, path: str | Path, *, recipe: str, adopt: bool = False) -> "Store":
+        """The existing store of ``recipe``, if it is whole and the successor of its mark.
+
+        One whose mark is lost, and a copy of both, is opened only to ``adopt`` it as the newest.
+        """
+        target = _real(path)
+        with finding_damage(target):
+            _refuse_foreign(target)
+            mark = Mark(target, create=adopt)
+            try:
+                return cls(target, mark, recipe=recipe, adopt=adopt)
+            except BaseException:
+                mark.close()
+                raise
 
     def close(self) -> None:
         self._db.close()
-        os.close(self._mark)
+        self._mark.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing, and on disk when it ends."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+        """All or nothing, and on disk when it ends; refused if the store is no longer ours."""
+        with refusing(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._recheck()
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # SQLite may have undone it already
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @property
+    def identity(self) -> str:
+        """The public name of the run, which every published line bears."""
+        return self._about["identity"]
 
     @property
     def key(self) -> bytes:
         """The secret from which all noise of the run is stretched."""
-        row = self._db.execute("SELECT value FROM about WHERE name = 'key'").fetchone()
-        return bytes.fromhex(row[0])
+        return bytes.fromhex(self._about["key"])
 
     @property
     def rounds(self) -> int:
@@ -164,12 +186,17 @@ class Store:
         return None if row is None else Taken(*row)
 
     def add_events(self, events: Sequence[Taken]) -> bool:
-        """Store events within a transaction; False if one of their ids was taken before."""
-        before = self._db.total_changes
+        """Store a group within a transaction; False if one of the ids was taken before."""
+        before = self._db.execute(
+            "SELECT seal FROM events WHERE round = ?", (events[0].round - 1,)
+        ).fetchone()
+        *others, last = [event[:6] for event in events]
+        sealed = (*last[:5], sealed_by(before[0] if before else b"", events))
+        changes = self._db.total_changes
         self._db.executemany(
-            "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?)", [event[:5] for event in events]
+            "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?)", [*others, sealed]
         )
-        return self._db.total_changes - before == len(events)
+        return self._db.total_changes - changes == len(events)
 
     def events_after(self, round_number: int) -> Iterator[Taken]:
         """The events since a checkpoint, in order."""
@@ -185,20 +212,25 @@ class Store:
         rows = self._db.execute(_RELEASES + "WHERE number > ? ORDER BY number", (after,))
         return (Release(*row) for row in rows)
 
-    def release_at(self, round_number: int) -> Release | None:
+    def release_at(self, round_number: int) -> Release:
         """What was published when ``round_number`` events had been taken."""
         newest = "WHERE round <= ? ORDER BY number DESC LIMIT 1"
-        row = self._db.execute(_RELEASES + newest, (round_number,)).fetchone()
-        return None if row is None else Release(*row)
+        return Release(*self._db.execute(_RELEASES + newest, (round_number,)).fetchone())
 
     def checkpoint(self) -> Checkpoint | None:
         """The newest snapshot, where it was taken."""
-        row = self._db.execute("SELECT round, mistakes, snapshot FROM checkpoint").fetchone()
-        return None if row is None else Checkpoint(*row)
+        row = self._db.execute("SELECT round, mistakes, snapshot, seal FROM checkpoint").fetchone()
+        if row is None:
+            return None
+        saved = Checkpoint(*row[:3])
+        if saved.seal() != row[3]:
+            raise StoreError(f"the checkpoint in {self.path} does not match its hash")
+        return saved
 
     def set_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Replace the snapshot and drop the examples that it covers."""
-        self._db.execute("INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?)", checkpoint)
+        row = (*checkpoint, checkpoint.seal())
+        self._db.execute("INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?, ?)", row)
         covered = "UPDATE events SET body = NULL WHERE round <= ? AND body IS NOT NULL"
         self._db.execute(covered, (checkpoint.round,))
 
@@ -212,23 +244,112 @@ class Store:
 
     def mark(self, round_number: int) -> None:
         """Remember beside the store how far it has come (survives a killed process)."""
-        os.pwrite(self._mark, f"{self._epoch:020d} {round_number:020d}\n".encode(), 0)
+        self._standing = self._standing._replace(round=round_number)
+        self._mark.write(self._standing, sync=False)
 
-    def _enter_epoch(self, epoch: int) -> None:
-        known_epoch, known_round = _read_mark(self._mark)
-        if (epoch, self.rounds) < (known_epoch, known_round):
-            raise RollbackError(
-                f"{self.path} has been rolled back: it stands at opening {epoch}, round "
-                f"{self.rounds}, but {_mark_path(self.path)} knows opening {known_epoch}, round "
-                f"{known_round}. Continuing would spend the same noise on other data and void the "
-                f"guarantee. Bring the newest file back; or start a new store, whose budget adds "
-                f"to what was already published; or, knowing this, delete the mark file"
+    def _enter(self, adopt: bool) -> bool:
+        """Begin a branch of its own, on the mark first; True if only ``adopt`` speaks for it."""
+        branch = self._about["branch"]
+        inode = self.path.stat().st_ino
+        before = Standing(self.identity, branch, secrets.token_hex(16), inode, self.rounds)
+        adopted = self._mark.vouch(before, adopt=adopt)
+        self._mark.write(before, sync=True)
+        self._db.execute("UPDATE about SET value = ? WHERE name = 'branch'", (before.coming,))
+        self._standing = before._replace(branch=before.coming)
+        self._mark.write(self._standing, sync=True)
+        return adopted
+
+    def _recheck(self) -> None:
+        """Whoever put another file in place may have continued that one meanwhile."""
+        row = self._db.execute("SELECT value FROM about WHERE name = 'branch'").fetchone()
+        ours = self._mark.holds(self._standing) and row == (self._standing.branch,)
+        if not ours or not self.path.exists() or self.path.stat().st_ino != self._standing.inode:
+            raise StoreError(
+                f"{self.path} or its mark was removed or replaced while it was in use. Refusing to "
+                f"go on"
             )
-        with self.transaction():
-            self._db.execute("UPDATE about SET value = ? WHERE name = 'epoch'", (str(epoch + 1),))
-        self._epoch = epoch + 1
-        self.mark(self.rounds)
-        os.fsync(self._mark)
+
+    def _checked_about(self, recipe: str) -> dict[str, str]:
+        plain = sqlite3.connect(":memory:")
+        plain.executescript(SCHEMA)
+        expected = plain.execute(_LAID_OUT).fetchall()
+        plain.close()
+        if self._db.execute(_LAID_OUT).fetchall() != expected:
+            raise StoreError(f"{self.path} is damaged: its tables are not those of a store")
+        about = dict(self._db.execute("SELECT name, value FROM about"))
+        if about["seal"] != _about_seal(about):
+            raise StoreError(f"the first lines of {self.path} do not match their hash")
+        if about["recipe"] != recipe:
+            raise StoreError(
+                f"{self.path} belongs to another recipe: {about['recipe']}, not {recipe}. Use the "
+                f"same arguments as at the first start, or another store (and another budget)"
+            )
+        return about
+
+    def _check_whole(self) -> None:
+        """Everything that is stored, against its hashes."""
+        found = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if found != "ok":
+            raise StoreError(f"{self.path} is damaged: {' '.join(found.split())}")
+        saved = self.checkpoint()
+        self._check_events(0 if saved is None else saved.round)
+        check_chain(self.releases(), of=str(self.path))
+        if any(not 0 <= mistakes <= at for at, mistakes in self.curve()):
+            raise StoreError(f"{self.path} is damaged: its curve of mistakes cannot be")
+
+    def _check_events(self, covered: int) -> None:
+        """Every event has its round and its seal, and those still to be replayed their digest."""
+        before, group = b"", list[Taken]()
+        for place, event in enumerate(self.events_after(0), start=1):
+            group.append(event)
+            whole = (event.round, event.batch) == (place, group[0].round)
+            if place > covered:
+                whole = whole and digest_of((event.body or "").encode()) == event.digest
+            if event.seal is not None:
+                whole = whole and event.seal == sealed_by(before, group)
+                before, group = event.seal, []
+            if not whole:
+                raise StoreError(
+                    f"event {place} in {self.path} does not match its hash: the log of events was "
+                    f"altered or damaged. Refusing to go on"
+                )
+        if group or self.rounds < covered:
+            raise StoreError(f"{self.path} is damaged: its last events are missing")
+
+
+class Log(NamedTuple):
+    """What a store has published, under which name."""
+
+    identity: str
+    releases: list[Release]
+
+
+def read_log(path: str | Path) -> Log:
+    """Look at a store that nobody uses, without continuing it."""
+    target = _real(path)
+    with finding_damage(target):
+        _refuse_foreign(target)
+        connection = _connect(target)
+        try:
+            (identity,) = connection.execute(
+                "SELECT value FROM about WHERE name = 'identity'"
+            ).fetchone()
+            rows = connection.execute(_RELEASES + "ORDER BY number")
+            log = Log(identity, [Release(*row) for row in rows])
+        finally:
+            connection.close()
+        check_chain(log.releases, of=str(target))
+        return log
+
+
+def digest_of(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
+
+
+def sealed_by(before: bytes, group: Sequence[Taken]) -> bytes:
+    """The hash that ties a group of events, all but their bodies, to all events before it."""
+    names = json.dumps([group[0].batch, *(event.id for event in group)])
+    return digest_of(before + b"".join([event.digest for event in group]) + names.encode())
 
 
 def chained(before: bytes, body: bytes) -> bytes:
@@ -236,14 +357,82 @@ def chained(before: bytes, body: bytes) -> bytes:
     return hashlib.sha256(before + hashlib.sha256(body).digest()).digest()
 
 
-def _about(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
+def check_chain(releases: Iterable[Release], *, of: str) -> None:
+    """Whether the log of releases has no gap and matches its hashes."""
+    before, newest = b"", 0
+    for newest, release in enumerate(releases, start=1):
+        before = chained(before, release.body)
+        place = f'"release": {newest}, "round": {release.round}, "rule": '.encode()
+        if before != release.chain or release.number != newest or place not in release.body:
+            raise StoreError(
+                f"release {newest} in {of} does not match its hash: the log of releases was "
+                f"altered or damaged. Refusing to go on"
+            )
+    if not newest:
+        raise StoreError(f"{of} is damaged: it has no release")
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """What SQLite or the operating system cannot do is an error of the store, in one sentence."""
     try:
-        about = dict(connection.execute("SELECT name, value FROM about"))
-    except sqlite3.DatabaseError as damage:
-        raise StoreError(f"{path} is not a littlestone store: {damage}") from damage
-    if about.get("format") != FORMAT:
-        raise StoreError(f"{path} has format {about.get('format')!r}, expected {FORMAT!r}")
-    return about
+        yield
+    except sqlite3.Error as problem:
+        if getattr(problem, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
+            raise StoreError(f"{path} is in use by another process") from problem
+        raise StoreError(f"{path} cannot be used, SQLite says: {problem}") from problem
+    except OSError as problem:
+        raise StoreError(f"{path} cannot be used: {problem}") from problem
+
+
+@contextmanager
+def finding_damage(path: Path) -> Iterator[None]:
+    """Whatever else goes wrong while a store is read is damage that no hash has noticed."""
+    try:
+        with refusing(path):
+            yield
+    except LittlestoneError:
+        raise
+    except Exception as problem:
+        raise StoreError(f"{path} is damaged: {problem!r}. Refusing to go on") from problem
+
+
+def _place(target: Path, mark: Mark, about: dict[str, str], first: Release) -> None:
+    """Put a new store where it belongs, whole: it is made under another name and renamed."""
+    # Nobody else is creating this store, so other drafts are of killed processes.
+    for stale in target.parent.glob(f"{glob.escape(target.name)}.{'[0-9a-f]' * 16}.new*"):
+        stale.unlink(missing_ok=True)
+    draft = target.with_name(f"{target.name}.{secrets.token_hex(8)}.new")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        connection = _connect(draft)
+        connection.executescript(SCHEMA)
+        connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+        connection.execute("INSERT INTO releases VALUES (?, ?, ?, ?)", first)
+        connection.close()
+        inode = draft.stat().st_ino
+        mark.write(Standing(about["identity"], NOWHERE, about["branch"], inode, 0), sync=True)
+        for name in ("-wal", "-shm", "-journal"):  # of a store that is gone: SQLite would use them
+            beside(target, name).unlink(missing_ok=True)
+        os.rename(draft, target)
+    finally:
+        for name in ("", "-wal", "-shm", "-journal"):
+            beside(draft, name).unlink(missing_ok=True)
+    folder = os.open(target.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Look at the header, so that nothing is done to a file of somebody else."""
+    if not path.exists():
+        raise StoreError(f"there is no store at {path}")
+    with path.open("rb") as file:
+        header = file.read(100)
+    if header[68:72] != APPLICATION.to_bytes(4, "big"):
+        raise StoreError(f"{path} is not a littlestone store, or one of an older version")
+    if (known := int.from_bytes(header[60:64], "big")) != FORMAT:
+        raise StoreError(f"{path} has format {known}, expected {FORMAT}")
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -256,19 +445,21 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA secure_delete = ON")  # dropped examples are overwritten
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("COMMIT")
-    except sqlite3.OperationalError as busy:
+    except BaseException:
         connection.close()
-        raise StoreError(f"{path} is in use by another process: {busy}") from busy
-    except sqlite3.DatabaseError as damage:
-        connection.close()
-        raise StoreError(f"{path} is not a littlestone store: {damage}") from damage
+        raise
     return connection
 
 
-def _mark_path(path: Path) -> Path:
-    return path.with_name(path.name + ".mark")
+def beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
 
 
-def _read_mark(descriptor: int) -> tuple[int, int]:
-    content = os.pread(descriptor, 64, 0).split()
-    return (int(content[0]), int(content[1])) if len(content) == 2 else (0, 0)
+def _real(path: str | Path) -> Path:
+    """Links are followed: the mark lies beside the store itself."""
+    return Path(os.path.realpath(path))
+
+
+def _about_seal(about: Mapping[str, str]) -> str:
+    fixed = {name: value for name, value in about.items() if name not in ("branch", "seal")}
+    return digest_of(json.dumps(fixed, sort_keys=True).encode()).hex()

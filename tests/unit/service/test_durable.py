@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.errors import HorizonExceededError
+from littlestone.errors import HorizonExceededError, RollbackError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.service.durable import DifferentContentError, DurableRun, Event, Receipt
-from littlestone.service.store import RollbackError, StoreError
 
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=50, epsilon=1.0)
 

@@ -1,0 +1,201 @@
+"""The published file: one line for each release, tied to all before it by a hash.
+
+Whoever has the file can check it: each line names its run, its number and the hash of everything up
+to here. The file is also a witness: a store that knows less than it has been put back.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final, NamedTuple
+
+from littlestone.errors import LittlestoneError, RollbackError
+from littlestone.service.durable import DurableRun
+from littlestone.service.store import Log, Release, chained, read_log
+
+_END: Final = re.compile(rb', "chain": "([0-9a-f]{64})"\}$')
+_HEARTBEAT: Final = b'{"heartbeat": '
+_BLOCK: Final = 1 << 16
+
+
+class AlteredError(LittlestoneError):
+    """A published file is not what its run has published."""
+
+
+class Line(NamedTuple):
+    """A line of some run: a release with its ``body``, or a heartbeat after release ``number``."""
+
+    run: str
+    number: int
+    chain: bytes
+    body: bytes | None
+
+
+def release_line(release: Release) -> bytes:
+    """What is published: the body as it was logged, and at its end the hash up to here."""
+    return release.body[:-1] + f', "chain": "{release.chain.hex()}"}}'.encode()
+
+
+def heartbeat_line(rounds: int, *, run: str, after: Release) -> bytes:
+    """A sign of life between releases; it names the one that is in force."""
+    record = {"heartbeat": rounds, "run": run, "after": after.number, "chain": after.chain.hex()}
+    return json.dumps(record).encode()
+
+
+def parsed(line: bytes) -> Line | None:
+    """The line, if a run has written it."""
+    end = _END.search(line)
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if end is None or not isinstance(record, dict):
+        return None
+    number, run = record.get("release", record.get("after")), record.get("run")
+    if not isinstance(number, int) or not isinstance(run, str):
+        return None
+    body = line[: end.start()] + b"}" if "release" in record else None
+    return Line(run, number, bytes.fromhex(end[1].decode()), body)
+
+
+class Tail(NamedTuple):
+    """Where a file stops: the bytes of its whole lines, the last of them, and what follows it."""
+
+    size: int
+    last: bytes | None
+    torn: bytes
+
+
+def tail_of(file: IO[bytes]) -> Tail:
+    """Read backwards as far as needed."""
+    size, block = file.seek(0, 2), _BLOCK
+    while True:
+        start = max(0, size - block)
+        file.seek(start)
+        content = file.read(size - start)
+        end = content.rfind(b"\n")
+        begin = content.rfind(b"\n", 0, max(end, 0))
+        if start == 0 or begin >= 0:
+            break
+        block *= 4
+    last = content[begin + 1 : end] if end >= 0 else None
+    return Tail(start + end + 1, last, content[end + 1 :])
+
+
+def last_line(tail: Tail, path: Path) -> Line | None:
+    """The last whole line; a file of somebody else is refused."""
+    if tail.last is None:
+        return None
+    line = parsed(tail.last)
+    if line is None:
+        raise ValueError(
+            f"out must be a new file or one that a run has published, got {path}, whose last line "
+            f"is neither a release nor a heartbeat; nothing was written"
+        )
+    return line
+
+
+def continued(tail: Tail, path: Path, run: DurableRun) -> int:
+    """The number of the last release in the file, if ``run`` wrote it and knows at least as much.
+
+    What follows the last whole line must be the beginning of what the run would write there.
+    """
+    line = last_line(tail, path)
+    number = 0
+    if line is not None:
+        number = line.number
+        if line.run != run.identity:
+            raise ValueError(
+                f"out must not mix runs, got {path}, which was published by run {line.run}, not by "
+                f"{run.identity}; choose another file"
+            )
+        known = next(run.releases(after=number - 1), None)
+        if known is None or known.chain != line.chain:
+            raise RollbackError(
+                f"{path} knows release {number} of this run, which the store "
+                f"{'does not have' if known is None else 'has otherwise'} (its newest is "
+                f"{run.newest.number}): the store was put back, perhaps with its mark. Continuing "
+                f"would spend the same noise on other data and void the guarantee. Bring the "
+                f"newest store and mark back; or start a new store, with another file, whose "
+                f"budget adds to what was already published"
+            )
+    following = next(run.releases(after=number), None)
+    expected = b"" if following is None else release_line(following)
+    heartbeat = _HEARTBEAT.startswith(tail.torn) or tail.torn.startswith(_HEARTBEAT)
+    if not expected.startswith(tail.torn) and not (number and heartbeat):
+        raise ValueError(
+            f"out must be a new file or one that this run has published, got {path}, which does "
+            f"not end like one; nothing was written"
+        )
+    return number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """What a published file holds, all of it checked."""
+
+    run: str
+    first: int
+    last: int
+    chain: bytes
+    torn: bool
+    missing: int
+    """Releases of the store that the file does not have yet; 0 without a store."""
+
+
+def examine(path: Path, store: Path | None = None) -> Examined:
+    """Check every line of a published file, and that the store has logged the same bytes."""
+    log = None if store is None else read_log(store)
+    first, previous, torn = None, None, False
+    with path.open("rb") as file:
+        for place, content in enumerate(file, start=1):
+            torn = not content.endswith(b"\n")
+            if torn:  # only the last can be; a run that is continued mends it
+                break
+            line = parsed(content[:-1])
+            if line is None:
+                raise AlteredError(f"line {place} of {path} is neither a release nor a heartbeat")
+            fault = _fault(line, previous, log)
+            if fault is not None:
+                raise AlteredError(f"line {place} of {path} {fault}")
+            first, previous = first or line, line
+    if first is None or previous is None:
+        raise ValueError(f"{path} holds no published line")
+    missing = 0 if log is None else len(log.releases) - previous.number
+    return Examined(
+        run=previous.run,
+        first=first.number,
+        last=previous.number,
+        chain=previous.chain,
+        torn=torn,
+        missing=missing,
+    )
+
+
+def _fault(line: Line, previous: Line | None, log: Log | None) -> str | None:
+    """What is wrong with a line, after the one before it and beside the store's log."""
+    if previous is not None and line.run != previous.run:
+        return f"is of run {line.run}, the line before it of {previous.run}"
+    if previous is not None and line.number != previous.number + (line.body is not None):
+        return f"has number {line.number} after number {previous.number}"
+    before = b"" if line.number == 1 else None if previous is None else previous.chain
+    if before is not None and line.chain != _chain_after(before, line):
+        return "does not match its hash: it, or a line before it, was altered"
+    if log is None:
+        return None
+    if line.run != log.identity:
+        return f"is of run {line.run}, but the store is of {log.identity}"
+    if line.number > len(log.releases):
+        return (
+            f"knows release {line.number}, but the store only {len(log.releases)}: the store was "
+            f"put back, and must not be continued"
+        )
+    logged = log.releases[line.number - 1]
+    if line.chain != logged.chain or line.body not in (None, logged.body):
+        return f"is not what the store has logged as release {line.number}"
+    return None
+
+
+def _chain_after(before: bytes, line: Line) -> bytes:
+    return before if line.body is None else chained(before, line.body)
