@@ -144,18 +144,18 @@ def kill_and_check(name: str, group: int, kills: int, folder: Path, rng: Randomn
 
 @pytest.mark.parametrize("group", [1, 50])
 @pytest.mark.parametrize("name", LEARNERS)
-def test_a_few_kills(name: str, group: int, tmp_path: Path, rng: Randomness) -> None:
-    kill_and_check(name, group, 5, tmp_path, rng)
+def test_a_few_kills(name: str, group: int, folder_in_memory: Path, rng: Randomness) -> None:
+    kill_and_check(name, group, 5, folder_in_memory, rng)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", [1, 50])
 @pytest.mark.parametrize("name", LEARNERS)
-def test_many_kills(name: str, group: int, tmp_path: Path, rng: Randomness) -> None:
+def test_many_kills(name: str, group: int, folder_in_memory: Path, rng: Randomness) -> None:
     """``KILLS`` of them, across three learners, alone and in groups."""
     wanted, done, stores = -(-KILLS // 6), 0, 0
     while done < wanted:
-        folder = tmp_path / str(stores)
+        folder = folder_in_memory / str(stores)
         folder.mkdir()
         done += kill_and_check(name, group, min(wanted - done, KILLS_OF_ONE_STORE), folder, rng)
         shutil.rmtree(folder)
@@ -164,18 +164,19 @@ def test_many_kills(name: str, group: int, tmp_path: Path, rng: Randomness) -> N
 
 
 def test_one_by_one_a_killed_run_publishes_what_an_unkilled_one_does(
-    tmp_path: Path, rng: Randomness, monkeypatch: pytest.MonkeyPatch
+    folder_in_memory: Path, rng: Randomness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         "littlestone.service.durable.secrets.token_bytes", lambda count: bytes(count)
     )
     for folder in ("killed", "whole"):
-        (tmp_path / folder).mkdir()
+        (folder_in_memory / folder).mkdir()
     for _ in range(4):
-        killed_after(rng.below(30) / 1000, "private-majority", tmp_path / "killed", 1)
+        killed_after(rng.below(30) / 1000, "private-majority", folder_in_memory / "killed", 1)
     for folder in ("killed", "whole"):  # one process would not use the same key twice
-        os.waitpid(child_at_work("private-majority", tmp_path / folder, 1), 0)
+        os.waitpid(child_at_work("private-majority", folder_in_memory / folder, 1), 0)
     one, other = (
-        (tmp_path / folder / "published.jsonl").read_bytes() for folder in ("killed", "whole")
+        (folder_in_memory / folder / "published.jsonl").read_bytes()
+        for folder in ("killed", "whole")
     )
     assert one == other and one.count(b"\n") > 2

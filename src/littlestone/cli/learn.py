@@ -4,7 +4,10 @@ import json
 import math
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,17 +17,25 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from littlestone import require
 from littlestone.catalogue import LEARNERS, class_from_spec, lookup
 from littlestone.cli.options import Delta, Epsilon
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.defaults import class_over, default_learner
 from littlestone.errors import LittlestoneError
-from littlestone.service.durable import DurableRun
-from littlestone.service.events import Columns, read
+from littlestone.service.durable import DurableRun, Event
+from littlestone.service.events import BadRow, Columns, read
 from littlestone.service.learning import Publisher, Tally, learn
+from littlestone.service.outputs import refuse_overlap, write_whole
 from littlestone.service.report import report
 from littlestone.theory.floors import points_floor
+
+ADOPTED = (
+    "adopted: {store} is continued from round {round} on your word that no other copy of it went "
+    "further. If one did, the same noise is now spent on two streams, what both have published can "
+    "be compared, and the promise holds for neither"
+)
 
 
 def run(
@@ -72,6 +83,10 @@ def run(
         str, typer.Option(help="What to do with rows that do not fit: reject or stop.")
     ] = "reject",
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    adopt: Annotated[
+        bool,
+        typer.Option("--adopt", help="Vouch that no other copy of a store without mark went on."),
+    ] = False,
 ) -> None:
     """From a file or a pipe; a store that exists is continued where it stands."""
     if bad_rows not in ("reject", "stop"):
@@ -87,14 +102,26 @@ def run(
     recipe = _recipe(space, learner, setting, adversary, budget, console)
     if max_contributions > 1:
         recipe = replace(recipe, max_contributions=max_contributions)
+    # Everything is looked at before anything is created.
+    require.integer(group=group, at_least=1)
+    inputs = {"the input": None if source == "-" else Path(source), "the schema": schema}
+    refuse_overlap({"out": out, "report": report_path}, inputs, store=store)
+    publisher = Publisher(sys.stdout.buffer if out is None else out)
     columns = Columns(label=label, feature=feature, identity=identity)
-    events = read(source, space, columns, standard_input=sys.stdin)
-    durable = (
-        DurableRun.resume(recipe, store) if store.exists() else DurableRun.start(recipe, store)
-    )
+    opened = partial(read, source, space, columns, standard_input=sys.stdin)
+    events: Iterable[Event | BadRow]
+    if store.exists():
+        durable = DurableRun.resume(recipe, store, adopt=adopt)
+        # When rows are asked for: a silent pipe must not delay what is still to be published.
+        events = chain.from_iterable(start() for start in (opened,))
+    else:
+        publisher.refuse_known()
+        events = opened()
+        durable = DurableRun.start(recipe, store)
     try:
+        if durable.adopted:
+            typer.echo(ADOPTED.format(store=store, round=durable.rounds), err=True)
         console.print(f"{durable.run.recipe.promise}; store {store}, round {durable.rounds}")
-        publisher = Publisher(sys.stdout.buffer if out is None else out)
         started, before = time.monotonic(), durable.rounds
         with Live(console=console, refresh_per_second=4) as live:
             tally = learn(
@@ -110,9 +137,8 @@ def run(
         publisher.close()
         _finish(console, durable, tally)
         if report_path is not None:
-            report_path.write_text(
-                report(durable, bound=_bound(recipe), floor=_floor(space, budget)), encoding="utf-8"
-            )
+            page = report(durable, bound=_bound(recipe), floor=_floor(space, budget))
+            write_whole(report_path, page)
             console.print(f"report: {report_path}")
     except LittlestoneError:
         console.print(f"stopped; everything acknowledged is in {store}")

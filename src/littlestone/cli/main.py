@@ -2,10 +2,13 @@
 
 A command is a function in a module of its own, whose signature is the command's. The module is
 imported when the command is asked for, so that ``--help`` answers at once. Exit statuses: 0 done,
-1 a violation or a refuted claim was found or a repeated game failed, 2 bad usage.
+1 a violation or a refuted claim was found or a repeated game failed, 2 bad usage or a refusal, of
+the operating system too, 3 a bug of this library.
 """
 
+import os
 import sys
+import traceback
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -34,6 +37,7 @@ COMMANDS = {
         "Publish a private synthetic version of a column, good for every concept of a class.",
     ),
     "learn": ("learn:run", "Learn from a stream of events and publish a private, updating rule."),
+    "verify": ("verify:run", "Check a file of published rules, alone or against its store."),
 }
 """Where each command is, below this package, and what it does in one line."""
 
@@ -44,6 +48,20 @@ class OnDemand(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, _, rest = super().resolve_command(ctx, args)
         return name, imported(str(name)), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except OSError as problem:  # typer would make a broken pipe an exit status of 1
+            if isinstance(problem, BrokenPipeError):  # nobody hears what is still to be flushed
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise LittlestoneError(told(problem)) from problem
+
+
+def told(problem: OSError) -> str:
+    """One line about what the operating system refused, and for which file."""
+    what = problem.strerror or str(problem)
+    return what if problem.filename is None else f"{what}: {str(problem.filename)!r}"
 
 
 def imported(name: str) -> Any:
@@ -88,8 +106,12 @@ def main() -> None:
     try:
         app()
     except (ValueError, LittlestoneError) as refusal:
-        typer.echo(f"littlestone: {refusal}", err=True)
+        typer.echo(f"littlestone: {' '.join(str(refusal).split())}", err=True)
         sys.exit(2)
+    except Exception:
+        traceback.print_exc()
+        typer.echo("littlestone: this is a bug; see SECURITY.md before you send data", err=True)
+        sys.exit(3)
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ class DurableRun:
         saved = store.checkpoint()
         self._checkpointed = 0 if saved is None else saved.round
         self._mistakes = 0 if saved is None else saved.mistakes
-        self._drawn = self._rounds
+        self._drawn = max((place for place, _ in store.curve()), default=0)
         self._broken = False
 
     @classmethod
@@ -335,6 +335,8 @@ class DurableRun:
                     self._compare(next(logged, None), events[last - 1].round)
         if next(logged, None) is not None or self._run.rounds_played != self._rounds:
             self._compare(None, self._rounds)
+        if self._rounds > CURVE_STEP * self._drawn:
+            raise StoreError(f"{self._store.path} is damaged: its curve of mistakes has no end")
 
     def _compare(self, known: Release | None, round_number: int) -> None:
         number = 0 if known is None else known.number

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -43,11 +43,23 @@ def read(
 ) -> Iterator[Event | BadRow]:
     """The events of a file (``.csv``, ``.jsonl``, ``.parquet``) or of a pipe (``-``).
 
-    A pipe holds JSON lines if its first line begins with a brace, and CSV otherwise.
+    A pipe holds JSON lines if its first line begins with a brace, and CSV otherwise. A source that
+    cannot be read, or lacks a column, is refused at once; rows are read as they are asked for.
     """
     convert = point_reader(concepts, columns)
-    for line, row in _rows(source, standard_input):
-        yield row if isinstance(row, BadRow) else _event(line, row, columns, convert, concepts)
+    rows = _rows(source, standard_input, needed_columns(concepts, columns))
+    return (
+        row if isinstance(row, BadRow) else _event(line, row, columns, convert, concepts)
+        for line, row in rows
+    )
+
+
+def needed_columns(concepts: ConceptClass, columns: Columns) -> list[str]:
+    """The columns without which no row can be taken."""
+    domain = concepts.domain
+    points = [part.name for part in domain.fields] if isinstance(domain, Records) else []
+    named = (*points, columns.feature, columns.label, columns.identity)
+    return [name for name in named if name is not None]
 
 
 def point_reader(concepts: ConceptClass, columns: Columns) -> Callable[[Mapping[str, Any]], Any]:
@@ -115,29 +127,36 @@ def _whole(value: Any) -> int:
     return int(number)
 
 
-def _rows(source: str, standard_input: IO[str]) -> Iterator[Row]:
+def _rows(source: str, standard_input: IO[str], needed: Sequence[str]) -> Iterator[Row]:
     if source == "-":
-        yield from _piped(standard_input)
-        return
+        return _piped(standard_input, needed)
     path = Path(source)
     if not path.exists():
         raise ValueError(f"there is no file {source!r}")
     if path.suffix == ".parquet":
-        yield from _parquet(path)
-        return
-    with path.open(encoding="utf-8", newline="") as file:
-        if path.suffix in (".jsonl", ".ndjson"):
-            yield from _json_lines(file)
-        elif path.suffix == ".csv":
-            yield from _csv(file)
-        else:
-            raise ValueError(f"file must end in .csv, .jsonl or .parquet, got {source!r}")
+        return _parquet(path, needed)
+    if path.suffix not in (".csv", ".jsonl", ".ndjson"):
+        raise ValueError(f"file must end in .csv, .jsonl or .parquet, got {source!r}")
+    file = path.open(encoding="utf-8", newline="")
+    rows = _csv(file, needed) if path.suffix == ".csv" else _json_lines(file)
+    return _closing(file, rows)
 
 
-def _piped(stream: IO[str]) -> Iterator[Row]:
+def _closing(file: IO[str], rows: Iterator[Row]) -> Iterator[Row]:
+    with file:
+        yield from rows
+
+
+def _piped(stream: IO[str], needed: Sequence[str]) -> Iterator[Row]:
     first = stream.readline()
     lines = chain([first], stream)
-    yield from _json_lines(lines) if first.lstrip().startswith("{") else _csv(lines)
+    return _json_lines(lines) if first.lstrip().startswith("{") else _csv(lines, needed)
+
+
+def _refuse_missing(names: Sequence[str], needed: Sequence[str]) -> None:
+    missing = [name for name in needed if name not in names]
+    if missing:
+        raise ValueError(f"there is no column {missing[0]!r}; there are: {', '.join(names)}")
 
 
 def _json_lines(lines: Iterable[str]) -> Iterator[Row]:
@@ -152,12 +171,17 @@ def _json_lines(lines: Iterable[str]) -> Iterator[Row]:
         yield line, row if isinstance(row, dict) else BadRow(line, "not a JSON object")
 
 
-def _csv(lines: Iterable[str]) -> Iterator[Row]:
+def _csv(lines: Iterable[str], needed: Sequence[str]) -> Iterator[Row]:
     reader = csv.reader(lines, strict=True)
     try:
         header = next(reader)
     except (StopIteration, csv.Error):
         raise ValueError("the CSV has no header line") from None
+    _refuse_missing(header, needed)
+    return _csv_rows(reader, header)
+
+
+def _csv_rows(reader: Any, header: Sequence[str]) -> Iterator[Row]:
     while True:
         try:
             values = next(reader)
@@ -175,12 +199,25 @@ def _csv(lines: Iterable[str]) -> Iterator[Row]:
         yield reader.line_num, dict(zip(header, values, strict=True))
 
 
-def _parquet(path: Path) -> Iterator[Row]:
+def _parquet(path: Path, needed: Sequence[str]) -> Iterator[Row]:
     try:
-        from pyarrow import parquet  # noqa: PLC0415
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415
     except ImportError:
         raise ValueError(
             "reading Parquet needs pyarrow: pip install 'littlestone[parquet]'"
         ) from None
-    batches = parquet.ParquetFile(path).iter_batches()
-    yield from enumerate(chain.from_iterable(batch.to_pylist() for batch in batches), start=1)
+    try:
+        file = parquet.ParquetFile(path)
+    except ArrowException as problem:
+        raise ValueError(f"{path} is not a Parquet file: {problem}") from None
+    _refuse_missing(file.schema_arrow.names, needed)
+    return _parquet_rows(path, file, ArrowException)
+
+
+def _parquet_rows(path: Path, file: Any, trouble: type[Exception]) -> Iterator[Row]:
+    batches = file.iter_batches()
+    rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+    try:
+        yield from enumerate(rows, start=1)
+    except trouble as problem:
+        raise ValueError(f"{path} is damaged: {problem}") from None

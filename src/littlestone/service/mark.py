@@ -62,9 +62,11 @@ class Mark:
     def close(self) -> None:
         os.close(self._file)
 
-    def remove(self) -> None:
-        """Leave no trace of a store that was not created."""
-        self.path.unlink(missing_ok=True)
+    def forget(self) -> None:
+        """Leave no trace of a store that never was; one that is gone stays known."""
+        known = self.read()
+        if known is None or known.branch == NOWHERE:
+            self.path.unlink(missing_ok=True)
 
     def read(self) -> Standing | None:
         """What it knows; None if it is empty or damaged."""

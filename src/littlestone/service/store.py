@@ -41,7 +41,9 @@ CREATE TABLE checkpoint (
     one INTEGER PRIMARY KEY CHECK (one = 1), round INTEGER NOT NULL, mistakes INTEGER NOT NULL,
     snapshot BLOB NOT NULL, seal BLOB NOT NULL
 );
-CREATE TABLE curve (round INTEGER PRIMARY KEY, mistakes INTEGER NOT NULL);
+CREATE TABLE curve (
+    round INTEGER PRIMARY KEY, mistakes INTEGER NOT NULL, seal BLOB NOT NULL
+);
 """
 
 _LAID_OUT: Final = "SELECT name, sql FROM sqlite_master ORDER BY name"
@@ -126,7 +128,7 @@ class Store:
                 return cls(target, mark, recipe=recipe, adopt=False)
             except BaseException:
                 if not target.exists():
-                    mark.remove()
+                    mark.forget()
                 mark.close()
                 raise
 
@@ -236,7 +238,10 @@ class Store:
 
     def add_to_curve(self, round_number: int, mistakes: int) -> None:
         """Remember the mistakes so far, for the owner's eyes only."""
-        self._db.execute("INSERT OR REPLACE INTO curve VALUES (?, ?)", (round_number, mistakes))
+        newest = "SELECT seal FROM curve ORDER BY round DESC LIMIT 1"
+        (before,) = self._db.execute(newest).fetchone() or (b"",)
+        seal = curve_seal(before, round_number, mistakes)
+        self._db.execute("INSERT INTO curve VALUES (?, ?, ?)", (round_number, mistakes, seal))
 
     def curve(self) -> list[tuple[int, int]]:
         """Rounds and mistakes so far: private, since it is computed from the labels."""
@@ -294,8 +299,11 @@ class Store:
         saved = self.checkpoint()
         self._check_events(0 if saved is None else saved.round)
         check_chain(self.releases(), of=str(self.path))
-        if any(not 0 <= mistakes <= at for at, mistakes in self.curve()):
-            raise StoreError(f"{self.path} is damaged: its curve of mistakes cannot be")
+        before = b""
+        for *point, seal in self._db.execute("SELECT * FROM curve ORDER BY round"):
+            before = curve_seal(before, *point)
+            if seal != before:
+                raise StoreError(f"the curve of mistakes in {self.path} does not match its hash")
 
     def _check_events(self, covered: int) -> None:
         """Every event has its round and its seal, and those still to be replayed their digest."""
@@ -350,6 +358,10 @@ def sealed_by(before: bytes, group: Sequence[Taken]) -> bytes:
     """The hash that ties a group of events, all but their bodies, to all events before it."""
     names = json.dumps([group[0].batch, *(event.id for event in group)])
     return digest_of(before + b"".join([event.digest for event in group]) + names.encode())
+
+
+def curve_seal(before: bytes, round_number: int, mistakes: int) -> bytes:
+    return digest_of(before + f" {round_number} {mistakes}".encode())
 
 
 def chained(before: bytes, body: bytes) -> bytes:
