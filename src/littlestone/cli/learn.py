@@ -104,7 +104,8 @@ def run(
         recipe = replace(recipe, max_contributions=max_contributions)
     # Everything is looked at before anything is created.
     require.integer(group=group, at_least=1)
-    inputs = {"the input": None if source == "-" else Path(source), "the schema": schema}
+    named = (concepts or "").partition(":")[2].partition(",")[0]  # stumps:schema.toml,2
+    inputs = {"the input": Path(source), "the schema": schema, "the class": Path(named)}
     refuse_overlap({"out": out, "report": report_path}, inputs, store=store)
     publisher = Publisher(sys.stdout.buffer if out is None else out)
     columns = Columns(label=label, feature=feature, identity=identity)
@@ -134,7 +135,6 @@ def run(
                     _status(durable, tally, (durable.rounds - before), time.monotonic() - started)
                 ),
             )
-        publisher.close()
         _finish(console, durable, tally)
         if report_path is not None:
             page = report(durable, bound=_bound(recipe), floor=_floor(space, budget))
@@ -144,6 +144,7 @@ def run(
         console.print(f"stopped; everything acknowledged is in {store}")
         raise
     finally:
+        publisher.close()
         durable.close()
 
 

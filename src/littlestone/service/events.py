@@ -137,14 +137,18 @@ def _rows(source: str, standard_input: IO[str], needed: Sequence[str]) -> Iterat
         return _parquet(path, needed)
     if path.suffix not in (".csv", ".jsonl", ".ndjson"):
         raise ValueError(f"file must end in .csv, .jsonl or .parquet, got {source!r}")
-    file = path.open(encoding="utf-8", newline="")
-    rows = _csv(file, needed) if path.suffix == ".csv" else _json_lines(file)
-    return _closing(file, rows)
+    with path.open(encoding="utf-8", newline="") as file:
+        _text_rows(path, file, needed)  # the header is read at once
+    return _from_file(path, needed)
 
 
-def _closing(file: IO[str], rows: Iterator[Row]) -> Iterator[Row]:
-    with file:
-        yield from rows
+def _from_file(path: Path, needed: Sequence[str]) -> Iterator[Row]:
+    with path.open(encoding="utf-8", newline="") as file:
+        yield from _text_rows(path, file, needed)
+
+
+def _text_rows(path: Path, file: IO[str], needed: Sequence[str]) -> Iterator[Row]:
+    return _csv(file, needed) if path.suffix == ".csv" else _json_lines(file)
 
 
 def _piped(stream: IO[str], needed: Sequence[str]) -> Iterator[Row]:
@@ -207,17 +211,16 @@ def _parquet(path: Path, needed: Sequence[str]) -> Iterator[Row]:
             "reading Parquet needs pyarrow: pip install 'littlestone[parquet]'"
         ) from None
     try:
-        file = parquet.ParquetFile(path)
+        _refuse_missing(parquet.read_schema(path).names, needed)
     except ArrowException as problem:
         raise ValueError(f"{path} is not a Parquet file: {problem}") from None
-    _refuse_missing(file.schema_arrow.names, needed)
-    return _parquet_rows(path, file, ArrowException)
+    batches = parquet.ParquetFile(path).iter_batches()
+    return enumerate(_parquet_rows(path, batches, ArrowException), start=1)
 
 
-def _parquet_rows(path: Path, file: Any, trouble: type[Exception]) -> Iterator[Row]:
-    batches = file.iter_batches()
-    rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+def _parquet_rows(path: Path, batches: Any, trouble: type[Exception]) -> Iterator[dict[str, Any]]:
     try:
-        yield from enumerate(rows, start=1)
+        for batch in batches:
+            yield from batch.to_pylist()
     except trouble as problem:
         raise ValueError(f"{path} is damaged: {problem}") from None

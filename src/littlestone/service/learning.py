@@ -3,6 +3,7 @@
 import fcntl
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Literal
@@ -87,7 +88,8 @@ class Publisher:
     def close(self) -> None:
         """Close the file; a stream that was handed in stays open."""
         if self._path is not None and self._stream is not None:
-            self._stream.close()
+            with suppress(OSError):  # every line was flushed, or its failure was told
+                self._stream.close()
 
     def _write(self, line: bytes) -> None:
         stream = self._writing()

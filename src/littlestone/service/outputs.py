@@ -16,7 +16,7 @@ def refuse_overlap(
         if path is None:
             continue
         for other, used in taken.items():
-            if os.path.realpath(path) == os.path.realpath(used) or _same_file(path, used):
+            if _same(path, used):
                 raise ValueError(f"{name} must not overwrite {other}, got {name}={str(path)!r}")
         if path.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
             raise ValueError(f"{name} must be a file in a folder to write to, got {str(path)!r}")
@@ -35,5 +35,7 @@ def write_whole(path: Path, text: str) -> None:
         raise
 
 
-def _same_file(one: Path, other: Path) -> bool:
-    return one.is_file() and other.is_file() and one.samefile(other)
+def _same(one: Path, other: Path) -> bool:
+    if one.is_file() and other.is_file():
+        return one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)

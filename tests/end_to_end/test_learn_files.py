@@ -1,0 +1,237 @@
+"""``littlestone learn`` and the files around it: what it refuses, it leaves as it was."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from littlestone.cli.main import main
+
+FIXED = ("--class", "thresholds:60", "--learner", "private-majority", "--rounds", "1000")
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Some inputs, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{x},{int(x >= 20)}\n" for x in range(60))
+    Path("events.csv").write_text("delay,late\n" + rows)
+    Path("schema.toml").write_text("[delay]\ngrid = [10, 20, 30]\n")
+    return tmp_path
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The status, what was printed, and what was said, of a command as the shell runs it."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["littlestone", *words])
+        capsys.readouterr()
+        try:
+            main()
+        except SystemExit as end:
+            assert isinstance(end.code, int)
+            return (end.code, *capsys.readouterr())
+        raise AssertionError("main always exits")
+
+    return run
+
+
+def learn(*words: str, source: str = "events.csv", store: str = "run.db") -> tuple[str, ...]:
+    columns = ("--feature", "delay", "--label", "late", "--store", store)
+    return ("learn", source, *FIXED, *columns, *words)
+
+
+def contents() -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+
+
+def a_sentence(said: str) -> bool:
+    """One line for the refusal, and nothing of Python."""
+    lines = [line for line in said.splitlines() if line.startswith("littlestone: ")]
+    return len(lines) == 1 and "Traceback" not in said
+
+
+REFUSED = {
+    "no such column": learn("--label", "lte"),
+    "no such id": learn("--id", "flight"),
+    "no such feature": learn("--feature", "dealy"),
+    "no such file": learn(source="nothing.csv"),
+    "a folder": learn(source="folder.csv"),
+    "an empty file": learn(source="empty.csv"),
+    "not a known ending": learn(source="events.txt"),
+    "no Parquet": learn(source="broken.parquet"),
+    "not UTF-8": learn(source="latin.csv"),
+    "no such learner": learn("--learner", "nobody"),
+    "not private": learn("--learner", "soa"),
+    "no such class": learn("--class", "nothing:3"),
+    "empty group": learn("--group", "0"),
+    "foreign out": learn("--out", "notes.txt"),
+    "foreign out without a line end": learn("--out", "note.txt"),
+    "out over the input": learn("--out", "events.csv"),
+    "out over the input by another name": learn("--out", "./link.csv"),
+    "out over the store": learn("--out", "run.db"),
+    "out over the mark": learn("--out", "run.db.mark"),
+    "out is a folder": learn("--out", "folder.csv"),
+    "out in no folder": learn("--out", "nowhere/rules.jsonl"),
+    "report over the input": learn("--report", "events.csv"),
+    "report over the store": learn("--report", "run.db"),
+    "report over out": learn("--out", "rules", "--report", "rules"),
+    "report in no folder": learn("--report", "nowhere/report.html"),
+    "store in no folder": learn(store="nowhere/run.db"),
+    "store is a folder": learn(store="folder.csv"),
+    "store is the input": learn(store="events.csv"),
+    "store is a foreign file": learn(store="notes.txt"),
+    "store is a foreign file, adopted": learn("--adopt", store="notes.txt"),
+    "schema missing": ("learn", "events.csv", "--schema", "no.toml", "--label", "late",
+                       "--store", "run.db"),
+    "schema is no TOML": ("learn", "events.csv", "--schema", "notes.txt", "--label", "late",
+                          "--store", "run.db"),
+    "schema is binary": ("learn", "events.csv", "--schema", "latin.csv", "--label", "late",
+                         "--store", "run.db"),
+    "schema is a folder": ("learn", "events.csv", "--schema", "folder.csv", "--label", "late",
+                           "--store", "run.db"),
+    "report over the schema": ("learn", "events.csv", "--schema", "schema.toml", "--label", "late",
+                               "--store", "run.db", "--report", "schema.toml"),
+    "report over the class": learn("--class", "stumps:schema.toml", "--report", "schema.toml"),
+    "a column of the schema is missing": ("learn", "events.csv", "--schema", "more.toml",
+                                          "--label", "late", "--store", "run.db"),
+    "verify what is not there": ("verify", "nothing.jsonl"),
+    "verify a folder": ("verify", "folder.csv"),
+    "verify without a store": ("verify", "events.csv", "--store", "run.db"),
+    "sanitize what is not there": ("sanitize", "no.csv", "--class", "points", "--out", "x.csv"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_refused_command_leaves_everything_as_it_was(
+    folder: Path, command: Command, what: str
+) -> None:
+    Path("more.toml").write_text("[delay]\ngrid = [10, 20]\n[hour]\ngrid = [5, 9]\n")
+    Path("notes.txt").write_text("precious notes\n")
+    Path("note.txt").write_text("precious note")
+    Path("events.txt").write_text("delay,late\n3,1\n")
+    Path("empty.csv").touch()
+    Path("latin.csv").write_bytes("delay,late,größe\n3,1,2\n".encode("latin-1"))
+    Path("broken.parquet").write_bytes(b"PAR1 and nothing else")
+    Path("folder.csv").mkdir()
+    Path("link.csv").symlink_to("events.csv")
+    before = contents()
+    status, _, said = command(*REFUSED[what])
+    assert status == 2, said
+    assert a_sentence(said), said
+    assert contents() == before
+
+
+def test_what_it_publishes_is_found_whole(folder: Path, command: Command) -> None:
+    assert command(*learn("--out", "rules.jsonl"))[0] == 0
+    status, printed, _ = command("verify", "rules.jsonl")
+    assert status == 0 and "are whole" in printed
+    status, printed, _ = command("verify", "rules.jsonl", "--store", "run.db")
+    assert status == 0 and "logged the same, and 0 more" in printed
+    Path("rules.jsonl").write_bytes(Path("rules.jsonl").read_bytes().replace(b"rule", b"role"))
+    status, printed, _ = command("verify", "rules.jsonl")
+    assert status == 1 and "ALTERED: line 1" in printed
+
+
+def test_a_device_takes_what_is_published(folder: Path, command: Command) -> None:
+    assert command(*learn("--out", "/dev/null"))[0] == 0
+    assert command(*learn("--out", "/dev/null"))[0] == 0
+
+
+def test_a_report_takes_the_place_of_the_last_one(folder: Path, command: Command) -> None:
+    Path("report.html").write_text("the last one")
+    assert command(*learn("--report", "report.html"))[0] == 0
+    assert "What was learned" in Path("report.html").read_text(encoding="utf-8")
+    assert Path("report.html").stat().st_mode & 0o777 == 0o600
+    assert {path.name for path in folder.iterdir()} == {
+        "events.csv", "schema.toml", "run.db", "run.db.mark", "report.html",
+    }  # fmt: skip
+
+
+def test_adopting_says_what_it_means(folder: Path, command: Command) -> None:
+    assert command(*learn())[0] == 0
+    Path("run.db.mark").unlink()
+    status, _, said = command(*learn())
+    assert status == 2 and a_sentence(said) and "--adopt" in said
+    status, _, said = command(*learn("--adopt", "--quiet"))
+    assert status == 0 and "same noise is now spent on two streams" in said
+    status, _, said = command(*learn("--adopt"))
+    assert status == 0 and "adopted" not in said  # the mark speaks for it again
+
+
+def test_a_store_put_back_with_its_mark_is_refused(folder: Path, command: Command) -> None:
+    lines = Path("events.csv").read_text().splitlines(keepends=True)
+    Path("first.csv").write_text("".join(lines[:3]))
+    assert command(*learn("--out", "rules.jsonl", "--epsilon", "8", source="first.csv"))[0] == 0
+    kept = {name: Path(name).read_bytes() for name in ("run.db", "run.db.mark")}
+    Path("many.csv").write_text("delay,late\n" + "".join(lines[1:]) * 15)
+    assert command(*learn("--out", "rules.jsonl", "--epsilon", "8", source="many.csv"))[0] == 0
+    published = Path("rules.jsonl").read_bytes()
+    assert published.count(b"\n") > 1
+    for name, content in kept.items():
+        Path(name).write_bytes(content)
+    status, _, said = command(*learn("--out", "rules.jsonl", "--epsilon", "8"))
+    assert status == 2 and a_sentence(said) and "the store was put back" in said
+    assert Path("rules.jsonl").read_bytes() == published
+
+
+def test_a_new_store_does_not_continue_the_file_of_another(folder: Path, command: Command) -> None:
+    assert command(*learn("--out", "rules.jsonl"))[0] == 0
+    status, _, said = command(*learn("--out", "rules.jsonl", store="new.db"))
+    assert status == 2 and "whose store is not there" in said
+    assert not Path("new.db").exists()
+
+
+@pytest.mark.parametrize("harm", ["cut", "header", "middle", "mark"])
+def test_a_damaged_store_is_one_sentence(folder: Path, command: Command, harm: str) -> None:
+    assert command(*learn())[0] == 0
+    content = bytearray(Path("run.db").read_bytes())
+    if harm == "cut":
+        del content[5000:]
+    elif harm == "header":
+        content[3] ^= 1
+    elif harm == "middle":
+        content[4096:8192] = os.urandom(4096)
+    else:
+        Path("run.db.mark").write_text("nonsense")
+    Path("run.db").write_bytes(content)
+    status, _, said = command(*learn())
+    assert status == 2 and a_sentence(said), said
+
+
+def test_a_reader_who_goes_away_is_one_sentence(folder: Path) -> None:
+    """A broken pipe is no violation: its status is 2, too."""
+    rows = "".join(f"{x % 60},{int(x % 60 >= 20)}\n" for x in range(1000))
+    Path("events.csv").write_text("delay,late\n" + rows)
+    words = [sys.executable, "-m", "littlestone.cli.main", *learn("--quiet", "--epsilon", "9")]
+    reading, writing = os.pipe()
+    os.close(reading)
+    found = subprocess.run(
+        words, stdout=writing, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+    )
+    os.close(writing)
+    assert found.returncode == 2 and found.stderr.count("littlestone: ") == 1, found.stderr
+    assert "Traceback" not in found.stderr and "Exception ignored" not in found.stderr
+
+
+def test_a_full_disk_is_one_sentence(folder: Path, command: Command) -> None:
+    status, _, said = command(*learn("--out", "/dev/full"))
+    assert status == 2 and a_sentence(said) and "No space left" in said
+    status, _, _ = command(*learn("--out", "rules.jsonl"))  # and the store goes on
+    assert status == 0
+    assert json.loads(Path("rules.jsonl").read_bytes().splitlines()[0])["release"] == 1
+
+
+def test_a_copied_folder_is_two_stores(folder: Path, command: Command) -> None:
+    assert command(*learn("--out", "rules.jsonl"))[0] == 0
+    shutil.copytree(folder, folder / "copy")
+    os.chdir(folder / "copy")
+    status, _, said = command(*learn("--out", "rules.jsonl"))
+    assert status == 2 and "is a copy of the file" in said
