@@ -11,7 +11,7 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile -c co
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format lint types layers examples statistical slow build test-wheel test-versions claims audit curves bench docs gallery kills golden lock clean
+.PHONY: help setup run test check format lint types layers examples statistical slow build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -55,7 +55,7 @@ layers: $(READY)
 statistical: $(READY) ## The statistical tests, with fresh seeds
 	$(BIN)/python -m pytest -n auto -m "statistical and not slow" tests
 
-slow: $(READY) ## The full-size tests: large audits, 240 killed runs
+slow: $(READY) ## The full-size tests: large audits, 240 killed runs, 5000 damaged stores
 	$(BIN)/python -m pytest -n auto -m slow tests
 
 build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the sdist
@@ -103,8 +103,13 @@ docs: $(READY) ## Build the documentation site into out/site; warnings are error
 gallery: $(READY) ## Write the gallery of claims anew
 	$(BIN)/python docs/tools/gallery.py
 
-kills: $(READY) ## Kill durable runs 240 times and check that nothing is lost
-	$(BIN)/python -m pytest -m slow tests/end_to_end/test_killed_runs.py
+KILLS ?= 240
+kills: $(READY) ## Kill durable runs KILLS times (240) and check that nothing is lost or changed
+	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_killed_runs.py
+
+DAMAGED ?= 5000
+damage: $(READY) ## Damage DAMAGED stores (5000) and check that each is refused or opens whole
+	DAMAGED=$(DAMAGED) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_damaged_stores.py
 
 golden: $(READY) ## Write the golden transcripts anew
 	$(BIN)/python -m tests.golden.regenerate

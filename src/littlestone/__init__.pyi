@@ -181,6 +181,7 @@ from littlestone.service.durable import DurableRun as DurableRun
 from littlestone.service.durable import Event as Event
 from littlestone.service.durable import Receipt as Receipt
 from littlestone.service.learning import BadRowError as BadRowError
+from littlestone.service.published import AlteredError as AlteredError
 from littlestone.theory.floors import points_floor as points_floor
 
 __all__: list[str]

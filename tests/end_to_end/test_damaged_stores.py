@@ -1,6 +1,6 @@
 """Whatever happens to the bytes of a store, it opens with everything in it or is refused.
 
-``DAMAGED=5000 make slow`` damages that many; the quick suite a few.
+``make damage DAMAGED=5000`` damages that many; the quick suite a few.
 """
 
 import os

@@ -13,8 +13,7 @@ from littlestone.claims.core import Claim, Outcome, Verdict, examine
 from littlestone.claims.examining import examine_all
 from littlestone.claims.registry import CLAIMS
 from littlestone.cli.options import AsJson, Cluster, Engine, Jobs
-from littlestone.cli.output import print_json, print_table
-from littlestone.cli.progress import round_bar
+from littlestone.cli.output import print_json, print_table, round_bar
 from littlestone.game.workers import Workers
 
 REFUTED = 1

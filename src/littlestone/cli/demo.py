@@ -10,8 +10,8 @@ from rich.table import Table
 
 from littlestone.catalogue import ADVERSARIES, LEARNERS, class_from_spec
 from littlestone.cli.options import Delta, Epsilon, Seed
+from littlestone.cli.output import round_bar
 from littlestone.cli.pictures import cumulative_mistakes
-from littlestone.cli.progress import round_bar
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.game.play import play
 from littlestone.game.transcript import Transcript

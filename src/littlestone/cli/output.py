@@ -1,10 +1,12 @@
-"""How commands print: one JSON object, or one table."""
+"""How commands print: one JSON object, or one table; bars go to standard error."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 
@@ -19,3 +21,22 @@ def print_table(
     for row in rows:
         table.add_row(*row)
     Console().print(table)
+
+
+@contextmanager
+def round_bar(
+    total: int, label: str, *, quiet: bool = False
+) -> Iterator[Callable[[int], None] | None]:
+    """A bar over ``total`` rounds; gives a callback that takes the rounds done so far."""
+    if quiet:
+        yield None
+        return
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(label, total=total)
+
+        def advance(done: int) -> None:
+            bar.update(task, completed=done)
+
+        yield advance

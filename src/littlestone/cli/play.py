@@ -8,8 +8,7 @@ from rich.console import Console
 
 from littlestone.catalogue import ADVERSARIES, LEARNERS, class_from_spec, lookup
 from littlestone.cli.options import AsJson, ClassOption, Cluster, Engine, Jobs
-from littlestone.cli.output import print_json, print_table
-from littlestone.cli.progress import round_bar
+from littlestone.cli.output import print_json, print_table, round_bar
 from littlestone.game.play import play
 from littlestone.game.sweeps import Summary, Sweep, repeat
 from littlestone.game.transcript import Transcript

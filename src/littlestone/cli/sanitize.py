@@ -13,8 +13,7 @@ from rich.console import Console
 from littlestone import require
 from littlestone.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, ClassOption, Delta, Epsilon, Seed
-from littlestone.cli.output import print_json
-from littlestone.cli.progress import round_bar
+from littlestone.cli.output import print_json, round_bar
 from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
 from littlestone.concepts.keys import key_to_json
 from littlestone.concepts.protocols import ConceptClass

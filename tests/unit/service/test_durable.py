@@ -137,7 +137,7 @@ ALTERED = {
     "last group": "DELETE FROM events WHERE round > 16",
     "all events": "DELETE FROM events",
     "kind of an id": "UPDATE events SET id = x'00' WHERE round = 2",
-    "key": "UPDATE about SET value = replace(value, 'a', 'b') WHERE name = 'key'",
+    "key": "UPDATE about SET value = hex(zeroblob(32)) WHERE name = 'key'",
     "no key": "DELETE FROM about WHERE name = 'key'",
     "identity": "UPDATE about SET value = 'other' WHERE name = 'identity'",
     "snapshot": "UPDATE checkpoint SET snapshot = x'00'",
@@ -161,13 +161,10 @@ def test_whatever_is_altered_is_noticed(
     run = DurableRun.start(RECIPE, path)
     for first in range(0, 20, 4):
         run.take(events(first, first + 4))
-    key = run._store.key.hex()
     run.close()
     with sqlite3.connect(path) as connection:
         connection.execute(ALTERED[what])
     connection.close()
-    if what == "key" and "a" not in key:
-        return  # nothing was altered
     with pytest.raises(StoreError):
         DurableRun.resume(RECIPE, path)
 
