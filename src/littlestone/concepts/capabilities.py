@@ -166,6 +166,16 @@ class FewOnes(Protocol):
 
 
 @runtime_checkable
+class SetsOfKeys(Protocol):
+    """The concepts are all sets of at most so many keys, each 1 on its keys and 0 elsewhere."""
+
+    @property
+    def largest_set(self) -> int | None:
+        """None where every finite set is a concept."""
+        ...
+
+
+@runtime_checkable
 class OnALine(Protocol):
     """The points are 0 .. n-1, and the labels of a concept change seldom from one to the next."""
 

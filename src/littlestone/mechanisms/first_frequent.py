@@ -203,21 +203,21 @@ def _best_query_rate(epsilon: float, delta: float, rounds: int) -> float:
 
 
 def _smallest_threshold(recipe: FirstFrequent) -> int:
-    """The smallest τ with rounds·(1 + e^ε)·P(query noise ≥ τ + threshold noise) ≤ delta.
-
-    The probability is a^τ·(1 − b)/(1 − ab) with a = e^(−query_rate), b = e^(−threshold_rate).
-    """
+    """The smallest τ with rounds·(1 + e^ε)·P(query noise ≥ τ + threshold noise) ≤ delta."""
     allowed = Fraction(recipe.delta) / recipe.rounds
     factor = 1 + exp_upper_bound(Fraction(recipe.epsilon))
-    return _first_light_threshold(
+    return light_threshold(
         Fraction(recipe.query_rate), Fraction(recipe.threshold_rate), allowed / factor
     )
 
 
 @lru_cache(maxsize=256)
-def _first_light_threshold(
-    query_rate: Fraction, threshold_rate: Fraction, allowed: Fraction
-) -> int:
+def light_threshold(query_rate: Fraction, threshold_rate: Fraction, allowed: Fraction) -> int:
+    """The smallest τ that a count of 0 reaches in one round with probability at most ``allowed``.
+
+    The probability is P(query noise ≥ τ + threshold noise) = a^τ·(1 − b)/(1 − ab) with
+    a = e^(−query_rate), b = e^(−threshold_rate).
+    """
     bits = _GUARD_BITS + allowed.denominator.bit_length()
     one = 1 << bits
     b_low, _ = exp_bounds(threshold_rate, bits)

@@ -95,6 +95,10 @@ class SparseSets:
     def most_ones(self) -> int:
         return self.k
 
+    @property
+    def largest_set(self) -> int:
+        return self.k
+
     def differences(self) -> "SparseSets":
         """Two sets differ on no more keys than both have."""
         return SparseSets(2 * self.k, self.n)

@@ -1,0 +1,1 @@
+"""A published set of keys, learned from private reports and complaints."""

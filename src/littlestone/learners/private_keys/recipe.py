@@ -1,0 +1,123 @@
+"""Publish every key that is reported often enough: a blocklist over an unbounded universe."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import ClassVar, Final
+
+from scipy.stats import binom, nbinom
+
+from littlestone import require
+from littlestone.concepts.capabilities import SetsOfKeys
+from littlestone.concepts.classes.key_sets import KeySets
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.budgeted import Budgeted
+from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
+from littlestone.mechanisms.first_frequent import FirstFrequent, light_threshold
+from littlestone.randomness import Randomness
+
+_CHANCE: Final = Fraction(1, 100)
+"""How likely, at most, a listed key is ever to be unlisted though nobody complained."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateKeys(Budgeted):
+    """List a key once it was reported often enough, and unlist it after enough complaints.
+
+    A report is a mistake on a key that is not listed (its label is 1), a complaint one on a key
+    that is (its label is 0). Every key has noise of its own and an example counts for one key, so
+    the promise is for the whole stream, however many keys are listed: nothing is composed. Keys
+    come from an unbounded universe; one that was never reported is never listed.
+
+    Privacy:
+        Releases:   the set of listed keys, in every round
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive
+        Guarantee:  (epsilon, delta), conditionally on every prefix; per user
+                    (``max_contributions`` examples) by group privacy
+        Assumes:    timing (docs/GUARANTEES.md): a round with a mistake takes longer
+        Proof:      algorithm.md
+
+    Mistakes, if the labels fit a set of keys: about 39 for each at epsilon = 1, delta = 1e-6 and
+    10**6 rounds, and ``mistake_bound_for`` with high probability. A key whose labels keep changing
+    costs about as much for each change; nothing better is promised where no set fits.
+
+    >>> keys = PrivateKeys(rounds=10**6, epsilon=1.0, delta=1e-6)
+    >>> keys.reports, keys.complaints, round(keys.expected_mistakes_for(1), 1)
+    (33, 21, 39.3)
+    """
+
+    concepts: ConceptClass = field(default_factory=KeySets)
+    watch: FirstFrequent = field(init=False, repr=False, compare=False)
+    """How reports are counted; complaints have the same rates."""
+    complaints: int = field(init=False, repr=False, compare=False)
+    """A key with so many complaints and its noise more is unlisted at once."""
+
+    oblivious_only: ClassVar[bool] = False
+    prefix_conditional: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
+        self.check_promise()
+        if not isinstance(self.concepts, SetsOfKeys):
+            raise ValueError(
+                "concepts must be sets of keys (KeySets, SparseSets, Points), got "
+                f"concepts={self.concepts!r}"
+            )
+        watch = FirstFrequent(epsilon=self.epsilon, delta=self.delta, rounds=self.rounds)  # (L1)
+        object.__setattr__(self, "watch", watch)
+        rates = Fraction(watch.query_rate), Fraction(watch.threshold_rate)
+        complaints = light_threshold(*rates, _CHANCE / self.rounds)
+        object.__setattr__(self, "complaints", complaints)
+
+    @property
+    def reports(self) -> int:
+        """A key with so many reports and its noise more is listed at once."""
+        return self.watch.threshold
+
+    def mistake_bound(self, *, failure_probability: float) -> float:
+        return self._capped(
+            lambda keys: self.mistake_bound_for(keys, failure_probability=failure_probability)
+        )
+
+    def expected_mistake_bound(self) -> float:
+        return self._capped(self.expected_mistakes_for)
+
+    def expected_mistakes_for(self, keys: int) -> float:
+        """The mean of the mistakes, at most, when the labels are those of a set of ``keys`` keys.
+
+        Every listing costs the threshold and its noise at most, and is undone by chance with
+        probability 1/100 at most, which leads to one listing more.
+        """
+        require.integer(keys=keys, at_least=0)
+        noise = 1 / math.expm1(self.watch.threshold_rate)
+        return keys * (self.reports + noise) / (1 - float(_CHANCE)) * (1 + 1e-12)
+
+    def mistake_bound_for(self, keys: int, *, failure_probability: float) -> float:
+        """Exceeded with ``failure_probability`` at most, for labels of a set of ``keys`` keys.
+
+        With probability 1 - P(more than r of keys + r listings are undone by chance) there are
+        keys + r listings at most, and each costs the threshold and its own geometric noise.
+        """
+        require.integer(keys=keys, at_least=0)
+        require.open_probability(failure_probability=failure_probability)
+        if not keys:
+            return 0.0
+        best, again = math.inf, 0
+        stop = -math.expm1(-self.watch.threshold_rate)
+        while (keys + again) * self.reports < best:
+            left = failure_probability - binom.sf(again, keys + again, float(_CHANCE))
+            if left > 0:
+                noise = nbinom.isf(left * (1 - 1e-9), keys + again, stop)
+                best = min(best, (keys + again) * self.reports + float(noise))
+            again += 1
+        return best
+
+    def _capped(self, bound: Callable[[int], float]) -> float:
+        assert isinstance(self.concepts, SetsOfKeys)
+        keys = self.concepts.largest_set
+        return self._most_mistakes if keys is None else min(bound(keys), self._most_mistakes)
+
+    def engine(self, rng: Randomness, /) -> PrivateKeysEngine:
+        return PrivateKeysEngine(self, rng)
