@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from littlestone import catalogue
 from littlestone.adversaries.boundary import Boundary
 from littlestone.adversaries.drifting import Drifting
 from littlestone.adversaries.frequent_killer import FrequentKiller
@@ -68,6 +69,19 @@ ADVERSARIES: dict[str, Callable[[Any], Adversary]] = {
 }
 REALIZABLE = [name for name in ADVERSARIES if name not in ("noisy", "drifting")]
 NEED_A_DIMENSION = ("shattered-tree", "keep-dimension")
+
+
+# Learners that are not for every finite class, and a class that they take.
+TAKES: dict[str, ConceptClass] = {"private-keys": SparseSets(3, 3)}
+
+
+def built(concepts: ConceptClass, *, private: bool = True, **budget: Any) -> dict[str, Any]:
+    """The learners of the catalogue by name, for this class or for the one that they take."""
+    return {
+        name: entry.build(TAKES.get(name, concepts), **budget)
+        for name, entry in catalogue.LEARNERS.items()
+        if entry.private or not private
+    }
 
 
 def adversaries_for(concepts: str) -> list[str]:

@@ -36,6 +36,7 @@ from littlestone.concepts.classes.finite import FiniteClass as FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces as MarginHalfspaces
 from littlestone.concepts.classes.intervals import Intervals as Intervals
 from littlestone.concepts.classes.points import Points as Points
+from littlestone.concepts.classes.sparse_sets import KeySets as KeySets
 from littlestone.concepts.classes.sparse_sets import SparseSets as SparseSets
 from littlestone.concepts.classes.stumps import Stumps as Stumps
 from littlestone.concepts.classes.thresholds import Thresholds as Thresholds
@@ -103,6 +104,7 @@ from littlestone.learners.lazy_forest.plan import ForestPlan as ForestPlan
 from littlestone.learners.lazy_forest.recipe import ForestTooLargeError as ForestTooLargeError
 from littlestone.learners.lazy_forest.recipe import LazyForest as LazyForest
 from littlestone.learners.naive_recomposition import NaiveRecomposition as NaiveRecomposition
+from littlestone.learners.private_keys.recipe import PrivateKeys as PrivateKeys
 from littlestone.learners.private_majority.plan import EpochPlan as EpochPlan
 from littlestone.learners.private_majority.plan import FreshPlan as FreshPlan
 from littlestone.learners.private_majority.plan import SampledPlan as SampledPlan

@@ -26,7 +26,7 @@ from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import KeySets, SparseSets
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
@@ -114,6 +114,7 @@ CLASSES: Mapping[str, ClassEntry] = {
         "at most k keys map to 1; any plain key unless a size is given",
         (int, int),
     ),
+    "keys": ClassEntry(KeySets, "keys", "any finite set of keys maps to 1", (), required=0),
     "intervals": ClassEntry(
         Intervals, "intervals:64", "1[a <= x <= b] on the points 0 .. n-1, and the empty interval"
     ),
@@ -157,6 +158,10 @@ LEARNERS: Mapping[str, LearnerEntry] = {
     "private-majority": LearnerEntry(
         _learner("private_majority.recipe:PrivateMajority"),
         "the practical default for finite classes; realizable, adaptive adversaries",
+    ),
+    "private-keys": LearnerEntry(
+        _learner("private_keys.recipe:PrivateKeys"),
+        "sets of keys, however many, over any universe: blocklists; adaptive adversaries",
     ),
     "lazy-forest": LearnerEntry(
         _learner("lazy_forest.recipe:LazyForest.calibrated"),
@@ -237,7 +242,7 @@ def class_from_spec(spec: str) -> ConceptClass:
     Traceback (most recent call last):
     ...
     ValueError: unknown class 'treshold'; did you mean 'thresholds'? There are: conjunctions, \
-disjunctions, finite, halfspaces, intervals, points, sparse-sets, stumps, thresholds, trees
+disjunctions, finite, halfspaces, intervals, keys, points, sparse-sets, stumps, thresholds, trees
     """
     name, _, rest = spec.partition(":")
     entry = lookup(CLASSES, name, kind="class")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.battery import TAKES
 
 from littlestone.catalogue import LEARNERS
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -32,7 +33,7 @@ def recipe_of(name: str) -> Any:
         return Restarting(learner=recipe_of("lazy-forest"))
     if name == "unknown-horizon":
         return UnknownHorizon(learner=recipe_of("private-majority"), first_rounds=16)
-    return LEARNERS[name].build(CONCEPTS, **BUDGET)
+    return LEARNERS[name].build(TAKES.get(name, CONCEPTS), **BUDGET)
 
 
 def stream(rng: Randomness, count: int) -> list[tuple[int, int]]:

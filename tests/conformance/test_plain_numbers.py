@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.battery import built
 
 import littlestone
-from littlestone.catalogue import ADVERSARIES, LEARNERS
+from littlestone.catalogue import ADVERSARIES
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets
@@ -55,7 +56,7 @@ SELECTION = ExponentialMechanism(epsilon=1.0)
 @cache
 def recipes() -> list[Any]:
     """One of each kind."""
-    learners = [entry.build(LINE, **BUDGET) for entry in LEARNERS.values()]
+    learners = built(LINE, private=False, **BUDGET).values()
     lazy = LazyForest.calibrated(concepts=LINE, **BUDGET)
     size: dict[str, Any] = {"experts": 4, **BUDGET}
     return [

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.battery import built
 from typer.testing import CliRunner
 
 from littlestone.catalogue import LEARNERS
@@ -47,7 +48,7 @@ def test_the_command_and_its_report_state_one_promise(
 
 @pytest.mark.parametrize("name", [name for name, entry in LEARNERS.items() if entry.private])
 def test_ledgers_count_per_example_and_promises_are_per_user(name: str) -> None:
-    one = LEARNERS[name].build(Thresholds(3), **BUDGET)
+    one = built(Thresholds(3), **BUDGET)[name]
     many = replace(one, max_contributions=USERS)
     assert many.guarantee() == user_level(one.guarantee(), max_contributions=USERS)
     for recipe in (many, Restarting(learner=many), UnknownHorizon(learner=many)):

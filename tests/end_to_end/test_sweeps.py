@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.battery import built
 from typer.testing import CliRunner
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.catalogue import ADVERSARIES, LEARNERS, class_from_spec
+from littlestone.catalogue import ADVERSARIES, class_from_spec
 from littlestone.claims.core import Outcome
 from littlestone.claims.examining import examine_all
 from littlestone.claims.registry import CLAIMS
@@ -173,7 +174,7 @@ def test_progress_is_told_after_every_task() -> None:
 def test_every_recipe_of_the_catalogue_can_be_sent_to_a_worker() -> None:
     concepts = class_from_spec("thresholds:2")
     budget = {"rounds": 100, "epsilon": 1.0, "delta": 1e-6}
-    recipes = [entry.build(concepts, **budget) for entry in LEARNERS.values()]
+    recipes = [*built(concepts, private=False, **budget).values()]
     recipes += [entry.build(concepts) for entry in ADVERSARIES.values()]
     assert pickle.loads(pickle.dumps(recipes)) == recipes
 

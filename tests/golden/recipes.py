@@ -6,9 +6,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from tests.battery import CLASSES
+from tests.battery import CLASSES, built
 
-from littlestone.catalogue import LEARNERS
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.points import Points
@@ -38,9 +37,7 @@ SMALL = FiniteClass([[0, 1, 1], [1, 0, 1]])
 
 def recipes() -> dict[str, Any]:
     """By the name that they have in the file."""
-    private = {
-        name: entry.build(CONCEPTS, **BUDGET) for name, entry in LEARNERS.items() if entry.private
-    }
+    private = built(CONCEPTS, **BUDGET)
     classes = {f"class {name}": concepts for name, concepts in CLASSES.items()}
     return {**private, **classes, **_variants(private)}
 

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.battery import CLASSES, learners_for
+from tests.battery import CLASSES, built, learners_for
 
-from littlestone.catalogue import LEARNERS
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis, Thresholds
@@ -149,7 +148,7 @@ def test_a_small_text_cannot_stand_for_an_endless_one() -> None:
 
 def subjects() -> list[Any]:
     budget: dict[str, Any] = {"rounds": 200, "epsilon": 1.0, "delta": 1e-3}
-    private = {n: e.build(Thresholds(7), **budget) for n, e in LEARNERS.items() if e.private}
+    private = built(Thresholds(7), **budget)
     return [
         *private.values(),
         Restarting(learner=private["lazy-forest"]),

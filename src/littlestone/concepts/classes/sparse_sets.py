@@ -1,11 +1,11 @@
-"""Sets of at most k keys, over a range of integers or over any plain keys at all."""
+"""Sets of keys, at most k of them or any finite number, over integers or any plain keys."""
 
 import heapq
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, combinations, count
-from typing import Any
+from typing import Any, Final, NoReturn
 
 from littlestone import require
 from littlestone.concepts.classes.version_spaces import Remaining
@@ -198,6 +198,75 @@ class SparseVersionSpace(Remaining):
         seen = len(self.negatives) + len(self.positives or ())
         keys = count(seen) if n is None else chain(range(seen, n), range(min(seen, n)))
         return (x for x in keys if self.label_of(x) is None)
+
+
+# No stream is long enough to notice the difference.
+_ANY_NUMBER: Final = SparseSets(1 << 62)
+
+
+@dataclass(frozen=True, slots=True)
+class KeySets:
+    """Any finite set of keys maps to 1, and everything else to 0.
+
+    Its Littlestone dimension is infinite: whatever learns it makes mistakes for each key. A learner
+    of it promises so many for each.
+
+    >>> KeySets().version_space().restrict("a", 1).standard_optimal().describe()
+    "1 on 'a', 0 elsewhere"
+    """
+
+    @property
+    def domain(self) -> AnyHashable:
+        return AnyHashable()
+
+    @property
+    def spec(self) -> str:
+        return "keys"
+
+    @property
+    def size(self) -> None:
+        return None
+
+    @property
+    def largest_set(self) -> None:
+        return None
+
+    @property
+    def littlestone_dimension(self) -> int:
+        self._refuse("Littlestone")
+
+    @property
+    def vc_dimension(self) -> int:
+        self._refuse("VC")
+
+    @property
+    def dual_littlestone_dimension(self) -> int:
+        self._refuse("dual Littlestone")
+
+    @property
+    def dual_vc_dimension(self) -> int:
+        self._refuse("dual VC")
+
+    def version_space(self) -> SparseVersionSpace:
+        return _ANY_NUMBER.version_space()
+
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        """Each key has the label that it came with more often."""
+        for x in tally:
+            self.domain.check(x)
+        return sum(min(counts) for counts in tally.values())
+
+    def concepts(self) -> Iterator[FiniteSupport]:
+        return _ANY_NUMBER.concepts()
+
+    def tracker(self) -> SparseTracker:
+        return _ANY_NUMBER.tracker()
+
+    def _refuse(self, name: str) -> NoReturn:
+        raise ValueError(
+            f"the {name} dimension of all finite sets of keys is infinite; "
+            "SparseSets(k), the sets of at most k keys, have dimension k"
+        )
 
 
 def _sets(keys: int, most: int) -> int:

@@ -45,7 +45,7 @@ class PrivateKeysEngine(Engine):
 
     def __init__(self, recipe: "PrivateKeys", rng: Randomness) -> None:
         self._recipe, self._rng = recipe, rng
-        self._noise = Geometric(rate=recipe.watch.threshold_rate)
+        self._noise = Geometric(rate=recipe.watch.threshold_rate)  # (L1)
         self._waiting = WaitingTime(rate=recipe.watch.query_rate)
 
     def begin(self) -> None:

@@ -10,7 +10,7 @@ from scipy.stats import binom, nbinom
 
 from littlestone import require
 from littlestone.concepts.capabilities import SetsOfKeys
-from littlestone.concepts.classes.key_sets import KeySets
+from littlestone.concepts.classes.sparse_sets import KeySets
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
@@ -65,7 +65,7 @@ class PrivateKeys(Budgeted):
                 "concepts must be sets of keys (KeySets, SparseSets, Points), got "
                 f"concepts={self.concepts!r}"
             )
-        watch = FirstFrequent(epsilon=self.epsilon, delta=self.delta, rounds=self.rounds)  # (L1)
+        watch = FirstFrequent(epsilon=self.epsilon, delta=self.delta, rounds=self.rounds)
         object.__setattr__(self, "watch", watch)
         rates = Fraction(watch.query_rate), Fraction(watch.threshold_rate)
         complaints = light_threshold(*rates, _CHANCE / self.rounds)
