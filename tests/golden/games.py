@@ -51,7 +51,7 @@ KNOW_NO_DIMENSION = ("perceptron", "winnow")
 PRIVATE_ROUNDS = 400
 # The forests of Golowich and Livni learn nothing in so few rounds without far larger budgets.
 SIZES: dict[str, tuple[ConceptClass, int, float]] = {
-    "private-keys": (SparseSets(3), PRIVATE_ROUNDS, 8.0),
+    "private-keys": (SparseSets(2, 4), PRIVATE_ROUNDS, 8.0),
     "eager-forest": (Points(4), PRIVATE_ROUNDS, 200.0),
     "fresh-copies": (Points(4), 100, 400.0),
 }
