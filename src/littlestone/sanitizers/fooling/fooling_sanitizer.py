@@ -1,6 +1,7 @@
 """Sanitize a finite class by sequential fooling: a public generator against the private data."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
@@ -9,16 +10,14 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.mixed_budget import MixedBudget, Receipt
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.fooling.discriminator import Discriminator, FiniteDiscriminator
-from littlestone.sanitizers.fooling.fooling_plan import FoolingPlan, split_budget
+from littlestone.sanitizers.fooling.fooling_plan import FoolingPlan, PlannedSanitizer
 from littlestone.sanitizers.fooling.generator import Generator, HedgeGenerator
 from littlestone.sanitizers.protocols import Examples, Progress
-from littlestone.sanitizers.queries import FiniteQueries, queries_of
-from littlestone.sanitizers.recipe import SanitizerRecipe
 from littlestone.sanitizers.synthetic import SyntheticDistribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoolingSanitizer(SanitizerRecipe):
+class FoolingSanitizer(PlannedSanitizer):
     """A distribution that no concept can tell from the data [BLM20], in the role of
     [P, Theorem sanitizer].
 
@@ -43,45 +42,20 @@ class FoolingSanitizer(SanitizerRecipe):
     (True, True)
     """
 
-    concepts: ConceptClass
-    labelled: bool = False
     generator: Generator
     discriminator: Discriminator
     delta: float
+
+    kind_of_plan: ClassVar[type[FoolingPlan]] = FoolingPlan
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.open_probability(delta=self.delta)
 
     @classmethod
-    @require.plain_arguments
-    def planned(
-        cls,
-        *,
-        concepts: ConceptClass,
-        size: int,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        labelled: bool = False,
-        failure_probability: float = 0.05,
-        budget: MixedBudget | None = None,
-        optimism: float = 1.0,
+    def from_plan(
+        cls, plan: FoolingPlan, *, concepts: ConceptClass, labelled: bool
     ) -> "FoolingSanitizer":
-        """The recipe with the smallest error bound for ``size`` examples.
-
-        Its privacy is that of the ``budget`` (by default a division of epsilon and delta),
-        whatever the size of the dataset it is used on. With ``optimism`` above 1 it has that many
-        times fewer rounds than the worst dataset needs, and less noise in each: most datasets need
-        far fewer. The promise of ``error_bound`` is then void (1), but a release that has ``won``
-        carries its own, smaller ``error_bound``.
-        """
-        plan = FoolingPlan.best(
-            queries_of(concepts, labelled),
-            size=size,
-            budget=budget or split_budget(epsilon, delta),
-            failure_probability=failure_probability,
-            optimism=optimism,
-        )
         return cls(
             concepts=concepts,
             labelled=labelled,
@@ -95,11 +69,6 @@ class FoolingSanitizer(SanitizerRecipe):
             delta=plan.budget.delta,
         )
 
-    @property
-    def queries(self) -> FiniteQueries:
-        """The concepts as questions."""
-        return queries_of(self.concepts, self.labelled)
-
     def costs(self) -> tuple[Cost, ...]:
         return self.discriminator.costs()
 
@@ -110,12 +79,6 @@ class FoolingSanitizer(SanitizerRecipe):
         )
         most = self.generator.most_objections(self.queries, gap=accuracy.gap)
         return min(1.0, accuracy.win) if most < self.discriminator.rounds else 1.0
-
-    def error_at(self, size: int, failure_probability: float) -> float:
-        plan = FoolingPlan.best(
-            self.queries, size=size, budget=self._budget(), failure_probability=failure_probability
-        )
-        return plan.error
 
     def release(
         self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
@@ -144,7 +107,7 @@ class FoolingSanitizer(SanitizerRecipe):
             receipt=receipt,
         )
 
-    def _budget(self) -> MixedBudget:
+    def budget(self) -> MixedBudget:
         """The costs as a budget, or the usual division if they are of one kind only."""
         plain = sum(cost.epsilon for cost in self.costs() if isinstance(cost, PrivacyGuarantee))
         rho = sum(cost.rho for cost in self.costs() if not isinstance(cost, PrivacyGuarantee))

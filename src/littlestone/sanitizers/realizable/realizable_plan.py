@@ -2,20 +2,18 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
-from littlestone import require
-from littlestone.privacy.mixed_budget import MixedBudget
-from littlestone.sanitizers.fooling.fooling_plan import best_rounds, planned_noise
+from littlestone.sanitizers.fooling.discriminator import NoiseBounds
+from littlestone.sanitizers.fooling.fooling_plan import GamePlan
 from littlestone.sanitizers.queries import FiniteQueries
 from littlestone.sanitizers.realizable.winnow_generator import identric_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RealizablePlan:
-    """Shares to tell apart, rounds to do it in, and the error that follows."""
+class RealizablePlan(GamePlan):
+    """For objections to flags: shares to tell apart."""
 
-    budget: MixedBudget
-    rounds: int
     low: float
     """Objections to a flag have at most this share."""
     high: float
@@ -24,41 +22,21 @@ class RealizablePlan:
     """Test against this share before objecting to a flag."""
     upper: float
     """Test against this share before objecting to a missing flag."""
-    error: float
+
+    proposals: ClassVar[int] = 1
 
     @classmethod
-    @require.plain_arguments
-    def best(
-        cls,
-        queries: FiniteQueries,
-        *,
-        size: int,
-        budget: MixedBudget,
-        failure_probability: float,
-        optimism: float = 1.0,
-    ) -> "RealizablePlan":
-        """The smallest error for this size, as ``FoolingPlan.best``."""
-        require.usual(size=size, failure_probability=failure_probability, optimism=optimism)
-
-        def plan(rounds: int) -> "RealizablePlan":
-            noise = planned_noise(budget, queries.concepts, rounds, failure_probability)
-            # A little more than the noise, for shares are rounded to whole examples.
-            lower = (noise.choose + noise.test + 2) / size
-            low = lower + (noise.test + 1) / size
-            wanted = math.log(queries.cells) * (1 + 1e-6) / (rounds * optimism)
-            high = smallest_high(low, wanted) if low < 1 else 1.0
-            upper = high + (noise.test + 1) / size
-            return cls(
-                budget=budget,
-                rounds=rounds,
-                low=low,
-                high=high,
-                lower=lower,
-                upper=upper,
-                error=min(1.0, upper + (noise.choose + noise.test + 2) / size),
-            )
-
-        return best_rounds(plan, lambda found: found.error)
+    def numbers(
+        cls, queries: FiniteQueries, *, size: int, rounds: float, noise: NoiseBounds
+    ) -> dict[str, float]:
+        # A little more than the noise, for shares are rounded to whole examples.
+        lower = (noise.choose + noise.test + 2) / size
+        low = lower + (noise.test + 1) / size
+        wanted = math.log(queries.cells) * (1 + 1e-6) / rounds
+        high = smallest_high(low, wanted) if low < 1 else 1.0
+        upper = high + (noise.test + 1) / size
+        error = min(1.0, upper + (noise.choose + noise.test + 2) / size)
+        return {"low": low, "high": high, "lower": lower, "upper": upper, "error": error}
 
 
 def smallest_high(low: float, drop: float) -> float:

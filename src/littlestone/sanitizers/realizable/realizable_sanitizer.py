@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import cycle, islice
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,18 +16,18 @@ from littlestone.privacy.charge import Cost
 from littlestone.privacy.mixed_budget import MixedBudget, Receipt
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.fooling.discriminator import NoiseBounds, ending_test
-from littlestone.sanitizers.fooling.fooling_plan import split_budget
+from littlestone.sanitizers.fooling.fooling_plan import PlannedSanitizer
 from littlestone.sanitizers.protocols import Examples, Progress
-from littlestone.sanitizers.queries import FiniteQueries, queries_of
+from littlestone.sanitizers.queries import FiniteQueries
 from littlestone.sanitizers.realizable.hitting_set import hitting_set
 from littlestone.sanitizers.realizable.realizable_plan import RealizablePlan
 from littlestone.sanitizers.realizable.winnow_generator import FlagGenerator, Flags, WinnowGenerator
-from littlestone.sanitizers.recipe import Released, SanitizerRecipe
+from littlestone.sanitizers.recipe import Released
 from littlestone.theory.outwards import upwards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RealizableSanitizer(SanitizerRecipe):
+class RealizableSanitizer(PlannedSanitizer):
     """Flags every concept that holds on a share of the error or more, and none that never holds.
 
     In the role of [P, Theorem realizable_sanitizer], with one choice and one test a round where
@@ -55,8 +55,6 @@ class RealizableSanitizer(SanitizerRecipe):
     [4]
     """
 
-    concepts: ConceptClass
-    labelled: bool = False
     generator: FlagGenerator
     rounds: int
     lower: float
@@ -65,6 +63,8 @@ class RealizableSanitizer(SanitizerRecipe):
     test_epsilon: float
     delta: float
     _choose: ExponentialMechanism = field(init=False, repr=False, compare=False)
+
+    kind_of_plan: ClassVar[type[RealizablePlan]] = RealizablePlan
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
@@ -75,31 +75,9 @@ class RealizableSanitizer(SanitizerRecipe):
         object.__setattr__(self, "_choose", choose)
 
     @classmethod
-    @require.plain_arguments
-    def planned(
-        cls,
-        *,
-        concepts: ConceptClass,
-        size: int,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        labelled: bool = False,
-        failure_probability: float = 0.05,
-        budget: MixedBudget | None = None,
-        optimism: float = 1.0,
+    def from_plan(
+        cls, plan: RealizablePlan, *, concepts: ConceptClass, labelled: bool
     ) -> "RealizableSanitizer":
-        """The recipe with the smallest error bound for ``size`` examples.
-
-        With ``optimism`` above 1 it has that many times fewer rounds than the worst dataset needs,
-        and less noise in each; its promise is void, but a release that has ``won`` is right.
-        """
-        plan = RealizablePlan.best(
-            queries_of(concepts, labelled),
-            size=size,
-            budget=budget or split_budget(epsilon, delta),
-            failure_probability=failure_probability,
-            optimism=optimism,
-        )
         return cls(
             concepts=concepts,
             labelled=labelled,
@@ -111,11 +89,6 @@ class RealizableSanitizer(SanitizerRecipe):
             test_epsilon=plan.budget.epsilon,
             delta=plan.budget.delta,
         )
-
-    @property
-    def queries(self) -> FiniteQueries:
-        """The concepts as questions."""
-        return queries_of(self.concepts, self.labelled)
 
     def costs(self) -> tuple[Cost, ...]:
         return (
@@ -140,13 +113,9 @@ class RealizableSanitizer(SanitizerRecipe):
             return 1.0
         return min(1.0, upwards((upper + noise.choose + noise.test + 1) / size))
 
-    def error_at(self, size: int, failure_probability: float) -> float:
+    def budget(self) -> MixedBudget:
         rho = self._choose.zero_concentrated().times(self.rounds).rho
-        budget = MixedBudget(epsilon=self.test_epsilon, rho=rho, delta=self.delta)
-        plan = RealizablePlan.best(
-            self.queries, size=size, budget=budget, failure_probability=failure_probability
-        )
-        return plan.error
+        return MixedBudget(epsilon=self.test_epsilon, rho=rho, delta=self.delta)
 
     def release(
         self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
