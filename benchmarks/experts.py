@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.hedge import Hedge
-from littlestone.experts.loss_sequences import Graded
+from littlestone.experts.loss_sequences import OneBetter
 from littlestone.experts.play_experts import play_experts
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.run import ExpertsRun
@@ -24,6 +25,13 @@ EPSILON, DELTA = 1.0, 1e-6
 REGRET_EXPERTS = 100
 GAP = 0.2
 LARGE_CLASS = 10**6
+
+
+class Graded(OneBetter):
+    """Independent losses, 1 with a probability that rises evenly from 1/2 - ``gap`` to 1/2."""
+
+    def chances(self) -> NDArray[np.float64]:
+        return np.linspace(0.5 - self.gap, 0.5, self.experts)
 
 
 def measure() -> Iterator[Row]:

@@ -10,11 +10,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.reference.block_losses import Blocks
 
 from littlestone.experts.dartboard_plan import DartboardPlan
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.keep_coin import KeepCoin
-from littlestone.experts.loss_sequences import Blocks, OneBetter
+from littlestone.experts.loss_sequences import OneBetter
 from littlestone.experts.play_experts import play_experts
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.experts.run import ExpertsRun

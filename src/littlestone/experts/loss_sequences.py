@@ -1,6 +1,5 @@
 """Losses in experiments come from oblivious sequences, or from one adaptive adversary."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -23,8 +22,8 @@ class LossAdversary(Opponent, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Independent(ABC):
-    """Independent losses, 1 with a probability that differs by at most ``gap`` among experts."""
+class OneBetter:
+    """Independent losses, 1 with probability 1/2, and 1/2 - ``gap`` for expert 0."""
 
     experts: int
     gap: float
@@ -37,58 +36,15 @@ class _Independent(ABC):
         if not 0 <= self.gap <= 0.5:
             raise ValueError(f"gap must lie between 0 and 1/2, got gap={self.gap!r}")
 
-    @abstractmethod
     def chances(self) -> NDArray[np.float64]:
         """The probability of a loss, for each expert."""
+        return np.array([0.5 - self.gap] + [0.5] * (self.experts - 1))
 
     def start(self, *, rng: Randomness) -> "ObliviousLosses":
         generator, chances = rng.generator(), self.chances()
 
         def block(count: int) -> Losses:
-            losses: Losses = (generator.random((count, len(chances))) < chances).astype(np.uint8)
-            return losses
-
-        return ObliviousLosses(block)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneBetter(_Independent):
-    """Independent losses, 1 with probability 1/2, and 1/2 - ``gap`` for expert 0."""
-
-    def chances(self) -> NDArray[np.float64]:
-        return np.array([0.5 - self.gap] + [0.5] * (self.experts - 1))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Graded(_Independent):
-    """Independent losses, 1 with a probability that rises evenly from 1/2 - ``gap`` to 1/2."""
-
-    def chances(self) -> NDArray[np.float64]:
-        return np.linspace(0.5 - self.gap, 0.5, self.experts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blocks:
-    """Two experts; in each block of ``length`` rounds a fair coin says which one errs always.
-
-    Whoever cannot react within a block has regret of about 0.4 sqrt(rounds * length)
-    (lazy_switching.md).
-    """
-
-    length: int
-
-    experts: ClassVar[int] = 2
-    adaptive: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(length=self.length, at_least=1)
-
-    def start(self, *, rng: Randomness) -> "ObliviousLosses":
-        def block(count: int) -> Losses:
-            coins = rng.below_many(2, -(-count // self.length))
-            bad = np.repeat(coins, self.length)
-            losses: Losses = (bad[:, np.newaxis] == np.arange(2)).astype(np.uint8)
+            losses: Losses = (generator.random((count, self.experts)) < chances).astype(np.uint8)
             return losses
 
         return ObliviousLosses(block)

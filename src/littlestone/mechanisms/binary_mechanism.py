@@ -31,8 +31,8 @@ class DyadicIntervals:
     [(2, 2), (3, 4), (5, 8), (9, 12), (13, 14), (15, 15)]
     >>> intervals.closing_at(12)
     [(12, 12), (11, 12), (9, 12)]
-    >>> intervals.levels, intervals.pieces_upper_bound(14)
-    (5, 6)
+    >>> intervals.levels
+    5
     """
 
     rounds: int
@@ -68,26 +68,6 @@ class DyadicIntervals:
         return [
             (round_number - (1 << level) + 1, round_number) for level in range(longest.bit_length())
         ]
-
-    def containing(self, round_number: int) -> list[Interval]:
-        """The intervals that this round lies in, shortest first."""
-        self._require_round(round_number=round_number)
-        starts = ((round_number - 1 >> level << level, 1 << level) for level in range(self.levels))
-        return [(start + 1, start + size) for start, size in starts if start + size <= self.rounds]
-
-    def pieces_upper_bound(self, length: int) -> int:
-        """The most pieces that an interval of at most this length can need, in a long stream.
-
-        >>> [DyadicIntervals(rounds=64).pieces_upper_bound(n) for n in (1, 2, 4, 6, 10, 14)]
-        [1, 2, 3, 4, 5, 6]
-        """
-        self._require_round(length=length)
-        halves = (length + 2).bit_length() - 2
-        return 2 * halves + (length + 2 >= 3 << halves)
-
-    def prefix_pieces_upper_bound(self) -> int:
-        """The most pieces that an interval beginning at round 1 can need."""
-        return self.levels
 
     def share(self, total: Cost) -> Cost:
         """What each interval may cost, so that all of them together cost ``total``."""

@@ -4,7 +4,6 @@ The noise is one-sided and geometric. Where one example moves all later counts b
 that needs a quarter of the query noise of [DR14, Algorithm 1] and half of its threshold noise.
 """
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +19,10 @@ from littlestone.mechanisms.saved_run import SavedRun
 from littlestone.noise_owner import IN_A_STEP
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
+from littlestone.theory.above_threshold_bounds import (
+    one_sided_early_upper_bound,
+    one_sided_late_upper_bound,
+)
 
 _LARGEST_THRESHOLD = 1 << 60
 
@@ -70,15 +73,15 @@ class CountAboveThreshold:
 
     def early_error_bound(self, *, rounds: int, failure_probability: float) -> float:
         """Every yes in ``rounds`` rounds comes with a count of at least threshold minus this."""
-        require.integer(rounds=rounds, at_least=1)
-        require.open_probability(failure_probability=failure_probability)
-        return _rounded_up(math.log(rounds / failure_probability) / self.epsilon)
+        return one_sided_early_upper_bound(
+            rounds=rounds, epsilon=self.epsilon, failure_probability=failure_probability
+        )
 
     def late_error_bound(self, *, instances: int, failure_probability: float) -> float:
         """Every no of ``instances`` runs comes with a count below threshold plus this."""
-        require.integer(instances=instances, at_least=1)
-        require.open_probability(failure_probability=failure_probability)
-        return _rounded_up(math.log(instances / failure_probability) / self.epsilon)
+        return one_sided_late_upper_bound(
+            instances=instances, epsilon=self.epsilon, failure_probability=failure_probability
+        )
 
     def error_bound(self, *, rounds: int, instances: int = 1, failure_probability: float) -> float:
         """The two one-sided errors together, each failing with half the probability.
@@ -302,8 +305,3 @@ def _checked_positions(ones: ArrayLike, length: int) -> NDArray[np.int64]:
     if positions[0] < 0 or positions[-1] >= length or not (positions[1:] > positions[:-1]).all():
         raise ValueError(f"ones must be increasing positions from 0 to {length - 1}")
     return positions.astype(np.int64, copy=False)
-
-
-def _rounded_up(bound: float) -> float:
-    # Two roundings to nearest lie behind it, each less than one part in 2**52.
-    return bound * (1 + 2.0**-50)

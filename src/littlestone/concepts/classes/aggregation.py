@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.protocols import Label, Point
 
 _LARGEST_RESULT = 1 << 22
 
@@ -78,11 +77,6 @@ def labelled(concepts: FiniteClass) -> FiniteClass:
     """H^label over X × {0, 1}: whether h errs on (x, y); its point 2x + y stands for (x, y)."""
     errs: NDArray[np.uint8] = concepts.matrix[:, :, None] != np.array([0, 1])
     return FiniteClass(errs.reshape(concepts.size, -1))
-
-
-def labelled_point(x: Point, y: Label, concepts: FiniteClass) -> int:
-    """The point of ``labelled(concepts)`` that stands for the example (x, y)."""
-    return 2 * concepts.domain.check(x) + require.label(y)
 
 
 def _refuse_different_domains(classes: tuple[FiniteClass, ...]) -> None:

@@ -41,10 +41,6 @@ class Conjunctions:
         object.__setattr__(self, "n", self.domain.n)
 
     @property
-    def spec(self) -> str:
-        return f"conjunctions:{self.n}"
-
-    @property
     def size(self) -> int:
         return int(3**self.n) + 1
 

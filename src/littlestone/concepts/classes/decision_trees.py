@@ -54,10 +54,6 @@ class DecisionTrees:
         return self.schema
 
     @property
-    def spec(self) -> str:
-        return f"trees:<schema>,{self.depth}"
-
-    @property
     def size(self) -> int:
         trees = 2
         for _ in range(self.depth):

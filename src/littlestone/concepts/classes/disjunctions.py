@@ -46,10 +46,6 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
             raise ValueError(f"k must be at most n={self.n}, got k={self.k}")
 
     @property
-    def spec(self) -> str:
-        return f"disjunctions:{self.k},{self.n}"
-
-    @property
     def size(self) -> int:
         return sum(math.comb(self.n, j) for j in range(self.k + 1))
 

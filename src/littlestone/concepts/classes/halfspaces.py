@@ -52,12 +52,6 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
         object.__setattr__(self, "margin", exact)
 
     @property
-    def spec(self) -> str:
-        decimal = repr(float(self.margin))
-        shown = decimal if Fraction(decimal) == self.margin else str(self.margin)
-        return f"halfspaces:{self.dimension},{shown}"
-
-    @property
     def size(self) -> None:
         return None
 

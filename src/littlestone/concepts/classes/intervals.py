@@ -34,10 +34,6 @@ class OnARange:
         object.__setattr__(self, "n", self.domain.n)
 
     @property
-    def spec(self) -> str:
-        return f"{type(self).__name__.lower()}:{self.n}"
-
-    @property
     def dual_littlestone_dimension(self) -> int:
         """Intervals from the left end, and thresholds, halve any set of points."""
         return self.n.bit_length() - 1

@@ -28,10 +28,6 @@ class Points(SparseSets):
 
     k: int = field(default=1, init=False, repr=False)
 
-    @property
-    def spec(self) -> str:
-        return "points" if self.n is None else f"points:{self.n}"
-
     def concept(self, position: int, /) -> FiniteSupport:
         return FiniteSupport(frozenset([position - 1] if position else []))
 

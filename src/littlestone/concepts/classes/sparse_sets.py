@@ -39,10 +39,6 @@ class SparseSets:
         object.__setattr__(self, "domain", domain)
 
     @property
-    def spec(self) -> str:
-        return f"sparse-sets:{self.k}" + ("" if self.n is None else f",{self.n}")
-
-    @property
     def size(self) -> int | None:
         return None if self.n is None else _sets(self.n, self.k)
 

@@ -55,10 +55,6 @@ class Stumps:
         self._ones = tuple(tuple(bit_set(side) for side in sides) for sides in self._sides)
         self._everything = (1 << self.size) - 1
 
-    @property
-    def spec(self) -> str:
-        return f"stumps:<schema>,{self.depth}"
-
     def constant(self, label: Label) -> Rule:
         return Rule(self.schema, () if label else None)
 

@@ -123,8 +123,7 @@ def test_mistakes_are_allowed_and_wrong() -> None:
 
 def test_bounds_are_named_where_dimensions_are_unknown() -> None:
     concepts = MarginHalfspaces(3, 0.1)
-    assert concepts.margin == Fraction(1, 10) and concepts.spec == "halfspaces:3,0.1"
-    assert MarginHalfspaces(3, Fraction(1, 3)).spec == "halfspaces:3,1/3"
+    assert concepts.margin == Fraction(1, 10)
     assert concepts.littlestone_dimension_upper_bound == 100
     assert (concepts.vc_dimension, concepts.dual_vc_dimension) == (3, 3)
     assert MarginHalfspaces(50, 0.5).vc_dimension == 4
