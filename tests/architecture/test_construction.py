@@ -10,6 +10,7 @@ import littlestone
 
 # What a recipe promises or plans with: nobody should have to count positions to read these.
 BY_NAME = {"budgets", "delta", "epsilon", "failure_probability", "plan", "rate", "rounds"}
+PROBLEM = {"concepts", "delta", "epsilon", "learner", "rounds"}
 # A rule by which numbers are chosen that the caller does not know.
 RULES = {"calibrated", "largest", "paper", "planned", "proved", "rounded_up"}
 # What a run does, of the one kind of run that no recipe starts: it has a file.
@@ -44,6 +45,11 @@ def class_methods(kind: type) -> Iterator[tuple[str, list[inspect.Parameter]]]:
     for name, member in inspect.getmembers_static(kind):
         if isinstance(member, classmethod | staticmethod) and not name.startswith("_"):
             yield name, list(inspect.signature(getattr(kind, name)).parameters.values())
+
+
+def required(kind: type) -> set[str]:
+    parameters = inspect.signature(kind).parameters.values()
+    return {each.name for each in parameters if each.default is each.empty}
 
 
 def named_only(parameters: Iterable[inspect.Parameter]) -> bool:
@@ -95,6 +101,19 @@ def test_what_a_promise_is_made_of_is_given_by_name() -> None:
 
 def test_every_other_way_says_from_what_or_by_which_rule() -> None:
     assert [way for kind in public(made).values() for way in other_ways(kind)] == []
+
+
+def test_a_learner_asks_for_the_problem_alone_or_names_its_rules() -> None:
+    learners = [
+        kind
+        for kind in public(made).values()
+        if issubclass(kind, littlestone.PrivateLearner) and not inspect.isabstract(kind)
+    ]
+    assert littlestone.LazyForest in learners and littlestone.Restarting in learners
+    for kind in learners:
+        rules = RULES & {name for name, _ in class_methods(kind)}
+        assert required(kind) <= PROBLEM or len(rules) > 1, kind
+    assert required(littlestone.LazyForest) - PROBLEM == {"base", "plan"}
 
 
 def test_no_function_is_a_constructor_in_disguise() -> None:

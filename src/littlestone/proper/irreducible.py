@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,13 @@ from littlestone.errors import TooFewExamplesError
 from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.sparse_sample import SparseSample
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.proper.irreducible_plan import Budgets, IrreduciblePlan, longest_list, spent
+from littlestone.proper.irreducible_plan import (
+    Asked,
+    Budgets,
+    IrreduciblePlan,
+    longest_list,
+    spent,
+)
 from littlestone.proper.proper_step import ProperStep
 from littlestone.proper.restriction_tree import top_functions
 from littlestone.randomness import Randomness
@@ -78,32 +84,10 @@ class IrreducibleLearner:
 
     @classmethod
     @require.plain_arguments
-    def planned(
-        cls,
-        *,
-        concepts: FiniteClass,
-        epsilon: float,
-        delta: float,
-        error: float,
-        failure_probability: float,
-    ) -> "IrreducibleLearner":
+    def planned(cls, *, concepts: FiniteClass, **asked: Unpack[Asked]) -> "IrreducibleLearner":
         """With the sizes for which the error is proved."""
-        plan = IrreduciblePlan.of(
-            concepts,
-            epsilon=epsilon,
-            delta=delta,
-            error=error,
-            failure_probability=failure_probability,
-        )
-        return cls(
-            concepts=concepts,
-            epsilon=epsilon,
-            delta=delta,
-            error=error,
-            failure_probability=failure_probability,
-            blocks=plan.blocks,
-            samples=plan.samples,
-        )
+        plan = IrreduciblePlan.of(concepts, **asked)
+        return cls(concepts=concepts, blocks=plan.blocks, samples=plan.samples, **asked)
 
     def guarantee(self) -> PrivacyGuarantee:
         return spent(Budgets.split(self.epsilon), self.delta)

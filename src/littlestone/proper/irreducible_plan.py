@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypedDict, Unpack
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
@@ -19,6 +20,15 @@ from littlestone.theory.outwards import upwards
 _PARTS = 5
 """What can go wrong, each with a fifth of the failure probability: blocks that mislead, the watch,
 drawing None, the proper step, and generalization."""
+
+
+class Asked(TypedDict):
+    """What a plan is for."""
+
+    epsilon: float
+    delta: float
+    error: float
+    failure_probability: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,19 +70,11 @@ class IrreduciblePlan:
 
     @classmethod
     @require.plain_arguments
-    def of(
-        cls,
-        concepts: ConceptClass,
-        *,
-        epsilon: float,
-        delta: float,
-        error: float,
-        failure_probability: float,
-    ) -> "IrreduciblePlan":
+    def of(cls, concepts: ConceptClass, **asked: Unpack[Asked]) -> "IrreduciblePlan":
         """The smallest plan that the proof supports; infinite classes have one too."""
-        require.open_probability(delta=delta, error=error, failure_probability=failure_probability)
-        budgets = Budgets.split(epsilon)
-        share = failure_probability / _PARTS
+        require.usual(**asked)
+        budgets, delta, error = Budgets.split(asked["epsilon"]), asked["delta"], asked["error"]
+        share = asked["failure_probability"] / _PARTS
         size, dimension = concepts.size, concepts.littlestone_dimension
         if dimension == 0:
             return cls(blocks=1, block_size=1, longest=1)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, Final, NotRequired, TypedDict, Unpack
+from typing import Any, ClassVar, Final, NotRequired, TypedDict, Unpack
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
@@ -163,42 +163,17 @@ classes of any dimension
 
     @classmethod
     def _planned(
-        cls,
-        rule: Rule,
-        *,
-        concepts: ConceptClass,
-        rounds: int,
-        epsilon: float,
-        delta: float,
-        failure_probability: float,
-        base: OnlineLearner | None = None,
-        restarts: bool = True,
-        max_contributions: int = 1,
+        cls, rule: Rule, *, base: OnlineLearner | None = None, **rest: Any
     ) -> "LazyForest":
-        require.integer(rounds=rounds, at_least=1)
-        require.positive(epsilon=epsilon)
-        require.open_probability(delta=delta, failure_probability=failure_probability)
-        learner = StandardOptimal(concepts) if base is None else base
-        # Of a proved forest, whose bound counts on one copy, this is where the search begins.
-        likely = failure_probability / 10 if rule == "proved" else failure_probability
+        numbers = ("rounds", "epsilon", "delta", "failure_probability")
+        asked = {name: rest[name] for name in numbers}
+        require.usual(**asked)
+        if rule == "proved":
+            # Its bound counts on one copy; this is where the search begins.
+            asked["failure_probability"] /= 10
+        learner = StandardOptimal(rest["concepts"]) if base is None else base
         planner = paper_plan if rule == "paper" else calibrated_plan
-        forest = cls(
-            concepts=concepts,
-            rounds=rounds,
-            epsilon=epsilon,
-            delta=delta,
-            base=learner,
-            plan=planner(
-                learner.mistake_bound,
-                rounds=rounds,
-                epsilon=epsilon,
-                delta=delta,
-                failure_probability=likely,
-            ),
-            restarts=restarts,
-            failure_probability=failure_probability,
-            max_contributions=max_contributions,
-        )
+        forest = cls(base=learner, plan=planner(learner.mistake_bound, **asked), **rest)
         return smallest_proved(forest) if rule == "proved" else forest
 
     def for_rounds(self, rounds: int) -> "LazyForest":
