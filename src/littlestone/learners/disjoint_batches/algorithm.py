@@ -1,6 +1,8 @@
 """Fill a batch, draw from it, forget it; and in between watch short windows."""
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from littlestone.concepts.capabilities import WithConstants
@@ -13,26 +15,32 @@ from littlestone.randomness import Randomness
 if TYPE_CHECKING:
     from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 
-# While windows are watched, one round of so many goes to the batches.
-_SHARE: Final = 4
-# How much likelier than either constant the rule is to be chosen, all errors being equal.
+# While windows are watched, one round of so many goes to the batches, and one to recent batches.
+_CYCLE: Final = 8
+# How much likelier than any other candidate the rule is to be chosen, all else being equal.
 _TRUST: Final = 18
 
 
 @dataclass(init=False, eq=False, repr=False)
 class DisjointBatchesEngine(Engine):
-    """One batch and one window at a time, each read by one draw."""
+    """One batch, one recent batch and one window at a time, each read by one draw."""
 
     ledger: Ledger
     hypothesis: Hypothesis
     _rule: Hypothesis
     """What was drawn from the last batch."""
+    _recent: Hypothesis
+    """What was drawn from the last recent batch; the rule, until there is one."""
+    _shown: int
+    """Which of the candidates is published."""
+    _watching: bool
     _played: int
     _batches: int
     _batch: dict[Point, tuple[int, int]]
+    _recent_batch: dict[Point, tuple[int, int]]
     _window: dict[Point, tuple[int, int]]
     _in_batch: int
-    """The rounds since the batch began, those of windows too."""
+    _in_recent_batch: int
     _in_window: int
 
     def __init__(self, recipe: "DisjointBatches", rng: Randomness) -> None:
@@ -52,44 +60,68 @@ class DisjointBatchesEngine(Engine):
         # Every example is read by one draw: together they cost what one of them costs.
         self.ledger.charge("draws from disjoint batches", recipe.per_example, first=1)
         first = self._constants[0] if self._constants else next(iter(recipe.concepts.concepts()))
-        self._rule = self.hypothesis = first  # (L1)
-        self._played = self._batches = self._in_batch = self._in_window = 0
-        self._batch, self._window = {}, {}
+        self._rule = self._recent = self.hypothesis = first  # (L1)
+        self._shown = self._played = self._batches = 0
+        self._in_batch = self._in_recent_batch = self._in_window = 0
+        self._batch, self._recent_batch, self._window = {}, {}, {}
+        self._watching = self._is_time_to_watch()
 
     def step(self, x: Any, y: Label, /) -> None:
         self._played += 1
-        self._in_batch += 1
-        if self._is_watched(self._played):
+        turn = self._played % _CYCLE if self._watching else 0
+        if turn == 0:
+            _count(self._batch, x, y)  # (L2)
+            self._in_batch += 1
+            if self._in_batch == self._recipe.batch_size(self._batches):
+                self._draw()
+        elif turn == _CYCLE // 2 and self._recipe.recent:
+            _count(self._recent_batch, x, y)  # (L2)
+            self._in_recent_batch += 1
+            if self._in_recent_batch == self._recipe.recent:
+                self._draw_recent()
+        else:
             _count(self._window, x, y)  # (L2)
             self._in_window += 1
             if self._in_window == self._recipe.window:
                 self._choose()
-        else:
-            _count(self._batch, x, y)  # (L2)
-            if self._in_batch >= self._recipe.batch_size(self._batches):
-                self._draw()
 
-    def _is_watched(self, number: int) -> bool:
-        """Whether the example of this round goes to a window; a function of its number alone."""
+    def _is_time_to_watch(self) -> bool:
+        """Asked when a batch begins; a function of the number of rounds alone."""
         recipe = self._recipe
         assert recipe.watched_from is not None
-        watching = bool(self._constants) and bool(recipe.window)
-        return watching and number >= recipe.watched_from and number % _SHARE != 0
+        choice = len(self._candidates()) > 1 and bool(recipe.window)
+        return choice and self._played + 1 >= recipe.watched_from
+
+    def _candidates(self) -> list[Hypothesis]:
+        recent = [self._recent] if self._recipe.recent else []
+        return [self._rule, *recent, *self._constants]
 
     def _draw(self) -> None:
         self._rule = self._drawing.draw(self._batch, rng=self._rng)  # (L3)
-        self._batches += 1
+        if not self._watching:
+            self._recent = self._rule
         self._batch, self._in_batch = {}, 0
-        self._publish(self._rule)
+        self._batches += 1
+        self._watching = self._is_time_to_watch()
+        self._publish(0)
+
+    def _draw_recent(self) -> None:
+        self._recent = self._drawing.draw(self._recent_batch, rng=self._rng)  # (L4)
+        self._recent_batch, self._in_recent_batch = {}, 0
+        self._publish(self._shown)
 
     def _choose(self) -> None:
-        candidates = [self._rule, *self._constants]
+        candidates = self._candidates()
         errors = [_errors(candidate, self._window) for candidate in candidates]
-        (place,) = self._choice.draw(errors, multiplicities=[_TRUST, 1, 1], rng=self._rng)  # (L4)
+        weights = [_TRUST] + [1] * (len(candidates) - 1)
+        weights[self._shown] += sum(weights)  # what did well is likely to go on doing well
+        (place,) = self._choice.draw(errors, multiplicities=weights, rng=self._rng)  # (L5)
         self._window, self._in_window = {}, 0
-        self._publish(candidates[max(0, place - _TRUST + 1)])
+        self._publish(bisect_right(list(accumulate(weights)), place))
 
-    def _publish(self, chosen: Hypothesis) -> None:
+    def _publish(self, number: int) -> None:
+        self._shown = number
+        chosen = self._candidates()[number]
         if chosen != self.hypothesis:
             self.hypothesis = chosen
 

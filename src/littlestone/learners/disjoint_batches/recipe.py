@@ -15,7 +15,8 @@ from littlestone.randomness import Randomness
 # In units of 1/epsilon; docs/practice.md says how they were chosen.
 _FIRST_BATCH: Final = 32
 _WINDOW: Final = 32
-_WATCHED_FROM: Final = 1 << 13
+_RECENT_BATCH: Final = 512
+_WATCHED_FROM: Final = 1 << 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +25,11 @@ class DisjointBatches(PrivateLearner):
 
     Every example is read by one draw, so each draw has the whole epsilon, however many there are,
     and no horizon is needed. Batches double (``growth``), so that half of the past counts; with
-    ``longest`` they stop growing. From round ``watched_from`` on only every fourth example goes to
-    the batches. The others go to short windows, after each of which the rule, "always 0" or
-    "always 1" is published, whichever does well on that window alone: this follows streams in
-    which good and bad times come and go.
+    ``longest`` they stop growing. With the first batch that begins in round ``watched_from`` or
+    later a watch for changes begins. Of eight examples one then goes to the batches, one to
+    batches of ``recent`` examples, and six to short windows. After each window one of the rule,
+    the recent batch's rule, "always 0" and "always 1" is published, by its errors in that window
+    alone. So changes of the law are followed, slow or abrupt, and good and bad times.
 
     Privacy:
         Releases:   the hypothesis of every round
@@ -54,16 +56,19 @@ class DisjointBatches(PrivateLearner):
     epsilon: float
     rounds: int | None = None
     first: int | None = None
-    """The rounds of the first batch; 32/epsilon unless given."""
+    """The examples of the first batch; 32/epsilon unless given."""
     growth: float = 2.0
     longest: int | None = None
-    """The most rounds of a batch; None for no limit."""
+    """The most examples of a batch; None for no limit."""
     window: int | None = None
-    """The examples of a window; 32/epsilon unless given, 0 for no windows."""
+    """The examples of a window; 32/epsilon unless given, 0 for no watch."""
     watched_from: int | None = None
-    """The round from which there are windows; 8192/epsilon unless given."""
+    """The watch begins with the first batch from this round on; 4096/epsilon unless given."""
+    recent: int | None = None
+    """The examples of a recent batch; 512/epsilon unless given, 0 for none."""
     max_contributions: int = 1
 
+    form_version: ClassVar[int] = 2
     oblivious_only: ClassVar[bool] = True
     prefix_conditional: ClassVar[bool] = True
 
@@ -74,6 +79,7 @@ class DisjointBatches(PrivateLearner):
             ("first", 1, _FIRST_BATCH),
             ("window", 0, _WINDOW),
             ("watched_from", 1, _WATCHED_FROM),
+            ("recent", 0, _RECENT_BATCH),
         ):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, math.ceil(share / self.epsilon))
@@ -96,7 +102,7 @@ class DisjointBatches(PrivateLearner):
         return PrivacyGuarantee(epsilon=self.epsilon)
 
     def batch_size(self, number: int) -> int:
-        """The rounds of batch 0, 1, …; it ends with the next example that is its own."""
+        """The examples of batch 0, 1, …"""
         assert self.first is not None
         size = math.ceil(self.first * self.growth**number)
         return size if self.longest is None else min(size, self.longest)

@@ -1,7 +1,7 @@
 """Rules from disjoint batches: one draw reads each example, and the promise is tight."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from littlestone.randomness import Randomness, seeded
 
 SCHEMA = Schema.from_mapping({"a": {"grid": [0, 1]}, "b": {"values": ["x", "y", "z"]}})
 TINY = DisjointBatches(
-    concepts=Thresholds(1), epsilon=1.0, first=2, growth=1.0, window=2, watched_from=3
+    concepts=Thresholds(1), epsilon=1.0, first=1, growth=1.0, window=4, watched_from=2, recent=1
 )
 
 
@@ -44,20 +44,34 @@ class Replace:
         return None
 
 
-@pytest.mark.parametrize("place", range(8))
-def test_each_example_is_read_by_one_draw_and_pays_epsilon(
-    place: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # The weight of a window's own rule costs nothing; a small one leaves fewer cases to go through.
-    monkeypatch.setattr(algorithm, "_TRUST", 2)
-    # Rounds 1 and 2 fill a batch, 4 and 8 one each; 3 and 5, 6 and 7 are windows.
-    stream = ((0, 1), (0, 0), (0, 1), (0, 0), (0, 1), (0, 1), (0, 0), (0, 1))
-    adversary = Replace(place, (0, 1), (0, 0), stream)
-    curve = privacy_curve(Subject.from_learner(TINY), adversary, rounds=8)
-    assert 0.49 < curve.epsilon_lower_bound(0.0) <= 1.0 + 1e-9
+# Round 1 fills a batch, 4 a recent batch; 2, 3, 5 and 6 fill a window.
+STREAM = ((0, 1), (0, 0), (0, 1), (0, 0), (0, 1), (0, 1))
 
 
-class _Rereads(DisjointBatchesEngine):
+@pytest.fixture
+def even_trust(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prior weights 1 : 1 : 1 : 1, so that fewer coins have to be enumerated."""
+    monkeypatch.setattr(algorithm, "_TRUST", 1)
+
+
+def _fields(learner: DisjointBatches) -> dict[str, Any]:
+    return {field.name: getattr(learner, field.name) for field in fields(learner)}
+
+
+def exact_epsilon(learner: DisjointBatches, place: int, rounds: int = 6) -> float:
+    """What replacing one example of the stream shows at least, all coins enumerated."""
+    adversary = Replace(place, (0, 1), (0, 0), STREAM[:rounds])
+    curve = privacy_curve(Subject.from_learner(learner), adversary, rounds=rounds)
+    return curve.epsilon_lower_bound(0.0)
+
+
+@pytest.mark.usefixtures("even_trust")
+@pytest.mark.parametrize("place", range(6))
+def test_each_example_is_read_by_one_draw_and_pays_epsilon(place: int) -> None:
+    assert 0.1 < exact_epsilon(TINY, place) <= 1.0 + 1e-9
+
+
+class _RereadsBatches(DisjointBatchesEngine):
     """Broken: a batch is drawn from again with the next one."""
 
     def _draw(self) -> None:
@@ -66,19 +80,38 @@ class _Rereads(DisjointBatchesEngine):
         self._batch = kept
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rereading(DisjointBatches):
-    def engine(self, rng: Randomness, /) -> DisjointBatchesEngine:
-        return _Rereads(self, rng)
+class _RereadsWindows(DisjointBatchesEngine):
+    """Broken: a window is looked at again with the next one."""
+
+    def _choose(self) -> None:
+        kept = dict(self._window)
+        super()._choose()
+        self._window = kept
 
 
-def test_reading_a_batch_twice_is_noticed() -> None:
-    broken = Rereading(concepts=Thresholds(1), epsilon=1.0, first=2, growth=1.0, window=0)
-    stream = ((0, 1), (0, 0), (0, 1), (0, 0), (0, 1), (0, 0))
-    curve = privacy_curve(
-        Subject.from_learner(broken), Replace(0, (0, 1), (0, 0), stream), rounds=len(stream)
-    )
-    assert curve.epsilon_lower_bound(0.0) > 1.2
+class _SharesRecentBatches(DisjointBatchesEngine):
+    """Broken: what a recent batch was drawn from goes to the next window, too."""
+
+    def _draw_recent(self) -> None:
+        self._window = dict(self._recent_batch)
+        super()._draw_recent()
+
+
+@pytest.mark.usefixtures("even_trust")
+@pytest.mark.parametrize(
+    ("engine", "place", "window", "rounds"),
+    [(_RereadsBatches, 0, 0, 2), (_RereadsWindows, 1, 1, 3), (_SharesRecentBatches, 3, 4, 6)],
+)
+def test_reading_an_example_twice_is_noticed(
+    engine: type[DisjointBatchesEngine], place: int, window: int, rounds: int
+) -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Broken(DisjointBatches):
+        def engine(self, rng: Randomness, /) -> DisjointBatchesEngine:
+            return engine(self, rng)
+
+    broken = Broken(**{**_fields(TINY), "window": window})
+    assert exact_epsilon(broken, place, rounds) > 1.05
 
 
 def late(rng: np.random.Generator, count: int) -> tuple[list[tuple[int, int]], list[int]]:
@@ -87,8 +120,8 @@ def late(rng: np.random.Generator, count: int) -> tuple[list[tuple[int, int]], l
     return [tuple(row) for row in cells.tolist()], labels.astype(int).tolist()
 
 
-def mistakes(learner: DisjointBatches, xs: list[Any], ys: list[int]) -> int:
-    run, wrong = learner.start(rng=seeded(3)), 0
+def mistakes(learner: DisjointBatches, xs: list[Any], ys: list[int], seed: int = 3) -> int:
+    run, wrong = learner.start(rng=seeded(seed)), 0
     for x, y in zip(xs, ys, strict=True):
         wrong += run.hypothesis(x) != y
         run.observe(x, y)
@@ -101,6 +134,42 @@ def test_it_learns_a_rule_among_noise(concepts: Any) -> None:
     learner = DisjointBatches(concepts=concepts, epsilon=1.0)
     # The best rule errs 200 times, never 633 times.
     assert mistakes(learner, xs, ys) < 330
+
+
+def abrupt(rng: np.random.Generator, count: int) -> tuple[list[tuple[int, int]], list[int]]:
+    """The label turns over in the middle; one in twenty is wrong."""
+    cells = rng.integers(0, 3, size=(count, 2))
+    turned = np.arange(count) >= count // 2
+    labels = (cells[:, 0] == 2) ^ turned ^ (rng.random(count) < 0.05)
+    return [tuple(row) for row in cells.tolist()], labels.astype(int).tolist()
+
+
+def test_recent_batches_follow_an_abrupt_change_of_the_rule() -> None:
+    xs, ys = abrupt(np.random.default_rng(8), 12_000)
+    learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=4.0, watched_from=1000)
+    # 600 labels are wrong.
+    assert mistakes(learner, xs, ys) < 1500
+    assert mistakes(replace(learner, recent=0), xs, ys) > 2000
+    assert mistakes(replace(learner, window=0), xs, ys) > 2000
+
+
+def test_without_windows_a_watch_changes_nothing() -> None:
+    xs, ys = late(np.random.default_rng(9), 1000)
+    learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 2), epsilon=1.0, window=0)
+    watched = replace(learner, watched_from=1)
+    assert mistakes(watched, xs, ys) == mistakes(learner, xs, ys)
+
+
+def test_a_field_that_only_tells_the_time_is_not_mistaken_for_a_reason() -> None:
+    # Months that have not come yet do not tell trees apart: the simpler one is likelier.
+    months = Schema.from_mapping({"month": {"values": list(range(12))}, "a": {"grid": [0]}})
+    learner = DisjointBatches(concepts=DecisionTrees(months, 3), epsilon=1.0)
+    count, rng = 3000, np.random.default_rng(10)
+    xs = [(round_ * 12 // count, int(rng.integers(0, 2))) for round_ in range(count)]
+    ys = (rng.random(count) < 0.2).astype(int).tolist()
+    wrong = [mistakes(learner, xs, ys, seed) for seed in range(6)]
+    # "Always 0" errs about 600 times; labels by chance for months to come would err 1,500 times.
+    assert sum(wrong) / len(wrong) < 1.15 * sum(ys)
 
 
 def test_windows_follow_a_stream_that_turns_over() -> None:
