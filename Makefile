@@ -10,6 +10,9 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile -c co
 # Bytecode is kept, whatever the shell says: else each process of a test run compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Neighbours stay together, so that what one test has planned the next one has, too.
+PARALLEL := -n auto --dist worksteal
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check format lint types layers examples statistical slow build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
 
@@ -31,7 +34,7 @@ run: $(TESTABLE) ## Play the demonstration: learners against adversaries
 	$(BIN)/littlestone demo
 
 test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, README
-	$(BIN)/python -m pytest -n auto -m "not slow and not statistical"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow and not statistical"
 
 check: lint types layers docs test examples ## Format, lint, types, layers, site, tests, doctests, examples
 
@@ -52,11 +55,12 @@ types: $(READY) # code, tests, examples, benchmarks and tools
 layers: $(READY)
 	$(BIN)/lint-imports
 
-statistical: $(READY) ## The statistical tests, with fresh seeds
-	$(BIN)/python -m pytest -n auto -m "statistical and not slow" tests
+statistical: $(READY) ## The statistical tests, with fresh seeds, and twice as many examples of each property
+	$(BIN)/python -m pytest $(PARALLEL) -m "statistical and not slow" tests
+	HYPOTHESIS_PROFILE=usual $(BIN)/python -m pytest $(PARALLEL) -m "hypothesis and not statistical and not slow" tests
 
 slow: $(READY) ## The full-size tests: large audits, 240 killed runs, 5000 damaged stores
-	$(BIN)/python -m pytest -n auto -m slow tests
+	$(BIN)/python -m pytest $(PARALLEL) -m slow tests
 
 build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the sdist
 	rm -rf dist
