@@ -28,8 +28,8 @@ RUNS.update(dict.fromkeys(LEARNERS, 128_000))
 HARD = {"forest-delta-not-divided", "majority-counts-kept"}
 
 CORRECT_LEARNERS = {audit.name for audit in learner_subjects.AUDITS}
-# Nothing is published at this epsilon.
-SILENT = {"fresh-copies"}
+# Nothing is published at a small epsilon, and thirty draws show little one by one.
+SILENT = {"fresh-copies", "naive-recomposition"}
 # What so many runs prove is six standard deviations above the bound next to it.
 VISIBLE = {
     "above-threshold": (20_000, 0.3),
@@ -73,6 +73,8 @@ def test_a_correct_subject_is_not_accused(name: str, rng: Randomness) -> None:
     entry = AUDITS[name]
     runs, visible = VISIBLE.get(name, (2_000, -1.0))
     epsilon, delta = (2.0, 1e-3) if name in CORRECT_LEARNERS else (1.0, 1e-6)
+    if entry.epsilon > 1:
+        epsilon, delta = entry.epsilon, entry.delta
     subject = entry.subject(epsilon, delta)
     assert subject.claimed.epsilon <= epsilon
     report = audit(
@@ -84,20 +86,3 @@ def test_a_correct_subject_is_not_accused(name: str, rng: Randomness) -> None:
     )
     assert not report.violation, report.verdict
     assert report.epsilon_lower_bound > visible
-
-
-@pytest.mark.slow
-@pytest.mark.statistical
-@pytest.mark.parametrize("name", sorted(SILENT))
-def test_a_learner_that_publishes_at_a_large_epsilon_only_is_not_accused(
-    name: str, rng: Randomness
-) -> None:
-    entry = AUDITS[name]
-    report = audit(
-        entry.subject(40.0, 0.01),
-        entry.adversary,
-        runs=2000,
-        rng=rng,
-        failure_probability=FALSE_FAILURE_PROBABILITY,
-    )
-    assert not report.violation, report.verdict

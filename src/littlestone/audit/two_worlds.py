@@ -10,12 +10,15 @@ import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import LittlestoneError
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
+
+if TYPE_CHECKING:
+    from littlestone.audit.exact.privacy_curve import PrivacyCurve
 
 Conversation = Callable[[Any], Any]
 """Takes one input, gives everything that is released because of it."""
@@ -152,16 +155,23 @@ class Audit:
     subject: Callable[[float, float], Subject]
     adversary: TwoWorldAdversary
     summary: str
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    """The budget that the matrix asks for: one at which games are short, or the claim tight."""
     goal: float = 0.8
     """The share of the claim that the adversary should show, in games or exactly."""
     exact_rounds: int | None = None
     """How many inputs the game has at most, where all of its coins can be enumerated."""
     negligible_bits: int = 40
     """Cases of a smaller probability than 2**-bits are left out of the enumeration."""
+    witness: "Callable[[Subject, TwoWorldAdversary], PrivacyCurve] | None" = None
+    """The exact curve, where it is put together from the curves of independent releases."""
+    rivals: tuple[TwoWorldAdversary, ...] = ()
+    """All other games of an instance on which the claim is loose; each is enumerated, too."""
     patience: float = 1.0
     """How many times the usual time its games may take in the matrix."""
     remark: str = ""
-    """Why the goal is missed, where the claim is loose and not the adversary weak."""
+    """How the share comes about, where that is not obvious."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,7 +135,8 @@ class PrivateHistogram:
         noisy = counts + self._noise.draw_many(len(keys), rng)  # (L4)
         released = np.flatnonzero(noisy >= self._threshold).tolist()  # (L5)
         released.sort(key=ranks.__getitem__)  # (L6)
-        return {canonical_value(keys[i]): int(noisy[i]) for i in released}
+        shown = noisy.tolist()
+        return {canonical_value(keys[i]): shown[i] for i in released}
 
 
 def _tally(data: Mapping[Any, int] | Iterable[Hashable]) -> tuple[list[Any], NDArray[np.int64]]:

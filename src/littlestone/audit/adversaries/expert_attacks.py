@@ -48,18 +48,23 @@ class HalfAgainstHalf(Deterministic):
         return int(sum(expert < EXPERTS // 2 for expert in played))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UntilItChanges(Deterministic):
-    """A loss or none first, then only losses; notice how long the expert stays."""
+class OneMoreLoss(Deterministic):
+    """Two experts err until one loss more may end the phase; then the one that plays, or the other.
 
-    rounds: int
+    Notices what the answer is and who plays then. Should the phase end too early, the special round
+    comes at once. Before and after it both experts err, so that later draws are independent of all
+    this, and each shows the special round once more.
+    """
 
     def noticed(self, world: World) -> Hashable:
-        first = world.opening
-        if world.challenge(only(first), np.zeros(EXPERTS, dtype=np.uint8)) != first:
-            return 0
-        taken, _ = world.send(np.tile(only(first), (self.rounds, 1)))
-        return int(taken)
+        recipe, played = world.opening
+        both, phase = np.ones(2, dtype=np.uint8), 1
+        for _ in range(recipe.monitor.threshold - 1):
+            if phase == 1:
+                played, phase = world.send(both)
+        alone = np.arange(2, dtype=np.uint8) == played
+        after = world.challenge(alone.astype(np.uint8), (~alone).astype(np.uint8))
+        return phase, played, after
 
 
 class MoveTheRate(Deterministic):

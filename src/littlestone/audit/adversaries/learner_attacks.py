@@ -126,18 +126,31 @@ class FirstMistake(Deterministic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MistakesInOrder(Deterministic):
+    """A mistake or none, with mistakes (1) and other examples (0) before it and after it."""
+
+    key: str = "a"
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+
+    def noticed(self, world: World) -> Hashable:
+        for label in self.before:
+            world.send((self.key, label))
+        shown = world.challenge((self.key, 1), (self.key, 0))
+        for label in self.after:
+            shown = world.send((self.key, label))
+        return shown.hypothesis(self.key), shown.status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FirstRelease(Deterministic):
-    """An example or another, then the same one again and again until it is published."""
+    """A mistake, then a mistake on the same point or none: is it published?"""
 
     key: str = "a"
 
     def noticed(self, world: World) -> Hashable:
-        shown = world.challenge((self.key, 1), (self.key, 0))
-        waited = 1
-        while not shown.hypothesis(self.key) and waited < world.opening.recipe.rounds:
-            shown = world.send((self.key, 1))
-            waited += 1
-        return waited
+        world.send((self.key, 1))
+        return bool(world.challenge((self.key, 1), (self.key, 0)).hypothesis(self.key))
 
 
 def one_more_of_two(world: World) -> Any:

@@ -5,16 +5,23 @@ their comparisons decide what is enumerated. Noise that is only compared with so
 integrated exactly, whatever its support.
 """
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate, pairwise
 from itertools import count as from_zero
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from littlestone.audit.exact.masses import BITS, ONE, Mass, exp_mass
-from littlestone.audit.exact.tape import Dart, Memoryless, Tape
+from littlestone.audit.exact.masses import BITS, NOTHING, ONE, Mass, exp_mass
+from littlestone.audit.exact.tape import Dart, Memoryless, Tape, Weighted
 from littlestone.audit.substitution import replaced
+from littlestone.learners.golowich_livni.eager_forest import Forest
 from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.mechanisms.noise.bernoulli import BernoulliExp
 from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian, _distribution_at
@@ -24,6 +31,9 @@ from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
 from littlestone.mechanisms.noise.waiting_time import LIMIT, WaitingTime
 from littlestone.mechanisms.permute_and_flip import PermuteAndFlip
+from littlestone.online import hedge_learner, proper_agnostic
+from littlestone.proper.irreducible import IrreducibleLearner
+from littlestone.proper.proper_step import ProperStep
 
 
 def _one_by_one(noise: Any, count: int, rng: Tape) -> Any:
@@ -61,11 +71,62 @@ def _discrete_gaussian(noise: DiscreteGaussian, rng: Tape) -> int:
     return _around_zero(rng.choose(cases))
 
 
-def _truncated_laplace(noise: TruncatedLaplace, rng: Tape) -> int:
-    rate, values = fraction(noise.rate), range(2 * noise.bound + 1)
-    weights = [exp_mass(rate * abs(_around_zero(n))) for n in values]
-    whole = Mass(sum(w.low for w in weights), sum(w.high for w in weights))
-    return _around_zero(rng.choose([w.over(whole) for w in weights]))
+@lru_cache(maxsize=64)
+def _laplace_sums(rate: Fraction, bound: int) -> tuple[Mass, ...]:
+    weights = (exp_mass(rate * abs(k)) for k in range(-bound, bound + 1))
+    return tuple(accumulate(weights, Mass.plus, initial=NOTHING))
+
+
+def _truncated_laplace(noise: TruncatedLaplace, rng: Tape) -> Any:
+    sums = _laplace_sums(fraction(noise.rate), noise.bound)
+    return Dart(Weighted(rng, sums), shift=-noise.bound)
+
+
+def _truncated_laplaces(noise: TruncatedLaplace, count: int, rng: Tape) -> Any:
+    """Not settled: of a count that is compared with a threshold, no more may be wanted."""
+    return np.array([noise.draw(rng) for _ in range(count)] + [None], dtype=object)[:count]
+
+
+def _position(weights: NDArray[np.float64], rng: Tape) -> int:
+    """The same rounding, number by number: how many of 2**53 fall before each end."""
+    ends, numbers = np.cumsum(weights), range(1 << 53)
+    total = ends[-1]
+    cuts = [
+        bisect_left(numbers, True, key=lambda n, end=end: n * 2.0**-53 * total >= end)  # type: ignore[misc]
+        for end in ends[: np.flatnonzero(weights)[-1]]
+    ]
+    return rng.choose(
+        [Mass.from_ratio(last - first, 1 << 53) for first, last in pairwise((0, *cuts, 1 << 53))]
+    )
+
+
+def _proposed(step: ProperStep, weights: NDArray[np.float64], rng: Tape) -> NDArray[np.int64]:
+    return np.array([_position(weights, rng) for _ in range(step.proposals)], dtype=np.int64)
+
+
+def _dealt(
+    learner: IrreducibleLearner, points: NDArray[np.int64], labels: NDArray[np.uint8], rng: Tape
+) -> NDArray[np.int64]:
+    """Which of equal examples a block gets makes no difference."""
+    left = Counter(zip(points.tolist(), labels.tolist(), strict=True))
+    each = len(points) // learner.blocks
+    counts = np.zeros((2, learner.blocks, len(learner.concepts.sides)), dtype=np.int64)
+    for place in range(each * learner.blocks):
+        kinds = sorted(left)
+        masses = [Mass.from_ratio(left[kind], left.total()) for kind in kinds]
+        point, label = kind = kinds[rng.choose(masses)]
+        counts[label, place // each, point] += 1
+        left -= Counter([kind])
+    return counts
+
+
+def _tree_and_leaf(forest: Forest) -> tuple[int, int]:
+    """Trees that no example has reached are all alike, and none is ever called by its number."""
+    tape, grown = forest.coins, len(forest.grown)
+    assert isinstance(tape, Tape)
+    each = [Mass.from_ratio(1, forest.trees)] * grown
+    rest = [Mass.from_ratio(forest.trees - grown, forest.trees)] if grown < forest.trees else []
+    return tape.choose([*each, *rest]), int(tape.below(forest.leaves))
 
 
 def _waiting_time(noise: WaitingTime, gap: int, rng: Tape) -> int:
@@ -108,9 +169,14 @@ def enumerable() -> Iterator[None]:
         replaced(BernoulliExp, draw_many=_coins),
         replaced(DiscreteLaplace, draw=_discrete_laplace, draw_many=_one_by_one),
         replaced(DiscreteGaussian, draw=_discrete_gaussian, draw_many=_one_by_one),
-        replaced(TruncatedLaplace, draw=_truncated_laplace, draw_many=_one_by_one),
+        replaced(TruncatedLaplace, draw=_truncated_laplace, draw_many=_truncated_laplaces),
         replaced(WaitingTime, draw=_waiting_time, first=_first),
         replaced(PermuteAndFlip, _flip=_flip),
         replaced(IncrementalSelectionRun, draw=_present_weights),
+        replaced(Forest, tree_and_leaf=_tree_and_leaf),
+        replaced(IrreducibleLearner, _tallies=_dealt),
+        replaced(ProperStep, _propose=_proposed),
+        replaced(hedge_learner, draw_position=_position),
+        replaced(proper_agnostic, draw_position=_position),
     ):
         yield

@@ -35,6 +35,10 @@ class Mass(NamedTuple):
     def plus(self, other: "Mass") -> "Mass":
         return Mass(self.low + other.low, self.high + other.high)
 
+    def often(self, count: int) -> "Mass":
+        """The sum of ``count`` masses like this one."""
+        return Mass(self.low * count, self.high * count)
+
     def rest(self) -> "Mass":
         """One minus this."""
         return Mass(max(0, UNIT - self.high), max(0, UNIT - self.low))

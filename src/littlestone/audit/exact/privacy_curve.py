@@ -1,13 +1,16 @@
 """The exact privacy curve of two neighbouring streams: how far apart their views are."""
 
+from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import comb
 from typing import Any, Final
 
 from littlestone import require
 from littlestone.audit.exact.laws import enumerable
-from littlestone.audit.exact.masses import NOTHING, UNIT, Mass
+from littlestone.audit.exact.masses import NOTHING, ONE, UNIT, Mass
 from littlestone.audit.exact.tape import Law, Tape, law_of
 from littlestone.audit.two_worlds import Subject, TwoWorldAdversary, World, look
 from littlestone.errors import LittlestoneError
@@ -15,8 +18,12 @@ from littlestone.privacy.transcendental import exp_lower_bound, exp_upper_bound
 
 NEGLIGIBLE: Final = Fraction(1, 1 << 50)
 MOST_RUNS: Final = 1_000_000
+_MOST_KINDS: Final = 100_000
 _LARGEST_EPSILON: Final = 64.0
 _STEPS: Final = 40
+
+Pairs = tuple[tuple[Mass, Mass], ...]
+"""The masses of each view in the two worlds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +39,7 @@ class PrivacyCurve:
     """How many runs it took, in both worlds."""
     missing: float
     """The mass that was left out, at most."""
-    _pairs: tuple[tuple[Mass, Mass], ...] = field(repr=False)
+    _pairs: Pairs = field(repr=False)
     _missing: tuple[int, int] = field(repr=False)
 
     def delta_bounds(self, epsilon: float) -> tuple[Fraction, Fraction]:
@@ -60,6 +67,46 @@ class PrivacyCurve:
         above = self._turn(lambda epsilon: self.delta_bounds(epsilon)[1] > Fraction(delta))[1]
         return above if above <= _LARGEST_EPSILON else float("inf")
 
+    def then(self, other: "PrivacyCurve") -> "PrivacyCurve":
+        """The curve of both games together, where neither view says anything about the other.
+
+        That is so for releases with noise of their own, once the data and all earlier releases
+        are fixed; then the laws of the two views multiply, in both worlds.
+        """
+        pairs = tuple(
+            (p.times(p_other), q.times(q_other))
+            for p, q in _alike(self._pairs)
+            for p_other, q_other in _alike(other._pairs)
+        )
+        zero, one = self._missing
+        return self._with(pairs, missing=(zero + other._missing[0], one + other._missing[1]))
+
+    def times(self, count: int) -> "PrivacyCurve":
+        """The curve of so many independent games of this kind.
+
+        >>> from littlestone.audit.adversaries.questions import OneQuestion
+        >>> from littlestone.audit.subjects.mechanism_subjects import selection
+        >>> from littlestone.mechanisms.exponential import ExponentialMechanism
+        >>> subject = selection(ExponentialMechanism(epsilon=1.0))
+        >>> curve = privacy_curve(subject, OneQuestion(zero=[0, 1], one=[1, 0]), rounds=1)
+        >>> [round(curve.times(count).epsilon_lower_bound(0.01), 2) for count in (1, 4, 16)]
+        [0.48, 1.93, 5.69]
+        """
+        require.integer(count=count, at_least=1)
+        kinds = _alike(self._pairs)
+        if comb(count + len(kinds) - 1, count) > _MOST_KINDS:
+            raise LittlestoneError(f"{len(kinds)} views that differ are too many for {count} games")
+        pairs = tuple(
+            _together(kinds, Counter(which))
+            for which in combinations_with_replacement(range(len(kinds)), count)
+        )
+        return self._with(pairs, missing=(count * self._missing[0], count * self._missing[1]))
+
+    def _with(self, pairs: Pairs, *, missing: tuple[int, int]) -> "PrivacyCurve":
+        return PrivacyCurve(
+            runs=self.runs, missing=max(missing) / UNIT, _pairs=pairs, _missing=missing
+        )
+
     def _turn(self, exceeds: Callable[[float], bool]) -> tuple[float, float]:
         """The curve falls, so bisection finds where it stops to exceed."""
         if not exceeds(0.0):
@@ -73,13 +120,29 @@ class PrivacyCurve:
         return low, high
 
 
-def _lower(pairs: tuple[tuple[Mass, Mass], ...], factor: Fraction, missing: int) -> Fraction:
+def _alike(pairs: Pairs) -> Pairs:
+    """Views with equal masses, added up: together they tell as much as one by one."""
+    found = Counter(pairs)
+    return tuple((p.often(count), q.often(count)) for (p, q), count in found.items())
+
+
+def _together(kinds: Pairs, often: Counter[int]) -> tuple[Mass, Mass]:
+    """All orders in which each kind comes up so often."""
+    p = q = ONE
+    left, orders = often.total(), 1
+    for kind, count in often.items():
+        p, q = (one.times(of.power(count)) for one, of in zip((p, q), kinds[kind], strict=True))
+        orders, left = orders * comb(left, count), left - count
+    return p.often(orders), q.often(orders)
+
+
+def _lower(pairs: Pairs, factor: Fraction, missing: int) -> Fraction:
     up, down = factor.numerator, factor.denominator
     excess = sum(max(0, p.low * down - q.high * up) for p, q in pairs) - missing * up
     return max(Fraction(0), Fraction(excess, down * UNIT))
 
 
-def _upper(pairs: tuple[tuple[Mass, Mass], ...], factor: Fraction, missing: int) -> Fraction:
+def _upper(pairs: Pairs, factor: Fraction, missing: int) -> Fraction:
     up, down = factor.numerator, factor.denominator
     excess = sum(max(0, p.high * down - q.low * up) for p, q in pairs) + missing * down
     return min(Fraction(1), Fraction(excess, down * UNIT))
@@ -144,7 +207,11 @@ def privacy_curve(
         return law_of(play, rounds=rounds, negligible=cut, most=most)
 
     with enumerable():
-        zero, one = law(0), law(1)
+        return curve_between(law(0), law(1))
+
+
+def curve_between(zero: Law, one: Law) -> PrivacyCurve:
+    """The curve of two laws of views."""
     views = zero.views.keys() | one.views.keys()
     return PrivacyCurve(
         runs=zero.runs + one.runs,

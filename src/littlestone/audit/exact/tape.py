@@ -1,7 +1,7 @@
 """Coins that are not drawn but gone through: one run for each way in which they can fall."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
@@ -223,7 +223,14 @@ class Dart:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, int) and self <= other and not self < other
 
-    __hash__ = None  # type: ignore[assignment]  # its value is not known
+    def __hash__(self) -> int:
+        return hash(int(self))
+
+    def __repr__(self) -> str:
+        return repr(int(self))
+
+    def __reduce__(self) -> tuple[type[int], tuple[int]]:
+        return int, (int(self),)  # who shows it shows a number
 
     def __floordiv__(self, divisor: int) -> int:
         if isinstance(self._u, Uniform):
@@ -294,6 +301,31 @@ class Memoryless(Unknown):
     def cases(self) -> Iterable[Mass]:
         steps = count() if self.high is None else range(self.high - self.low)
         return (exp_mass(self.rate * step).times(self.under(1)) for step in steps)
+
+
+class Weighted(Unknown):
+    """Finitely many values, each with a weight of its own."""
+
+    __slots__ = ("_sums",)
+
+    high: int
+
+    def __init__(self, tape: Tape, sums: Sequence[Mass]) -> None:
+        """``sums`` of the weights of the first 0, 1, 2, … values."""
+        super().__init__(tape, 0, len(sums) - 1)
+        self._sums = sums
+
+    def _between(self, first: int, last: int) -> Mass:
+        before, until = self._sums[first], self._sums[last]
+        return Mass(until.low - before.low, until.high - before.high)
+
+    def under(self, steps: int) -> Mass:
+        whole = self._between(self.low, self.high)
+        return self._between(self.low, self.low + steps).over(whole)
+
+    def cases(self) -> Iterable[Mass]:
+        whole = self._between(self.low, self.high)
+        return (self._between(u, u + 1).over(whole) for u in range(self.low, self.high))
 
 
 @dataclass(frozen=True, slots=True)

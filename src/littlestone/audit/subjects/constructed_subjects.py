@@ -87,6 +87,8 @@ AUDITS = (
         subject=lambda epsilon, delta: construction(small(epsilon, delta)),
         adversary=TwoBorderlineKeys(),
         summary="SanitizedExperts on points: one example moved between two borderline keys",
+        epsilon=2.0,
+        delta=1e-2,
         goal=0.6,
         patience=6,
     ),

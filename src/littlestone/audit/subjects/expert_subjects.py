@@ -1,5 +1,6 @@
 """Prediction from experts in the two-world game."""
 
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -10,10 +11,17 @@ from littlestone.audit.adversaries.expert_attacks import (
     OTHERS,
     ChargeTheFirst,
     Losses,
-    UntilItChanges,
+    OneMoreLoss,
 )
 from littlestone.audit.adversaries.questions import OneQuestion
-from littlestone.audit.two_worlds import Audit, Conversation, Subject
+from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
+from littlestone.audit.subjects.mechanism_subjects import selection
+from littlestone.audit.two_worlds import (
+    Audit,
+    Conversation,
+    Subject,
+    TwoWorldAdversary,
+)
 from littlestone.concepts.classes.points import Points
 from littlestone.experts.dartboard_plan import DartboardPlan
 from littlestone.experts.exponential_weights import ExponentialWeights
@@ -23,7 +31,7 @@ from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.experts.run import ExpertsRun
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
-from littlestone.randomness import Randomness
+from littlestone.randomness import Randomness, seeded
 
 
 def experts(recipe: ExpertsRecipe) -> Subject:
@@ -54,8 +62,31 @@ def small_dartboard(kind: type[ShrinkingDartboard], epsilon: float, delta: float
     return experts(kind(experts=EXPERTS, rounds=2, epsilon=epsilon, delta=delta, plan=plan))
 
 
-def _realizable(epsilon: float, delta: float) -> RealizableExperts:
-    return RealizableExperts(experts=EXPERTS, rounds=500, epsilon=epsilon, delta=delta)
+def _realizable(epsilon: float, delta: float) -> Subject:
+    """Answers with the expert and the phase, which shows even if the same expert is drawn anew."""
+    recipe = RealizableExperts(experts=2, rounds=1000, epsilon=epsilon, delta=delta)
+
+    def start(rng: Randomness) -> tuple[Any, Conversation]:
+        run = ExpertsRun(recipe, rng)
+
+        def answer(losses: Losses) -> tuple[int, int]:
+            run.observe(losses)
+            return run.play(), run._strategy._phase  # type: ignore[attr-defined]
+
+        return (recipe, run.play()), answer
+
+    return Subject(name=repr(recipe), claimed=recipe.guarantee(), open=start)
+
+
+def _phase_and_draws(subject: Subject, adversary: TwoWorldAdversary) -> PrivacyCurve:
+    """The first phase with the draw after it, and all later draws (``OneMoreLoss``)."""
+    recipe: RealizableExperts = subject.open(seeded(0))[0][0]
+    rounds = recipe.monitor.threshold
+    phase = privacy_curve(subject, adversary, rounds=rounds, negligible=Fraction(1, 1 << 32))
+    draw = privacy_curve(
+        selection(recipe._selection.mechanism), OneQuestion(zero=[1, 0], one=[0, 1]), rounds=1
+    )
+    return phase.then(draw.times(recipe.phases - 2))
 
 
 _one_draw = partial(Audit, adversary=ChargeTheFirst(), goal=0.5, exact_rounds=1)
@@ -82,14 +113,15 @@ AUDITS = (
     ),
     Audit(
         name="realizable-experts",
-        subject=lambda epsilon, delta: experts(_realizable(epsilon, delta)),
-        adversary=UntilItChanges(rounds=400),
-        summary="realizable experts: how many losses an expert is allowed",
+        subject=_realizable,
+        adversary=OneMoreLoss(),
+        summary="realizable experts: one loss more for the expert that plays, or for the other",
+        epsilon=8.0,
         goal=0.5,
-        patience=6,
+        witness=_phase_and_draws,
         remark=(
-            "CountAboveThreshold has 0.4 of the claim, and a game shows that and one draw; the "
-            "rest pays for fifteen draws by zCDP"
+            "a game shows the end of one phase and one draw; exact are these and the eight later "
+            "draws, which are independent of them"
         ),
     ),
     Audit(

@@ -5,13 +5,28 @@ from dataclasses import replace
 from typing import Any
 
 from littlestone.audit.adversaries import learner_attacks as attacks
+from littlestone.audit.adversaries.questions import OneQuestion
+from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
 from littlestone.audit.subjects import small_learners as small
+from littlestone.audit.subjects.fresh_releases import releases_of_all_rounds
 from littlestone.audit.two_worlds import Audit, Subject, TwoWorldAdversary
+from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.learners.naive_recomposition import NaiveRecomposition
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
+from littlestone.randomness import seeded
+
+# Of two concepts, apart on point 0 and alike on point 1.
+TWO_AND_A_COMMON_POINT = FiniteClass([[0, 0], [1, 0]])
+DRAWS = 30
+
+
+def draws_of_all_rounds(subject: Subject, adversary: TwoWorldAdversary) -> PrivacyCurve:
+    """Each round draws afresh; after the special one come examples on which all concepts agree."""
+    rounds: int = subject.open(seeded(0))[0].recipe.rounds
+    return privacy_curve(subject, adversary, rounds=1).times(rounds)
 
 
 def _audit(
@@ -23,15 +38,15 @@ def _audit(
     negligible_bits: int = 24,
     **more: Any,
 ) -> Audit:
+    enumerated = "exact_rounds" in more or "witness" in more
     return Audit(
         name=name,
         subject=lambda epsilon, delta: Subject.from_learner(recipe(epsilon, delta)),
         adversary=adversary,
         summary=summary,
         goal=0.6,
-        patience=1.0 if "exact_rounds" in more else 6.0,
         negligible_bits=negligible_bits,
-        **more,
+        **{"patience": 1.0 if enumerated else 6.0, **more},
     )
 
 
@@ -50,6 +65,9 @@ AUDITS = (
         small.listing_forest,
         attacks.ListMembership(),
         "LazyForest: one element exchanged on the last list, two keys at its threshold",
+        epsilon=4.0,
+        delta=1e-2,
+        patience=12.0,
     ),
     _audit(
         "lazy-forest-last-layer",
@@ -64,6 +82,10 @@ AUDITS = (
         small.early_forest,
         attacks.TwoKeys(),
         "LazyForest with early release: one of two keys counted more, both about to be released",
+        epsilon=4.0,
+        delta=1e-2,
+        exact_rounds=10,
+        negligible_bits=20,
     ),
     _audit(
         "lazy-forest-switch",
@@ -94,13 +116,15 @@ AUDITS = (
     _audit(
         "naive-recomposition",
         lambda epsilon, delta: NaiveRecomposition(
-            concepts=Points(12), rounds=1, epsilon=epsilon, delta=delta
+            concepts=TWO_AND_A_COMMON_POINT, rounds=DRAWS, epsilon=epsilon, delta=delta
         ),
-        attacks.FirstMistake(),
-        "NaiveRecomposition: its last draw, after an example with one label or the other",
-        exact_rounds=1,
-        negligible_bits=40,
-        remark="the budget is zCDP, and its conversion to this delta costs more than half of it",
+        OneQuestion(zero=(0, 1), one=(0, 0), notice=lambda shown: shown.hypothesis(0)),
+        "NaiveRecomposition: the draw after an example with one label or the other",
+        witness=draws_of_all_rounds,
+        remark=(
+            "a game shows one draw, of a budget in zCDP for thirty; exact are all thirty, which "
+            "are independent"
+        ),
     ),
     _audit(
         "disjoint-batches",
@@ -113,19 +137,31 @@ AUDITS = (
     _audit(
         "eager-forest",
         small.eager_forest,
-        attacks.FirstMistake(key="a"),
+        attacks.MistakesInOrder(),
         "EagerForest: one tree moves or not while the published hypothesis is about to be dropped",
+        rivals=tuple(
+            attacks.MistakesInOrder(before=before, after=after)
+            for before, after in (((), (0,)), ((), (1,)), ((0,), ()), ((1,), ()))
+        ),
+        exact_rounds=2,
         remark=(
             "the watch is an AboveThreshold for queries that move either way; the example moves "
-            "its counts one way, which shows half of the watch's 0.95 at most"
+            "its counts one way, which shows half of the watch's 0.95, and of the lists only the "
+            "first is drawn, before any example"
         ),
     ),
     _audit(
         "fresh-copies",
         small.fresh_copies,
         attacks.FirstRelease(),
-        "FreshCopies: one example more or less; nothing is published below epsilon = 30 or so",
-        remark="at this epsilon nothing is ever published, in neither world",
+        "FreshCopies: of two examples one is a mistake or not, and two of four trees may show it",
+        epsilon=57.0,
+        delta=1e-3,
+        witness=releases_of_all_rounds,
+        remark=(
+            "at epsilon = 1 nothing is ever published, in neither world: no list is as long as "
+            "delta asks for; a game shows one release, exact are both that the example meets"
+        ),
     ),
     _audit(
         "restarting",

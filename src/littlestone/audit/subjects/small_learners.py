@@ -161,7 +161,7 @@ def eager_forest(epsilon: float, delta: float) -> EagerForest:
 
 def fresh_copies(epsilon: float, delta: float) -> FreshCopies:
     """So few rounds that composition is the plain sum; silent unless epsilon is large."""
-    return FreshCopies(concepts=Points(), rounds=8, epsilon=epsilon, delta=delta, trees=1 << 20)
+    return FreshCopies(concepts=Points(), rounds=3, epsilon=epsilon, delta=delta, trees=4)
 
 
 def fresh_majority(epsilon: float, *, keys: int = 8) -> PrivateMajority:

@@ -132,9 +132,13 @@ class Forest:
         if not self.shown and not self.grown:
             self.shown[one_form(self.base.start().hypothesis)] = self.trees
 
+    def tree_and_leaf(self) -> tuple[int, int]:
+        """A random leaf of the forest."""
+        return divmod(self.coins.below(self.trees * self.leaves), self.leaves)
+
     def insert(self, x: Any, y: Label) -> None:
         """Send an example to a random leaf of the forest."""
-        index, leaf = divmod(self.coins.below(self.trees * self.leaves), self.leaves)
+        index, leaf = self.tree_and_leaf()
         tree = self.grown.get(index)
         if tree is None:
             tree = TournamentTree.fresh(self.leaves, self.base.start(), self.coins)
