@@ -511,14 +511,14 @@ def test_an_epoch_that_reads_the_last_one_again_is_noticed() -> None:
     class Overlapping:
         def start(self, *, rng: Randomness) -> Any:
             run = recipe.start(rng=rng)
-            real = run._engine._start_epoch  # type: ignore[attr-defined]
+            real = run._engine._start_copy  # type: ignore[attr-defined]
             past: list[Any] = []
 
             def start_epoch() -> None:
                 real()
-                run._engine._inner.step(*past[-1])  # type: ignore[attr-defined]
+                run._engine._copy.step(*past[-1])  # type: ignore[attr-defined]
 
-            run._engine._start_epoch = start_epoch  # type: ignore[attr-defined]
+            run._engine._start_copy = start_epoch  # type: ignore[attr-defined]
             observe = run._engine.step
 
             def step(x: Any, y: int) -> None:

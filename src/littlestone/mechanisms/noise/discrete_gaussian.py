@@ -44,7 +44,7 @@ class DiscreteGaussian:
 
     >>> from littlestone.randomness import seeded
     >>> noise = DiscreteGaussian(variance=100).draw_many(10_000, seeded(5))
-    >>> 9.5 < noise.std() < 10.5
+    >>> 9.5 < float(noise.std()) < 10.5
     True
     """
 
