@@ -26,6 +26,8 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness, secure
 from littlestone.theory.concentration import mean_upper_bound
 
+_FIRST_PIECE, _PIECES_GROW = 4, 8
+
 
 class PrivateLearner(ABC):
     """The recipe of a private learner: a frozen value that says what it promises and can start.
@@ -240,9 +242,28 @@ class PrivateRun(NoiseOwner):
     def observe_many(self, xs: Any, ys: Any) -> int:
         """Take a block of rounds until the published hypothesis changes; returns how many.
 
-        The whole block is validated first. A block longer than the rounds left is cut there.
+        A list is validated as far as it is taken, in growing pieces; other blocks are validated
+        whole. A bad row is refused by the call that would begin with its piece, which changes
+        nothing; the rows before were taken by the one before. A block longer than the rounds left
+        is cut there.
         """
-        return self.observe_many_canonical(*self.validated(xs, ys))
+        if not (isinstance(xs, list) and isinstance(ys, list | np.ndarray)):
+            return self.observe_many_canonical(*self.validated(xs, ys))
+        _require_equally_long(xs, ys)
+        taken, size, switches = 0, _FIRST_PIECE, self._switches
+        while True:
+            end = taken + size
+            try:
+                piece = self.validated(xs[taken:end], ys[taken:end])
+            except (TypeError, ValueError):
+                if taken:
+                    return taken
+                raise
+            taken += self.observe_many_canonical(*piece)
+            used_up = taken == len(xs) or self._played == self._rounds
+            if taken < end or used_up or self._switches > switches:
+                return taken
+            size *= _PIECES_GROW
 
     def validated(self, xs: Any, ys: Any) -> tuple[Any, NDArray[np.uint8]]:
         """A block as ``observe_many_canonical`` takes it, or a refusal.
@@ -260,10 +281,7 @@ class PrivateRun(NoiseOwner):
         1000
         """
         points, labels = self._check_many(xs), require.labels(ys)
-        if len(points) != len(labels):
-            raise ValueError(
-                f"xs and ys must be equally long, got len(xs)={len(points)}, len(ys)={len(labels)}"
-            )
+        _require_equally_long(points, labels)
         return points, labels
 
     def observe_many_canonical(self, points: Any, labels: NDArray[np.uint8]) -> int:
@@ -340,3 +358,10 @@ class PrivateRun(NoiseOwner):
         if newest is not self._hypothesis:
             self._switches += newest != self._hypothesis
             self._hypothesis = newest
+
+
+def _require_equally_long(xs: Any, ys: Any) -> None:
+    if len(xs) != len(ys):
+        raise ValueError(
+            f"xs and ys must be equally long, got len(xs)={len(xs)}, len(ys)={len(ys)}"
+        )

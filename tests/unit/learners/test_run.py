@@ -114,6 +114,46 @@ def test_a_bad_block_is_refused_whole() -> None:
     assert run.rounds_played == 0
 
 
+def test_a_list_is_validated_as_far_as_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, checked = CoinFlipper(rounds=None, period=2).start(rng=seeded(1)), 0
+
+    def counting(xs: Any) -> Any:
+        nonlocal checked
+        checked += len(xs)
+        return CONCEPTS.domain.check_many(xs)
+
+    monkeypatch.setattr(run, "_check_many", counting)
+    taken = 0
+    while taken < 1000:
+        taken += run.observe_many([1] * 2048, [1] * 2048)
+    assert run.rounds_played == taken
+    assert checked < 8 * taken  # two rounds at a time, of pieces that begin with four
+
+
+def test_a_bad_row_is_refused_when_it_is_reached_and_changes_nothing() -> None:
+    points, labels = [1] * 100 + [8] + [1] * 100, [1] * 201
+    run = CoinFlipper(rounds=None, period=10**6).start(rng=seeded(1))
+    seen = 0
+    with pytest.raises(ValueError, match="got x=8"):
+        while True:
+            before = run.rounds_played
+            seen += run.observe_many(points[seen:], labels[seen:])
+            assert run.rounds_played == seen > before
+    assert run.rounds_played == seen > 0
+    while seen < 100:
+        seen += run.observe_many(points[seen:100], labels[seen:100])
+    with pytest.raises(ValueError, match="got x=8"):
+        run.observe_many(points[seen:], labels[seen:])
+    assert run.rounds_played == 100
+
+
+def test_pieces_end_with_the_horizon() -> None:
+    run = CoinFlipper(rounds=36, period=10**6).start(rng=seeded(1))
+    assert run.observe_many([1] * 100, [1] * 100) == 36  # where a piece ends, too
+    with pytest.raises(HorizonExceededError):
+        run.observe_many([1] * 100, [1] * 100)
+
+
 def test_the_horizon_is_refused_by_name_and_publishing_goes_on() -> None:
     run = CoinFlipper(rounds=5).start(rng=seeded(1))
     published(run, 5)
