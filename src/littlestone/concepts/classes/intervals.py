@@ -13,7 +13,7 @@ from littlestone.concepts.classes.version_spaces import InParts
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import runs_of
 from littlestone.concepts.hypotheses.steps import StepFunction
-from littlestone.concepts.losses.answers import MOST_CELLS, Boxes
+from littlestone.concepts.losses.answers import MOST_CELLS, Stretches
 from littlestone.concepts.losses.interval_losses import interval_runs
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns
@@ -96,11 +96,11 @@ class Intervals(OnARange):
         a = self.n - 1 - later
         return StepFunction.from_runs(self.n, [(a, self.n - (behind - later * (later + 1) // 2))])
 
-    def answers(self) -> Boxes | None:
+    def answers(self) -> Stretches | None:
         if self.n > MOST_CELLS:
             return None
         starts, ends = np.triu_indices(self.n)
-        return Boxes.on_a_line(self.n, np.r_[0, starts], np.r_[0, ends + 1])
+        return Stretches(self.n, np.r_[0, starts], np.r_[0, ends + 1])
 
     def loss_runs(self, tally: Tallied, /, *, deepest: int) -> LossRuns:
         return interval_runs(self.n, tally, deepest=deepest)

@@ -9,7 +9,7 @@ import numpy as np
 
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.concepts.losses.answers import MOST_CELLS, Boxes
+from littlestone.concepts.losses.answers import MOST_CELLS, Stretches
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns, point_runs
 from littlestone.concepts.losses.projection import Projection, project_points
@@ -36,11 +36,11 @@ class Points(SparseSets):
         ones = (i - 1 for i, count in counts.items() if i and 2 * count > len(chosen))
         return FiniteSupport(frozenset(ones))
 
-    def answers(self) -> Boxes | None:
+    def answers(self) -> Stretches | None:
         if self.n is None or self.n > MOST_CELLS:
             return None
         ends = np.arange(self.n + 1)
-        return Boxes.on_a_line(self.n, np.maximum(ends - 1, 0), ends)
+        return Stretches(self.n, np.maximum(ends - 1, 0), ends)
 
     def loss_runs(self, tally: Tallied, /, *, deepest: int) -> LossRuns:
         del deepest  # all losses are exact

@@ -16,7 +16,7 @@ from littlestone.concepts.dimensions.vc import bit_set_vc_dimension
 from littlestone.concepts.hypotheses.record_table import RecordTable
 from littlestone.concepts.hypotheses.rules import Rule, rule_pool
 from littlestone.concepts.hypotheses.table import TableHypothesis
-from littlestone.concepts.losses.answers import MOST_CELLS, Boxes
+from littlestone.concepts.losses.field_ranges import FieldRanges
 from littlestone.concepts.losses.label_counts import fewest_by_table
 from littlestone.concepts.protocols import Hypothesis, Label, Tally
 from littlestone.concepts.schema import Cells, Schema
@@ -126,19 +126,13 @@ class Stumps:
     def concepts(self) -> Iterator[Rule]:
         return iter(self.rules)
 
-    def answers(self) -> Boxes | None:
-        """A rule is a box of cells."""
-        if self.schema.size > MOST_CELLS:
-            return None
-        widths = tuple(part.cells for part in self.schema.fields)
-        low = np.zeros((self.size, len(widths)), dtype=np.int64)
-        high = np.tile(np.array(widths, dtype=np.int64), (self.size, 1))
-        for i, rule in enumerate(self.rules):
-            if rule.conditions is None:
-                high[i] = 0
-            for number, first, last in rule.conditions or ():
-                low[i, number], high[i, number] = first, last + 1
-        return Boxes(widths, low, high)
+    def answers(self) -> FieldRanges:
+        return self._answers
+
+    @cached_property
+    def _answers(self) -> FieldRanges:
+        widths = [part.cells for part in self.schema.fields]
+        return FieldRanges(widths, [rule.conditions for rule in self.rules])
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -5,9 +5,6 @@ gains where it says 1. Losses of all concepts are such sums (``loss_table``).
 """
 
 from dataclasses import dataclass
-from functools import reduce
-from itertools import product
-from math import prod
 from typing import Final
 
 import numpy as np
@@ -63,51 +60,24 @@ class Matrix(Answers):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Boxes(Answers):
-    """Concept i is 1 on the cells c with low[i] <= c < high[i] in every coordinate."""
+class Stretches(Answers):
+    """Concept i is 1 on the points from low[i] to high[i] - 1 of 0 .. n-1."""
 
-    widths: tuple[int, ...]
+    n: int
     low: Counts
     high: Counts
 
-    @classmethod
-    def on_a_line(cls, n: int, low: Counts, high: Counts) -> "Boxes":
-        """Stretches of the cells 0 .. n-1."""
-        return cls((n,), low.reshape(-1, 1), high.reshape(-1, 1))
-
-    @property
-    def width(self) -> int:
-        return len(self.widths)
-
     def sums(self, rows: Counts, gains: Counts, /) -> Counts:
-        size, axes, cells = len(self.low), len(self.widths), prod(self.widths)
-        if len(rows) * size * axes <= cells * axes + size * 2**axes:
-            pairs = zip(rows, gains, strict=True)
-            each = (gain * _inside(self.low, row, self.high) for row, gain in pairs)
-            return sum(each, np.zeros(size, dtype=np.int64))
-        places = np.ravel_multi_index(tuple(rows.T), self.widths)
-        table = np.zeros([width + 1 for width in self.widths], dtype=np.int64)
-        table[tuple(slice(1, None) for _ in self.widths)] = np.bincount(
-            places, gains, minlength=cells
-        ).reshape(self.widths)
-        for axis in range(axes):
-            np.cumsum(table, axis=axis, out=table)
-        return self._corners(table)
+        points = rows[:, 0]
+        if len(rows) * len(self.low) <= self.n + 2 * len(self.low):
+            pairs = zip(points, gains, strict=True)
+            each = (gain * ((self.low <= x) & (x < self.high)) for x, gain in pairs)
+            return sum(each, np.zeros(len(self.low), dtype=np.int64))
+        before = np.zeros(self.n + 1, dtype=np.int64)
+        before[1:] = np.cumsum(np.bincount(points, gains, minlength=self.n))
+        return before[self.high] - before[self.low]
 
     def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
-        return _inside(self.low[position], rows, self.high[position])
-
-    def _corners(self, table: Counts) -> Counts:
-        total = np.zeros(len(self.low), dtype=np.int64)
-        for corner in product((True, False), repeat=len(self.widths)):
-            ends = np.where(corner, self.high, self.low)
-            part = table[tuple(ends.T)]
-            total += part if corner.count(False) % 2 == 0 else -part
-        return total
-
-
-def _inside(low: Counts, cells: Counts, high: Counts) -> NDArray[np.bool_]:
-    """Whether low <= cells < high in every coordinate: the last axis, which is short."""
-    axes = range(low.shape[-1])
-    parts = ((low[..., i] <= cells[..., i]) & (cells[..., i] < high[..., i]) for i in axes)
-    return reduce(np.logical_and, parts)
+        points, low, high = rows[:, 0], self.low[position], self.high[position]
+        inside: NDArray[np.bool_] = (low <= points) & (points < high)
+        return inside

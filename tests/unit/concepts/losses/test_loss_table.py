@@ -14,7 +14,6 @@ from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.losses import loss_table
-from littlestone.concepts.losses.answers import Boxes
 from littlestone.concepts.losses.listing import (
     concept_at,
     distinguished_points,
@@ -33,7 +32,7 @@ CLASSES = [
     FiniteClass([[0, 0, 1, 1], [0, 1, 0, 1], [1, 0, 0, 1]]),
     Intervals(6),
     Conjunctions(3),
-    Stumps(RECORDS, depth=2),
+    Stumps.over(RECORDS, depth=2),
 ]
 
 
@@ -125,15 +124,14 @@ def test_points_are_forgotten_once_they_are_counted() -> None:
     assert not losses._answers._numbers  # type: ignore[attr-defined]
 
 
-def test_few_rows_and_many_are_added_up_alike() -> None:
-    boxes = Stumps(RECORDS, depth=2).answers()
-    assert boxes is not None
+@pytest.mark.parametrize("concepts", [Points(9), Intervals(5)], ids=repr)
+def test_few_rows_and_many_are_added_up_alike(concepts: Points | Intervals) -> None:
+    stretches = concepts.answers()
+    assert stretches is not None
     generator = np.random.default_rng(8)
-    rows = np.column_stack([generator.integers(width, size=99) for width in boxes.widths])
-    gains = generator.integers(-5, 6, size=99)
-    one_by_one: Any = sum(boxes.sums(rows[i : i + 1], gains[i : i + 1]) for i in range(99))
-    assert boxes.sums(rows, gains).tolist() == one_by_one.tolist()
-    assert isinstance(boxes, Boxes)
+    rows, gains = generator.integers(5, size=(99, 1)), generator.integers(-5, 6, size=99)
+    one_by_one: Any = sum(stretches.sums(rows[i : i + 1], gains[i : i + 1]) for i in range(99))
+    assert stretches.sums(rows, gains).tolist() == one_by_one.tolist()
 
 
 @pytest.mark.parametrize("concepts", CLASSES, ids=repr)
