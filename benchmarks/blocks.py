@@ -36,7 +36,7 @@ def measure() -> Iterator[Row]:
 def validation(rounds: int) -> Iterator[Row]:
     """A learner that publishes something new in almost every round."""
     numbers = {f"n{i}": {"grid": list(range(20))} for i in range(8)}
-    pool = Stumps.over(Schema.from_mapping(numbers))
+    pool = Stumps(Schema.from_mapping(numbers), depth=1)
     values = np.random.default_rng(1).uniform(0, 20, size=(rounds, 8)).tolist()
     records = [dict(zip(numbers, row, strict=True)) for row in values]
     labels = [int(record["n3"] > 10) for record in records]
@@ -71,7 +71,7 @@ def keys_rate(keys: list[Any], rounds: int) -> float:
 def deep_pool(rounds: int) -> Iterator[Row]:
     """Losses of all rules of two conditions, against asking every rule about every record."""
     numbers = {f"n{i}": {"grid": list(range(20))} for i in range(10)}
-    pool = Stumps.over(Schema.from_mapping(numbers), depth=2)
+    pool = Stumps(Schema.from_mapping(numbers), depth=2)
     rows = np.array(pool.schema.sample(rounds, np.random.default_rng(1)))
     labels = (rows[:, 3] >= 8).astype(np.uint8)
     losses, began = LossTable(pool), time.perf_counter()

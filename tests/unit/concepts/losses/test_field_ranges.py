@@ -26,7 +26,7 @@ def test_sums_are_what_the_rules_say_one_by_one(
     name: str, depth: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(field_ranges, "_LARGEST_BLOCK", block)
-    pool = Stumps.over(Schema.from_mapping(SCHEMAS[name]), depth)
+    pool = Stumps(Schema.from_mapping(SCHEMAS[name]), depth)
     answers, generator = pool.answers(), np.random.default_rng(8)
     rows = np.array(pool.schema.sample(50, generator), dtype=np.int64)
     for count in (0, 1, 5, 50):
@@ -40,7 +40,7 @@ def test_sums_are_what_the_rules_say_one_by_one(
 
 def test_losses_of_deep_pools_need_no_table_of_all_records() -> None:
     schema = Schema.from_mapping({f"n{i}": {"grid": list(range(9))} for i in range(12)})
-    pool = Stumps.over(schema, depth=2)
+    pool = Stumps(schema, depth=2)
     assert schema.size > 2**23 and pool.size > 20_000
     losses, rows = LossTable(pool), np.array(schema.sample(10_000, np.random.default_rng(1)))
     labels = ((rows[:, 3] >= 4) & (rows[:, 7] < 6)).astype(np.uint8)

@@ -32,7 +32,7 @@ CLASSES = [
     FiniteClass([[0, 0, 1, 1], [0, 1, 0, 1], [1, 0, 0, 1]]),
     Intervals(6),
     Conjunctions(3),
-    Stumps.over(RECORDS, depth=2),
+    Stumps(RECORDS, depth=2),
 ]
 
 
