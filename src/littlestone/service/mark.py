@@ -6,15 +6,15 @@ mark is also the lock: whoever holds it is the only one to create, open or conti
 """
 
 import fcntl
-import hashlib
 import os
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from littlestone.errors import RollbackError, StoreError
 
-NOWHERE: Final = "-"
+NOWHERE: Final = "0" * 32
 """The branch of a store that is not there yet."""
 
 _KIND: Final = "littlestone-mark-1"
@@ -31,10 +31,9 @@ class Standing(NamedTuple):
     round: int
 
     def line(self) -> bytes:
-        """As it is written, with a checksum."""
+        """As it is written, always equally long, with a checksum."""
         identity, branch, coming, inode, round_number = self
-        # Of one length, so that a mark is overwritten by one short write.
-        text = f"{_KIND} {identity:32} {branch:32} {coming:32} {inode:020} {round_number:020}"
+        text = f"{_KIND} {identity} {branch} {coming} {inode:020} {round_number:020}"
         return f"{text} {_checksum(text)}\n".encode()
 
 
@@ -53,7 +52,7 @@ class Mark:
             raise StoreError(self._unvouched("missing")) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not self._in_place():
+            if inode_of(self.path) != os.fstat(self._file).st_ino:  # removed meanwhile
                 raise BlockingIOError
         except BlockingIOError:
             os.close(self._file)
@@ -65,7 +64,7 @@ class Mark:
     def forget(self) -> None:
         """Leave no trace of a store that never was; one that is gone stays known."""
         known = self.read()
-        if known is None or known.branch == NOWHERE:
+        if os.fstat(self._file).st_size == 0 or (known is not None and known.branch == NOWHERE):
             self.path.unlink(missing_ok=True)
 
     def read(self) -> Standing | None:
@@ -81,10 +80,6 @@ class Mark:
         os.pwrite(self._file, standing.line(), 0)
         if sync:
             os.fsync(self._file)
-
-    def holds(self, standing: Standing) -> bool:
-        """Whether it is in its place and says what was last written."""
-        return self._in_place() and os.pread(self._file, _MOST_BYTES, 0) == standing.line()
 
     def refuse_known(self) -> None:
         """For a store to be created: refuse if there was one of this name."""
@@ -127,11 +122,13 @@ class Mark:
     def _unvouched(self, state: str) -> str:
         return f"{self.path} is {state}: nothing says that {self._store} is the newest. {_ADOPTING}"
 
-    def _in_place(self) -> bool:
-        try:
-            return os.path.samestat(os.stat(self.path), os.fstat(self._file))
-        except FileNotFoundError:
-            return False
+
+def inode_of(path: Path) -> int | None:
+    """Which file has this name, if any has."""
+    try:
+        return os.stat(path).st_ino
+    except FileNotFoundError:
+        return None
 
 
 _ADOPTING: Final = (
@@ -141,7 +138,7 @@ _ADOPTING: Final = (
 
 
 def _checksum(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 def _words(content: bytes) -> Sequence[str] | None:

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from littlestone.concepts.protocols import Example
 from littlestone.errors import LittlestoneError, StoreError
-from littlestone.service.mark import NOWHERE, Mark, Standing
+from littlestone.service.mark import NOWHERE, Mark, Standing, inode_of
 
 FORMAT: Final = 3
 DIGEST_BYTES: Final = 16
@@ -99,6 +99,7 @@ class Store:
         self.path = path
         self._mark = mark
         self._standing: Standing
+        self._seal = b""  # of all events so far
         self._db = _connect(path)
         try:
             self._about = self._checked_about(recipe)
@@ -145,6 +146,8 @@ class Store:
             try:
                 return cls(target, mark, recipe=recipe, adopt=adopt)
             except BaseException:
+                if adopt:
+                    mark.forget()
                 mark.close()
                 raise
 
@@ -155,16 +158,17 @@ class Store:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing, and on disk when it ends; refused if the store is no longer ours."""
-        with refusing(self.path):
+        try:
             self._db.execute("BEGIN IMMEDIATE")
-            try:
-                self._recheck()
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):  # SQLite may have undone it already
-                    self._db.execute("ROLLBACK")
-                raise
+            self._recheck()
+            yield
+            self._db.execute("COMMIT")
+        except BaseException as problem:
+            with suppress(sqlite3.Error):  # SQLite may have undone it already
+                self._db.execute("ROLLBACK")
+            if isinstance(problem, sqlite3.Error | OSError):
+                raise _refusal(self.path, problem) from problem
+            raise
 
     @property
     def identity(self) -> str:
@@ -189,16 +193,16 @@ class Store:
 
     def add_events(self, events: Sequence[Taken]) -> bool:
         """Store a group within a transaction; False if one of the ids was taken before."""
-        before = self._db.execute(
-            "SELECT seal FROM events WHERE round = ?", (events[0].round - 1,)
-        ).fetchone()
+        seal = sealed_by(self._seal, events)
         *others, last = [event[:6] for event in events]
-        sealed = (*last[:5], sealed_by(before[0] if before else b"", events))
         changes = self._db.total_changes
         self._db.executemany(
-            "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?)", [*others, sealed]
+            "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?)", [*others, (*last[:5], seal)]
         )
-        return self._db.total_changes - changes == len(events)
+        fresh = self._db.total_changes - changes == len(events)
+        if fresh:  # should the transaction fail after all, nobody goes on with this run
+            self._seal = seal
+        return fresh
 
     def events_after(self, round_number: int) -> Iterator[Taken]:
         """The events since a checkpoint, in order."""
@@ -267,11 +271,9 @@ class Store:
     def _recheck(self) -> None:
         """Whoever put another file in place may have continued that one meanwhile."""
         row = self._db.execute("SELECT value FROM about WHERE name = 'branch'").fetchone()
-        ours = self._mark.holds(self._standing) and row == (self._standing.branch,)
-        if not ours or not self.path.exists() or self.path.stat().st_ino != self._standing.inode:
+        if row != (self._standing.branch,) or inode_of(self.path) != self._standing.inode:
             raise StoreError(
-                f"{self.path} or its mark was removed or replaced while it was in use. Refusing to "
-                f"go on"
+                f"{self.path} was removed or replaced while it was in use. Refusing to go on"
             )
 
     def _checked_about(self, recipe: str) -> dict[str, str]:
@@ -323,6 +325,7 @@ class Store:
                 )
         if group or self.rounds < covered:
             raise StoreError(f"{self.path} is damaged: its last events are missing")
+        self._seal = before
 
 
 class Log(NamedTuple):
@@ -356,8 +359,9 @@ def digest_of(content: bytes) -> bytes:
 
 def sealed_by(before: bytes, group: Sequence[Taken]) -> bytes:
     """The hash that ties a group of events, all but their bodies, to all events before it."""
-    names = json.dumps([group[0].batch, *(event.id for event in group)])
-    return digest_of(before + b"".join([event.digest for event in group]) + names.encode())
+    names = "".join([f" {len(event.id)}:{event.id}" for event in group])
+    digests = b"".join([event.digest for event in group])
+    return digest_of(before + digests + f"{group[0].batch}{names}".encode())
 
 
 def curve_seal(before: bytes, round_number: int, mistakes: int) -> bytes:
@@ -389,12 +393,16 @@ def refusing(path: Path) -> Iterator[None]:
     """What SQLite or the operating system cannot do is an error of the store, in one sentence."""
     try:
         yield
-    except sqlite3.Error as problem:
-        if getattr(problem, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
-            raise StoreError(f"{path} is in use by another process") from problem
-        raise StoreError(f"{path} cannot be used, SQLite says: {problem}") from problem
-    except OSError as problem:
-        raise StoreError(f"{path} cannot be used: {problem}") from problem
+    except (sqlite3.Error, OSError) as problem:
+        raise _refusal(path, problem) from problem
+
+
+def _refusal(path: Path, problem: sqlite3.Error | OSError) -> StoreError:
+    if isinstance(problem, OSError):
+        return StoreError(f"{path} cannot be used: {problem}")
+    if getattr(problem, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
+        return StoreError(f"{path} is in use by another process")
+    return StoreError(f"{path} cannot be used, SQLite says: {problem}")
 
 
 @contextmanager

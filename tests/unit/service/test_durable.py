@@ -53,7 +53,14 @@ def test_the_same_id_with_another_example_is_refused_and_nothing_is_taken(run: D
 
 
 @pytest.mark.parametrize(
-    "bad", [Event("b", 99, 1), Event("b", 3, 2), Event("", 3, 1), Event("b", float("nan"), 1)]
+    "bad",
+    [
+        Event("b", 99, 1),
+        Event("b", 3, 2),
+        Event("", 3, 1),
+        Event("\ud800", 3, 1),
+        Event("b", float("nan"), 1),
+    ],
 )
 def test_bad_input_changes_nothing(run: DurableRun, bad: Event) -> None:
     with pytest.raises(ValueError):
