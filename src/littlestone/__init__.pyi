@@ -59,6 +59,7 @@ from littlestone.concepts.dimensions.randomized import (
 from littlestone.concepts.dimensions.vc import vc_dimension as vc_dimension
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree as DecisionTree
 from littlestone.concepts.hypotheses.rules import Rule as Rule
+from littlestone.concepts.hypotheses.scorecard import Scorecard as Scorecard
 from littlestone.concepts.hypotheses.table import TableHypothesis as TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote as MajorityVote
 from littlestone.concepts.json_form import hypothesis_from_json as hypothesis_from_json
@@ -105,6 +106,7 @@ from littlestone.learners.lazy_forest.recipe import ForestTooLargeError as Fores
 from littlestone.learners.lazy_forest.recipe import LazyForest as LazyForest
 from littlestone.learners.naive_recomposition import NaiveRecomposition as NaiveRecomposition
 from littlestone.learners.private_keys.recipe import PrivateKeys as PrivateKeys
+from littlestone.learners.private_linear.recipe import PrivateLinear as PrivateLinear
 from littlestone.learners.private_majority.plan import EpochPlan as EpochPlan
 from littlestone.learners.private_majority.plan import FreshPlan as FreshPlan
 from littlestone.learners.private_majority.plan import SampledPlan as SampledPlan
@@ -117,6 +119,7 @@ from littlestone.learners.wrappers.restarting import Restarting as Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon as UnknownHorizon
 from littlestone.mechanisms.above_threshold import AboveThreshold as AboveThreshold
 from littlestone.mechanisms.binary_mechanism import DyadicIntervals as DyadicIntervals
+from littlestone.mechanisms.correlated_sums import CorrelatedSums as CorrelatedSums
 from littlestone.mechanisms.count_above_threshold import (
     CountAboveThreshold as CountAboveThreshold,
 )

@@ -187,6 +187,10 @@ LEARNERS: Mapping[str, LearnerEntry] = {
         _pure("disjoint_batches.recipe:DisjointBatches"),
         "the practical default for files of records: rules drawn from disjoint batches",
     ),
+    "private-linear": LearnerEntry(
+        _learner("private_linear.recipe:PrivateLinear"),
+        "logistic regression on noisy sums: for records whose fields add up",
+    ),
     "naive-recomposition": LearnerEntry(
         _learner("naive_recomposition:NaiveRecomposition"),
         "baseline: the exponential mechanism in every round, composed",

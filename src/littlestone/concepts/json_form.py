@@ -10,6 +10,7 @@ from littlestone.concepts.hypotheses.decision_tree import DecisionTree
 from littlestone.concepts.hypotheses.linear import LinearHypothesis
 from littlestone.concepts.hypotheses.record_table import RecordTable
 from littlestone.concepts.hypotheses.rules import Rule
+from littlestone.concepts.hypotheses.scorecard import Scorecard
 from littlestone.concepts.hypotheses.steps import StepFunction
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.hypotheses.table import TableHypothesis
@@ -31,8 +32,8 @@ def hypothesis_from_json(data: Any) -> Hypothesis:
     Traceback (most recent call last):
     ...
     ValueError: unknown kind of hypothesis 'oracle'; there are: conjunction, cube_table, \
-decision_tree, halfspace, majority_vote, record_table, rule, steps, support, table, threshold, \
-weighted_features
+decision_tree, halfspace, majority_vote, record_table, rule, scorecard, steps, support, table, \
+threshold, weighted_features
     """
     return _read(data, _DEEPEST)
 
@@ -69,6 +70,7 @@ READERS: dict[str, Reader] = {
     "halfspace": LinearHypothesis.from_json,
     "record_table": RecordTable.from_json,
     "rule": Rule.from_json,
+    "scorecard": Scorecard.from_json,
     "steps": StepFunction.from_json,
     "support": FiniteSupport.from_json,
     "table": TableHypothesis.from_json,

@@ -1,0 +1,1 @@
+"""Online logistic regression on noisy sums of clipped gradients, in whole numbers."""
