@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from littlestone import require
+from littlestone.concepts.canonical_form import canonical_value
 from littlestone.concepts.canonical_key import canonical_key
-from littlestone.concepts.hypotheses.canonical import canonical_value
 from littlestone.errors import HaltedError
 from littlestone.mechanisms.noise.exact import exp_bounds
 from littlestone.mechanisms.noise.geometric import Geometric

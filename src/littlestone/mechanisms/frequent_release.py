@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from littlestone import require
-from littlestone.concepts.hypotheses.canonical import canonical
+from littlestone.concepts.canonical_form import canonical
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.mechanisms.above_threshold import AboveThreshold, AboveThresholdRun
 from littlestone.mechanisms.histogram import PrivateHistogram

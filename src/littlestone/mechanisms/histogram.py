@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.canonical_form import canonical_value
 from littlestone.concepts.canonical_key import canonical_key, canonical_keys
-from littlestone.concepts.hypotheses.canonical import canonical_value
 from littlestone.concepts.keys import key_order
 from littlestone.mechanisms.noise.exact import exp_bounds, fraction, noise_rate
 from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace

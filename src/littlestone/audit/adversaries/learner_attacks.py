@@ -125,6 +125,18 @@ class FirstMistake(Deterministic):
         return wrong, shown != newest, shown.hypothesis(self.key)
 
 
+class FirstWeights(Deterministic):
+    """A long gradient or its opposite; notice the published weights along it, in half deviations.
+
+    The rate is such that noise moves the sum of the weights by one deviation, a million.
+    """
+
+    def noticed(self, world: World) -> Hashable:
+        card: Any = world.challenge(((1, 1, 1, 1), 1), ((1, 1, 1, 1), 0)).hypothesis
+        along = card.constant + sum(points for (points,) in card.points)
+        return int(max(-8, min(8, along // 500_000)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MistakesInOrder(Deterministic):
     """A mistake or none, with mistakes (1) and other examples (0) before it and after it."""

@@ -135,6 +135,13 @@ AUDITS = (
         negligible_bits=40,
     ),
     _audit(
+        "private-linear",
+        small.one_gradient,
+        attacks.FirstWeights(),
+        "PrivateLinear: the weights after one example, with a long gradient or its opposite",
+        remark="the budget is zCDP, and its conversion to this delta costs about half of it",
+    ),
+    _audit(
         "eager-forest",
         small.eager_forest,
         attacks.MistakesInOrder(),

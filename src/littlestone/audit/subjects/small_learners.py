@@ -11,12 +11,15 @@ from typing import Any, Final
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.schema import Schema
 from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.mechanisms.frequent_release import FrequentRelease
@@ -187,3 +190,11 @@ def sampled_majority(epsilon: float, delta: float, *, keys: int = 8) -> PrivateM
     return PrivateMajority(
         concepts=Points(keys), rounds=ROUNDS, epsilon=epsilon, delta=delta, plan=plan
     )
+
+
+def one_gradient(
+    epsilon: float, delta: float, *, kind: Callable[..., PrivateLinear] = PrivateLinear
+) -> PrivateLinear:
+    """One batch of one example, whose five parts make a gradient that is clipped."""
+    schema = Schema.from_mapping({name: {"grid": [0]} for name in "abcd"})
+    return kind(concepts=Stumps(schema, 1), rounds=1, epsilon=epsilon, delta=delta, first=1)

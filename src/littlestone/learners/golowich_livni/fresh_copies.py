@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 from littlestone import require
-from littlestone.concepts.hypotheses.canonical import canonical
+from littlestone.concepts.canonical_form import canonical
 from littlestone.concepts.hypotheses.one_form import one_form
 from littlestone.concepts.protocols import Example, Hypothesis, Label
 from littlestone.learners.budgeted import Budgeted

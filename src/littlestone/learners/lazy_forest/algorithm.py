@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from littlestone.concepts.hypotheses.canonical import canonical
+from littlestone.concepts.canonical_form import canonical
 from littlestone.concepts.hypotheses.one_form import one_form
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.engine import Engine

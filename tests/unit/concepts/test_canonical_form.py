@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from littlestone.concepts.canonical_form import canonical
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis
-from littlestone.concepts.hypotheses.canonical import canonical
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.hypotheses.vote import MajorityVote
 
