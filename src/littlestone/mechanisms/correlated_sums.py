@@ -18,8 +18,6 @@ from littlestone.randomness import Randomness
 
 Vector = tuple[int, ...]
 
-# What the weights of the mix are multiples of: fine enough for hundreds of batches.
-_UNIT: Final = 1 << 10
 MOST_RELEASES: Final = 1 << 10
 _LARGEST_VARIANCE: Final = 1 << 76
 
@@ -28,8 +26,8 @@ _LARGEST_VARIANCE: Final = 1 << 76
 class CorrelatedSums:
     """After each batch, a mix of the sums of all batches so far, and discrete Gaussian noise.
 
-    A batch that ended k batches ago counts binomial(2k, k) / 4**k, in units of 2**-10: this is
-    the square root of "add up everything so far" as a matrix [FHU23]. Undoing the mix
+    A batch that ended k batches ago counts binomial(2k, k) / 4**k, in units of 1/``unit``: this
+    is the square root of "add up everything so far" as a matrix [FHU23]. Undoing the mix
     (``prefix_sum``) applies the other half of it, and the noise of a prefix sum grows with the
     logarithm of the number of batches only.
 
@@ -56,6 +54,8 @@ class CorrelatedSums:
     width: int
     longest_squared: int
     rho: float
+    unit: int = 1 << 10
+    """How fine the weights of the mix are; small ones are for few batches."""
     mix: Vector = field(init=False, repr=False, compare=False)
     """What a batch counts when 0, 1, … further ones have ended; its weights are whole numbers."""
     noise: DiscreteGaussian = field(init=False, repr=False, compare=False)
@@ -64,14 +64,14 @@ class CorrelatedSums:
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.integer(releases=self.releases, width=self.width, at_least=1)
-        require.integer(longest_squared=self.longest_squared, at_least=1)
+        require.integer(longest_squared=self.longest_squared, unit=self.unit, at_least=1)
         require.positive(rho=self.rho)
         if self.releases > MOST_RELEASES:
             raise ValueError(
                 f"releases must be at most {MOST_RELEASES}, got releases={self.releases}"
             )
         object.__setattr__(self, "rho", float_at_most(self.rho))
-        object.__setattr__(self, "mix", _mix(self.releases))
+        object.__setattr__(self, "mix", _mix(self.releases, self.unit))
         variance = math.ceil(self._shift_squared / (2 * Fraction(self.rho)))
         if variance > _LARGEST_VARIANCE:
             least = float(Fraction(self._shift_squared, 2 * _LARGEST_VARIANCE))
@@ -137,9 +137,9 @@ class CorrelatedSumsRun:
         return tuple(int(mean) + part for mean, part in zip(mixed, noise, strict=True))
 
 
-def _mix(count: int) -> Vector:
+def _mix(count: int, unit: int) -> Vector:
     """The power series of 1 / sqrt(1 - x), in whole units."""
-    return tuple(round(Fraction(_UNIT * math.comb(2 * k, k), 4**k)) for k in range(count))
+    return tuple(round(Fraction(unit * math.comb(2 * k, k), 4**k)) for k in range(count))
 
 
 def _unmix(mix: Vector) -> tuple[float, ...]:

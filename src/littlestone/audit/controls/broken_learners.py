@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from littlestone.audit.adversaries import learner_attacks
 from littlestone.audit.adversaries import learner_bug_attacks as attacks
 from littlestone.audit.controls.broken_forests import TWO, broken
 from littlestone.audit.subjects import small_learners
@@ -14,15 +13,12 @@ from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, VersionSpace
 from littlestone.learners.engine import Engine
 from littlestone.learners.golowich_livni.eager_forest import EagerForest
-from littlestone.learners.private_linear import recipe as linear
-from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.private_majority import recipe as majority
 from littlestone.learners.private_majority.fresh import FreshEngine
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.run import PrivateLearner
 from littlestone.learners.wrappers.restarting import Restarting
-from littlestone.mechanisms.correlated_sums import CorrelatedSums
 from littlestone.mechanisms.frequent_release import FrequentRelease
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.online.standard_optimal import StandardOptimal
@@ -114,19 +110,6 @@ class FlagLearner(PrivateLearner):
         return _FlagEngine(rng)
 
 
-class _SumsOfComingAndGoing(CorrelatedSums):
-    @property
-    def _shift_squared(self) -> int:
-        return self.longest_squared * sum(weight * weight for weight in self.mix)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LinearWithoutTheFactorTwo(PrivateLinear):
-    def __post_init__(self) -> None:
-        with replaced(linear, CorrelatedSums=_SumsOfComingAndGoing):
-            PrivateLinear.__post_init__(self)
-
-
 def _fresh(kind: type[PrivateMajority], concepts: ConceptClass, plan: FreshPlan) -> PrivateMajority:
     cost = plan.guarantee(delta=0.0)
     return kind(concepts=concepts, rounds=small_learners.ROUNDS, epsilon=cost.epsilon, plan=plan)
@@ -159,13 +142,6 @@ CONTROLS = (
         ),
         attacks.OtherWitness(),
         claimed=PrivacyGuarantee(epsilon=1.0),
-    ),
-    broken(
-        "linear-without-the-factor-two",
-        "PrivateLinear: noise for a gradient that comes or goes, not for one that is replaced",
-        small_learners.one_gradient(2.0, 1e-3, kind=_LinearWithoutTheFactorTwo),
-        learner_attacks.FirstWeights(),
-        claimed=TWO,
     ),
     broken(
         "restarts-wrongly-free",

@@ -13,8 +13,14 @@ from typing import Any
 
 from littlestone.audit.adversaries import questions as ask
 from littlestone.audit.adversaries.questions import OneQuestion
-from littlestone.audit.subjects.mechanism_subjects import COPIES, ONE_UP_OTHERS_DOWN, selection
+from littlestone.audit.subjects.mechanism_subjects import (
+    COPIES,
+    ONE_UP_OTHERS_DOWN,
+    one_sum,
+    selection,
+)
 from littlestone.audit.two_worlds import Control, Conversation
+from littlestone.mechanisms.correlated_sums import CorrelatedSums
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
@@ -153,6 +159,12 @@ def _counts_not_reset(rng: Randomness, *, threshold: int = 2) -> Conversation:
     return answer
 
 
+class _SumsOfComingAndGoing(CorrelatedSums):
+    @property
+    def _shift_squared(self) -> int:
+        return self.longest_squared * sum(weight * weight for weight in self.mix)
+
+
 CONTROLS = (
     Control.one_shot(
         "releases-noisy-answer",
@@ -258,5 +270,12 @@ CONTROLS = (
         ),
         adversary=ONE_UP_OTHERS_DOWN,
         bug="exponential mechanism priced for scores that all move one way",
+    ),
+    Control(
+        subject=replace(
+            one_sum(1.0, 1e-3, kind=_SumsOfComingAndGoing), name="sums-without-the-factor-two"
+        ),
+        adversary=OneQuestion(zero=1, one=-1),
+        bug="correlated sums with noise for a vector that comes or goes, not for one replaced",
     ),
 )

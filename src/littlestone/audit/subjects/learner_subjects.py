@@ -139,7 +139,7 @@ AUDITS = (
         small.one_gradient,
         attacks.FirstWeights(),
         "PrivateLinear: the weights after one example, with a long gradient or its opposite",
-        remark="the budget is zCDP, and its conversion to this delta costs about half of it",
+        remark="noise in five parts is not enumerated; `correlated-sums`, which pays for all, is",
     ),
     _audit(
         "eager-forest",

@@ -1,15 +1,17 @@
 """The library's mechanisms in the two-world game."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from littlestone.audit.adversaries.questions import FirstRound, OneQuestion
 from littlestone.audit.two_worlds import Audit, Conversation, Subject
 from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.correlated_sums import CorrelatedSums
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.laplace_count import LaplaceCount
+from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
 # One favoured element against this many others: the ratio shows 92 % of epsilon, often enough.
@@ -62,6 +64,19 @@ def release(recipe: PrivateHistogram | LaplaceCount) -> Subject:
     return Subject.from_release(recipe, recipe.release)
 
 
+def one_sum(
+    epsilon: float, delta: float, *, kind: Callable[..., CorrelatedSums] = CorrelatedSums
+) -> Subject:
+    """One batch of one number, -1 or 1, in the coarsest units, so that noise has few values."""
+    budget = ZeroConcentrated.largest(epsilon=epsilon, delta=delta)
+    recipe = kind(releases=1, width=1, longest_squared=1, rho=budget.rho, unit=1)
+
+    def start(rng: Randomness) -> tuple[None, Conversation]:
+        return None, lambda number: recipe.start(rng=rng).release((number,))
+
+    return Subject(name=repr(recipe), claimed=budget.guarantee(delta=delta), open=start)
+
+
 AUDITS = (
     Audit(
         name="above-threshold",
@@ -102,6 +117,13 @@ AUDITS = (
         subject=lambda epsilon, _: release(LaplaceCount(epsilon=epsilon)),
         adversary=OneQuestion(zero=0, one=1),
         summary="discrete Laplace noise on a count: the count moves by one",
+        exact_rounds=1,
+    ),
+    Audit(
+        name="correlated-sums",
+        subject=one_sum,
+        adversary=OneQuestion(zero=1, one=-1),
+        summary="CorrelatedSums: the one number of the one batch is replaced by its opposite",
         exact_rounds=1,
     ),
 )

@@ -192,9 +192,9 @@ def sampled_majority(epsilon: float, delta: float, *, keys: int = 8) -> PrivateM
     )
 
 
-def one_gradient(
-    epsilon: float, delta: float, *, kind: Callable[..., PrivateLinear] = PrivateLinear
-) -> PrivateLinear:
+def one_gradient(epsilon: float, delta: float) -> PrivateLinear:
     """One batch of one example, whose five parts make a gradient that is clipped."""
     schema = Schema.from_mapping({name: {"grid": [0]} for name in "abcd"})
-    return kind(concepts=Stumps(schema, 1), rounds=1, epsilon=epsilon, delta=delta, first=1)
+    return PrivateLinear(
+        concepts=Stumps(schema, 1), rounds=1, epsilon=epsilon, delta=delta, first=1
+    )
