@@ -156,7 +156,9 @@ def subjects() -> list[Any]:
     ]
 
 
-def crafted(saved: snapshots.Saved, generator: np.random.Generator) -> bytes:
+def crafted(
+    saved: snapshots.Saved, shared: tuple[Any, ...], generator: np.random.Generator
+) -> bytes:
     """A snapshot with something wrong in it, and a digest that says it is right."""
     fields = {name: getattr(saved, name) for name in snapshots.Saved.__slots__}
     kind = generator.integers(4)
@@ -171,13 +173,10 @@ def crafted(saved: snapshots.Saved, generator: np.random.Generator) -> bytes:
         body = codec.dumps(snapshots.Saved(**{**fields, name: anything(generator)}))
     else:
         inner = codec.dumps(
-            replaced(codec.loads(saved.engine, SHARED, seeded(1)), generator), SHARED
+            replaced(codec.loads(saved.engine, shared, seeded(1)), generator), shared
         )
         body = codec.dumps(snapshots.Saved(**{**fields, "engine": inner}))
     return snapshots._MAGIC + hashlib.sha256(body).digest() + body
-
-
-SHARED = (Thresholds(7),)
 
 
 def mutated(body: bytes, generator: np.random.Generator) -> bytes:
@@ -230,10 +229,10 @@ def test_crafted_snapshots_end_in_a_snapshot_error_or_in_a_run(count: int, rng: 
         if number < len(recipes):
             run = recipe.start(rng=seeded(number))
             for x in range(40):
-                run.observe(x % 7, int(generator.integers(2)))
+                run.observe(x % recipe.concepts.domain.size, int(generator.integers(2)))
             saved[number] = snapshots.unpack(run.snapshot())
             saved[number].randomness["unused"] = np.arange(9, dtype="<u8")  # 8,192 words are many
-        data = crafted(saved[number % len(recipes)], generator)
+        data = crafted(saved[number % len(recipes)], (recipe.concepts,), generator)
         try:
             restored = recipe.restore(data)
         except SnapshotError:
