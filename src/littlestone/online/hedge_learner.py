@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.capabilities import InRuns
 from littlestone.concepts.losses.label_counts import Tallied, tallied
-from littlestone.concepts.losses.listing import concept_at, labels_at
+from littlestone.concepts.losses.listing import finder, labels_at
 from littlestone.concepts.losses.loss_runs import LossRuns, losses_on, require_losses
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.online.proper import ProperRun, draw_position
@@ -92,7 +92,7 @@ class ListedHedgeState:
     losses: NDArray[np.int32]
 
     def draw(self, *, rng: Randomness) -> Hypothesis:
-        return concept_at(self.concepts, draw_position(self._weights(), rng))
+        return finder(self.concepts)(draw_position(self._weights(), rng))
 
     def error_probability(self, x: Any, y: Label, /) -> float:
         weights = self._weights()

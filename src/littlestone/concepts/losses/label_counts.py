@@ -40,15 +40,11 @@ class Tallied:
 
     def and_one(self, x: int, y: Label) -> "Tallied":
         """With one more example; for points that are integers."""
-        place = int(np.searchsorted(self.points, x))
-        points, zeros, ones = self.points, self.zeros, self.ones
-        if place == len(points) or points[place] != x:
-            points = np.insert(points, place, x)
-            zeros, ones = np.insert(zeros, place, 0), np.insert(ones, place, 0)
-        else:
-            zeros, ones = zeros.copy(), ones.copy()
-        (ones if y else zeros)[place] += 1
-        return Tallied(points, zeros, ones)
+        points = np.union1d(self.points, [x])
+        counts = np.zeros((2, len(points)), dtype=np.int64)
+        counts[:, np.searchsorted(points, self.points)] = self.zeros, self.ones
+        counts[y, np.searchsorted(points, x)] += 1
+        return Tallied(points, *counts)
 
 
 def tallied(concepts: ConceptClass, examples: Iterable[Any]) -> Tallied:
@@ -71,11 +67,17 @@ def tallied(concepts: ConceptClass, examples: Iterable[Any]) -> Tallied:
 
 def fewest_by_table(domain: Domain, labels_at: Callable[[Any], Any], tally: Tally) -> int:
     """The mistakes of the best concept, where ``labels_at`` tells what all say of some points."""
-    points = domain.check_many(list(tally))
     zeros, ones = np.array(list(tally.values()), dtype=np.int64).reshape(-1, 2).T
-    blocks = (slice(start, start + _BLOCK) for start in range(0, len(points), _BLOCK))
-    losses = [Tallied(None, zeros[b], ones[b]).losses_of(labels_at(points[b])) for b in blocks]
-    return int(np.sum(losses, axis=0).min()) if losses else 0
+    gained = block_sums(labels_at, domain.check_many(list(tally)), zeros - ones)
+    return int(gained.min() + ones.sum())
+
+
+def block_sums(labels_at: Callable[[Any], Any], points: Any, gains: Counts) -> Counts:
+    """For each concept, the gains of the points where it says 1; few points at a time."""
+    blocks = (slice(start, start + _BLOCK) for start in range(0, len(points) or 1, _BLOCK))
+    sums = [labels_at(points[part]).astype(np.int64) @ gains[part] for part in blocks]
+    found: Counts = np.sum(sums, axis=0)
+    return found
 
 
 def split_labels(examples: Iterable[Any]) -> tuple[list[Any], list[Label]]:

@@ -49,16 +49,11 @@ def finder(concepts: ConceptClass) -> Callable[[int], Hypothesis]:
     return lambda position: _listed(concepts)[position]
 
 
-def concept_at(concepts: ConceptClass, position: int) -> Hypothesis:
-    """The concept at this position; ``finder`` is for many."""
-    return finder(concepts)(position)
-
-
 def labels_at(concepts: ConceptClass, points: Any) -> Labels:
     """What each concept (rows) says about each of these points (columns)."""
     if isinstance(concepts, Tabular):
         return concepts.labels_at(points)
-    if isinstance(concepts.domain, IntegerRange) and fits_a_matrix(concepts):
+    if known_by_matrix(concepts):
         return label_matrix(concepts)[:, points]
     block = concepts.domain.check_many(points)
     asked = [concept.many(block) for concept in _listed(concepts)]
@@ -69,6 +64,11 @@ def fits_a_matrix(concepts: ConceptClass) -> bool:
     """Whether the labels of all points by all concepts can be written down."""
     size, points = concepts.size, concepts.domain.size
     return size is not None and points is not None and size * points <= LARGEST_MATRIX
+
+
+def known_by_matrix(concepts: ConceptClass) -> bool:
+    """Whether, moreover, a point is the number of its column."""
+    return isinstance(concepts.domain, IntegerRange) and fits_a_matrix(concepts)
 
 
 @lru_cache(maxsize=16)
@@ -88,9 +88,7 @@ def voter(concepts: ConceptClass) -> Callable[[Sequence[int]], Hypothesis]:
     if isinstance(concepts, Voting):
         return concepts.majority_of
     find = finder(concepts)
-    domain = concepts.domain
-    table = isinstance(domain, IntegerRange) and fits_a_matrix(concepts)
-    points = np.arange(domain.size or 0) if table else None
+    points = np.arange(concepts.domain.size or 0) if known_by_matrix(concepts) else None
 
     def vote(chosen: Sequence[int]) -> Hypothesis:
         members = list(map(find, chosen))

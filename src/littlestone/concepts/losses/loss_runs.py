@@ -6,13 +6,14 @@ that occurred, so that a million concepts cost no more than the examples do.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from littlestone.concepts.capabilities import InRuns
 from littlestone.concepts.losses.label_counts import Counts, Tallied
-from littlestone.concepts.losses.listing import concept_at, labels_at
+from littlestone.concepts.losses.listing import finder, labels_at
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 
 LARGEST_LIST: Final = 1 << 20
@@ -62,15 +63,14 @@ def losses_on(concepts: ConceptClass, tally: Tallied, *, deepest: int) -> LossRu
     if isinstance(concepts, InRuns):
         return concepts.loss_runs(tally, deepest=deepest)
     losses = tally.losses_of(labels_at(concepts, tally.points))
-    return LossRuns(losses, None, lambda position: concept_at(concepts, position))
+    return LossRuns(losses, None, finder(concepts))
 
 
 def threshold_runs(n: int, tally: Tallied, concept: Callable[[int], Hypothesis]) -> LossRuns:
     """1[x >= k] labels a point x with 1 for k = 0 .. x, and with 0 from x + 1 on."""
     steps = np.concatenate([[tally.zeros.sum()], tally.ones - tally.zeros])
     ends = [*(tally.points + 1).tolist(), n + 1]
-    starts = [0, *ends[:-1]]
-    lengths = [end - start for start, end in zip(starts, ends, strict=True)]
+    lengths = [end - start for start, end in pairwise([0, *ends])]
     return LossRuns(np.cumsum(steps), lengths, concept)
 
 

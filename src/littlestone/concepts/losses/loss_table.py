@@ -5,19 +5,18 @@ them goes through the class once, by a table of sums where the concepts are boxe
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.capabilities import Answering, Answers
-from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.losses.answers import Matrix
-from littlestone.concepts.losses.label_counts import Counts
+from littlestone.concepts.losses.label_counts import Counts, block_sums
 from littlestone.concepts.losses.listing import (
-    concept_at,
     finder,
-    fits_a_matrix,
+    known_by_matrix,
     label_matrix,
     labels_at,
     require_listable,
@@ -27,7 +26,6 @@ from littlestone.concepts.protocols import ConceptClass, Label, Point
 
 _MOST_RECENT: Final = 1 << 16
 _MOST_NEWEST: Final = 1 << 10
-_BLOCK: Final = 1 << 12
 
 
 class LossTable:
@@ -133,7 +131,7 @@ class LossTable:
 
 def _answers(concepts: ConceptClass) -> Answers:
     known = concepts.answers() if isinstance(concepts, Answering) else None
-    if known is None and isinstance(concepts.domain, IntegerRange) and fits_a_matrix(concepts):
+    if known is None and known_by_matrix(concepts):
         known = Matrix(label_matrix(concepts))
     return _Asked(concepts) if known is None else known
 
@@ -142,7 +140,7 @@ class _Asked(Answers):
     """Any class: points are numbered as they come, and the concepts asked about each once."""
 
     def __init__(self, concepts: ConceptClass) -> None:
-        self._concepts = concepts
+        self._concepts, self._find = concepts, finder(concepts)
         self._numbers: dict[Point, int] = {}
 
     def rows(self, points: Any, /) -> Counts:
@@ -153,15 +151,11 @@ class _Asked(Answers):
     def sums(self, rows: Counts, gains: Counts, /) -> Counts:
         points = list(self._numbers)
         total = np.bincount(rows[:, 0], gains, minlength=len(points)).astype(np.int64)
-        found = np.zeros(require_listable(self._concepts), dtype=np.int64)
-        for start in range(0, len(points), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            found += labels_at(self._concepts, points[part]).astype(np.int64) @ total[part]
-        return found
+        return block_sums(partial(labels_at, self._concepts), points, total)
 
     def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
         block = self._concepts.domain.check_many(list(self._numbers))
-        said = concept_at(self._concepts, position).many(block).view(np.bool_)
+        said = self._find(position).many(block).view(np.bool_)
         return said[rows[:, 0]]
 
     def forget(self) -> None:

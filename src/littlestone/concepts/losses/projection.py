@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from littlestone.concepts.capabilities import Projecting, Tabular
 from littlestone.concepts.losses.label_counts import Counts, Tallied
-from littlestone.concepts.losses.listing import concept_at, labels_at
+from littlestone.concepts.losses.listing import finder, labels_at
 from littlestone.concepts.losses.loss_runs import threshold_runs
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, VersionSpace
 
@@ -40,10 +40,11 @@ def project(concepts: ConceptClass, points: Any) -> Projection:
     if isinstance(concepts, Projecting):
         return concepts.project(points)
     if isinstance(concepts, Tabular) or (concepts.size or _LISTED + 1) <= _LISTED:
+        find = finder(concepts)
         labels, first = np.unique(labels_at(concepts, points), axis=0, return_index=True)
 
         def concept(row: int) -> Hypothesis:
-            return concept_at(concepts, int(first[row]))
+            return find(int(first[row]))
 
     else:
         labels, spaces = _split_spaces(concepts, _listed(points))

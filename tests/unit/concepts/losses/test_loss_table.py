@@ -15,8 +15,8 @@ from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.losses import loss_table
 from littlestone.concepts.losses.listing import (
-    concept_at,
     distinguished_points,
+    finder,
     labels_at,
     require_listable,
 )
@@ -96,7 +96,7 @@ def test_labels_are_what_the_concepts_say(concepts: ConceptClass) -> None:
 @pytest.mark.parametrize("n", [1, 2, 7, 30])
 def test_intervals_are_found_by_their_positions(n: int) -> None:
     for position, concept in enumerate(Intervals(n).concepts()):
-        assert concept_at(Intervals(n), position) == concept
+        assert finder(Intervals(n))(position) == concept
 
 
 @pytest.mark.parametrize("concepts", [Thresholds(5), SparseSets(2, 5), Conjunctions(2)], ids=repr)
