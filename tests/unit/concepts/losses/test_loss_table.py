@@ -13,7 +13,7 @@ from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.losses import loss_table
+from littlestone.concepts.losses import label_counts, loss_table
 from littlestone.concepts.losses.listing import (
     distinguished_points,
     finder,
@@ -105,7 +105,7 @@ def test_losses_stay_right_when_the_memory_of_examples_is_full(
 ) -> None:
     monkeypatch.setattr(loss_table, "_MOST_RECENT", 64)
     monkeypatch.setattr(loss_table, "_MOST_NEWEST", 16)
-    monkeypatch.setattr(loss_table, "_BLOCK", 2)
+    monkeypatch.setattr(label_counts, "_BLOCK", 2)
     losses, stream = LossTable(concepts), examples(concepts, 1000)
     for start in range(0, 1000, 50):
         for example in stream[start : start + 20]:
