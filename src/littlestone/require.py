@@ -177,6 +177,14 @@ def usual(**named: Any) -> None:
         _USUAL[name](**{name: value})
 
 
+def usual_fields(recipe: Any) -> None:
+    """``fields_fit``, and ``usual`` for the numbers among the fields that have such a name."""
+    fields_fit(recipe)
+    for name, hint in _hints_of(type(recipe)).items():  # type: ignore[arg-type]
+        if name in _USUAL and hint in _NUMBERS:
+            _USUAL[name](**{name: getattr(recipe, name)})
+
+
 def label(y: Any) -> int:
     """Return ``y`` as the plain integer 0 or 1, or refuse it.
 

@@ -149,7 +149,7 @@ def test_no_public_recipe_with_a_number_is_left_out() -> None:
 
 def _calls_plain(kind: Any) -> bool:
     # ``_check_sizes`` is how recipes for experts do it.
-    doors = {"plain", "fields_fit", "_check_sizes"}
+    doors = {"plain", "fields_fit", "usual_fields", "_check_sizes"}
     return not doors.isdisjoint(kind.__post_init__.__code__.co_names)
 
 

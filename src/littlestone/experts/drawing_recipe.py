@@ -33,9 +33,8 @@ class DrawingRecipe(ExpertsRecipe, ABC):
         """The strategy, not begun, that draws by ``drawing``."""
 
     def _check_sizes(self) -> None:
-        require.fields_fit(self)
-        sizes = {"experts": self.experts, "rounds": self.rounds, "loss_scale": self.loss_scale}
-        require.integer(**sizes, at_least=1)
+        require.usual_fields(self)
+        require.integer(loss_scale=self.loss_scale, at_least=1)
 
     def _settle(self, **derived: Any) -> None:
         for name, value in derived.items():

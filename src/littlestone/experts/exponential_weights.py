@@ -61,8 +61,6 @@ class ExponentialWeights(DrawingRecipe):
 
     def __post_init__(self) -> None:
         self._check_sizes()
-        require.positive(epsilon=self.epsilon)
-        require.open_probability(delta=self.delta)
         # The expert of the first batch depends on nothing, and nothing is drawn after the last.
         self._settle(_draws=self.batches.count(self.rounds) - 1)
         self._settle(rate=self._affordable_rate())

@@ -62,8 +62,6 @@ class RealizableExperts(DrawingRecipe):
 
     def __post_init__(self) -> None:
         self._check_sizes()
-        require.positive(epsilon=self.epsilon)
-        require.open_probability(delta=self.delta, failure_probability=self.failure_probability)
         require.integer(best_loss=self.best_loss, at_least=0)
         if self.best_loss > self.rounds:
             raise ValueError(f"best_loss must be at most rounds, got best_loss={self.best_loss!r}")

@@ -54,8 +54,6 @@ class ShrinkingDartboard(DrawingRecipe):
 
     def __post_init__(self) -> None:
         self._check_sizes()
-        require.positive(epsilon=self.epsilon)
-        require.open_probability(delta=self.delta)
         if self.plan is None:
             self._settle(plan=self._best_plan())
         self._settle(_guarantee=self._plan.guarantee(delta=self.delta))

@@ -38,8 +38,7 @@ class DyadicIntervals:
     rounds: int
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(rounds=self.rounds, at_least=1)
+        require.usual_fields(self)
 
     @property
     def levels(self) -> int:

@@ -62,8 +62,7 @@ class ExponentialMechanism:
     _table: WeightTable = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.positive(epsilon=self.epsilon)
+        require.usual_fields(self)
         # Rounding down keeps what was asked for, and what is proved is what is stored.
         object.__setattr__(self, "epsilon", float_at_most(self.epsilon))
         table = table_for(

@@ -63,10 +63,7 @@ class FirstFrequent:
     """A count that reaches this plus its threshold noise is released at once."""
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.positive(epsilon=self.epsilon)
-        require.open_probability(delta=self.delta)
-        require.integer(rounds=self.rounds, at_least=1)
+        require.usual_fields(self)
         query_rate = _best_query_rate(self.epsilon, self.delta, self.rounds)
         rest = float_at_most(Fraction(self.epsilon) - Fraction(query_rate))  # (L1)
         object.__setattr__(self, "query_rate", query_rate)

@@ -42,9 +42,7 @@ class FrequentRelease:
     watching_share: Fraction = Fraction(1, 2)
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.positive(epsilon=self.epsilon)
-        require.open_probability(delta=self.delta)
+        require.usual_fields(self)
         require.integer(selections=self.selections, rare_below=self.rare_below, at_least=1)
         self.histogram()
 

@@ -42,8 +42,7 @@ class LaplaceCount:
     _noise: DiscreteLaplace = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.positive(epsilon=self.epsilon)
+        require.usual_fields(self)
         require.integer(sensitivity=self.sensitivity, at_least=1)
         # Rounding down keeps what was asked for, and what is proved is what is stored.
         object.__setattr__(self, "epsilon", float_at_most(self.epsilon))

@@ -52,9 +52,7 @@ class SparseSample:
     _weights: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.positive(epsilon=self.epsilon)
-        require.open_probability(delta=self.delta)
+        require.usual_fields(self)
         require.integer(lists=self.lists, longest=self.longest, at_least=1)
         half = Fraction(float_at_most(self.epsilon)) / 2
         # Generous; what is promised is computed below from the weights themselves.

@@ -55,8 +55,7 @@ class TreeSelection:
     epsilon: float
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.positive(epsilon=self.epsilon)
+        require.usual_fields(self)
         object.__setattr__(self, "epsilon", float_at_most(self.epsilon))
 
     @property

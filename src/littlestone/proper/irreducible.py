@@ -74,10 +74,7 @@ class IrreducibleLearner:
     agnostic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.open_probability(
-            delta=self.delta, error=self.error, failure_probability=self.failure_probability
-        )
+        require.usual_fields(self)
         require.integer(blocks=self.blocks, at_least=1)
         require.integer(samples=self.samples, at_least=self.blocks)
         Budgets.split(self.epsilon)

@@ -41,8 +41,7 @@ class ProperStep:
     _mechanism: ExponentialMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.open_probability(failure_probability=self.failure_probability)
+        require.usual_fields(self)
         object.__setattr__(self, "_mechanism", ExponentialMechanism(epsilon=self.epsilon))
 
     @property

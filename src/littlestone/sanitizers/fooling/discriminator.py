@@ -90,8 +90,7 @@ class FiniteDiscriminator:
     _choose: ExponentialMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(rounds=self.rounds, at_least=1)
+        require.usual_fields(self)
         require.positive(threshold=self.threshold, test_epsilon=self.test_epsilon)
         # A replaced example moves each count by -1, 0 or 1.
         choose = ExponentialMechanism(epsilon=self.choose_epsilon, range_width=2)

@@ -49,8 +49,7 @@ class FoolingSanitizer(PlannedSanitizer):
     kind_of_plan: ClassVar[type[FoolingPlan]] = FoolingPlan
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.open_probability(delta=self.delta)
+        require.usual_fields(self)
 
     @classmethod
     def from_plan(

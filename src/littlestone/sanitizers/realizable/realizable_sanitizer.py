@@ -67,10 +67,8 @@ class RealizableSanitizer(PlannedSanitizer):
     kind_of_plan: ClassVar[type[RealizablePlan]] = RealizablePlan
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(rounds=self.rounds, at_least=1)
+        require.usual_fields(self)
         require.positive(lower=self.lower, upper=self.upper, test_epsilon=self.test_epsilon)
-        require.open_probability(delta=self.delta)
         choose = ExponentialMechanism(epsilon=self.choose_epsilon, range_width=2)
         object.__setattr__(self, "_choose", choose)
 

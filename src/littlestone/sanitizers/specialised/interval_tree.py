@@ -23,8 +23,7 @@ class IntervalTree:
     branching: int
 
     def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(cells=self.cells, at_least=1)
+        require.usual_fields(self)
         require.integer(branching=self.branching, at_least=2)
 
     @property
