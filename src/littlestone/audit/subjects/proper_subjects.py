@@ -8,7 +8,7 @@ from littlestone.audit.adversaries.questions import OneQuestion
 from littlestone.audit.two_worlds import Audit, Subject
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.losses.listing import concept_at
+from littlestone.concepts.losses.listing import finder
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
 from littlestone.mechanisms.exponential import ExponentialMechanism
@@ -64,7 +64,7 @@ class TellsThePoint:
 
     def learn(self, dataset: Sequence[Any], *, rng: Randomness) -> Hypothesis:
         scores = [0, 2 - any(x == 0 for x, _ in dataset)]
-        return concept_at(self.concepts, self._mechanism.draw(scores, rng=rng)[0])
+        return finder(self.concepts)(self._mechanism.draw(scores, rng=rng)[0])
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
         del size, failure_probability
