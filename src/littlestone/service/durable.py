@@ -19,15 +19,8 @@ from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed
-from littlestone.service.store import (
-    Checkpoint,
-    Release,
-    Store,
-    Taken,
-    chained,
-    digest_of,
-    finding_damage,
-)
+from littlestone.service.entries import Checkpoint, Release, Taken, chained, digest_of
+from littlestone.service.store import Store, finding_damage
 
 CHECKPOINT_EVERY = 50_000
 CURVE_STEP = 1.02

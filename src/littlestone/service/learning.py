@@ -10,6 +10,7 @@ from typing import IO, Literal
 
 from littlestone.errors import HorizonExceededError, LittlestoneError, StoreError
 from littlestone.service.durable import DifferentContentError, DurableRun, Event
+from littlestone.service.entries import Release
 from littlestone.service.events import BadRow
 from littlestone.service.published import (
     continued,
@@ -18,7 +19,6 @@ from littlestone.service.published import (
     release_line,
     tail_of,
 )
-from littlestone.service.store import Release
 
 Policy = Literal["reject", "stop"]
 

@@ -12,7 +12,8 @@ from typing import IO, Final, NamedTuple
 
 from littlestone.errors import LittlestoneError, RollbackError
 from littlestone.service.durable import DurableRun
-from littlestone.service.store import Log, Release, chained, read_log
+from littlestone.service.entries import Log, Release, chained
+from littlestone.service.store import read_log
 
 _END: Final = re.compile(rb', "chain": "([0-9a-f]{64})"\}$')
 _HEARTBEAT: Final = b'{"heartbeat": '

@@ -6,22 +6,30 @@ is noticed when it is opened, and the mark beside it tells whether it is the new
 """
 
 import glob
-import hashlib
 import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
-from littlestone.concepts.protocols import Example
 from littlestone.errors import LittlestoneError, StoreError
+from littlestone.service.entries import (
+    Checkpoint,
+    Log,
+    Release,
+    Taken,
+    check_chain,
+    check_events,
+    curve_seal,
+    digest_of,
+    sealed_by,
+)
 from littlestone.service.mark import NOWHERE, Mark, Standing, inode_of
 
 FORMAT: Final = 3
-DIGEST_BYTES: Final = 16
 
 APPLICATION: Final = 0x4C53544E
 """In the header of the file, by which it is known before anything is done to it."""
@@ -50,44 +58,6 @@ _LAID_OUT: Final = "SELECT name, sql FROM sqlite_master ORDER BY name"
 _EVENTS: Final = "SELECT round, id, digest, body, batch, seal FROM events "
 # Whoever altered a body may have made it a text; its hash shall tell, not its type.
 _RELEASES: Final = "SELECT number, round, CAST(body AS BLOB), chain FROM releases "
-
-
-class Release(NamedTuple):
-    """What was published after ``round`` events, and the hash that chains it to all before."""
-
-    number: int
-    round: int
-    body: bytes
-    chain: bytes
-
-
-class Taken(NamedTuple):
-    """An event as it is stored; its body is dropped at the next checkpoint.
-
-    ``batch`` is the first round of the group it came in: a replay must group events alike,
-    because a block and single rounds have the same law but not the same noise. The last of a group
-    bears the ``seal`` of all events so far. ``example`` is the body in canonical form, where that
-    is known; it is not stored.
-    """
-
-    round: int
-    id: str
-    digest: bytes
-    body: str | None
-    batch: int
-    seal: bytes | None = None
-    example: Example | None = None
-
-
-class Checkpoint(NamedTuple):
-    """A snapshot of the run after ``round`` events, and the mistakes made by then."""
-
-    round: int
-    mistakes: int
-    snapshot: bytes
-
-    def seal(self) -> bytes:
-        return digest_of(f"{self.round} {self.mistakes} ".encode() + self.snapshot)
 
 
 class Store:
@@ -298,41 +268,15 @@ class Store:
         found = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if found != "ok":
             raise StoreError(f"{self.path} is damaged: {' '.join(found.split())}")
-        saved = self.checkpoint()
-        self._check_events(0 if saved is None else saved.round)
-        check_chain(self.releases(), of=str(self.path))
+        saved, here = self.checkpoint(), str(self.path)
+        covered = 0 if saved is None else saved.round
+        self._seal = check_events(self.events_after(0), covered=covered, of=here)
+        check_chain(self.releases(), of=here)
         before = b""
         for *point, seal in self._db.execute("SELECT * FROM curve ORDER BY round"):
             before = curve_seal(before, *point)
             if seal != before:
                 raise StoreError(f"the curve of mistakes in {self.path} does not match its hash")
-
-    def _check_events(self, covered: int) -> None:
-        """Every event has its round and its seal, and those still to be replayed their digest."""
-        before, group = b"", list[Taken]()
-        for place, event in enumerate(self.events_after(0), start=1):
-            group.append(event)
-            whole = (event.round, event.batch) == (place, group[0].round)
-            if place > covered:
-                whole = whole and digest_of((event.body or "").encode()) == event.digest
-            if event.seal is not None:
-                whole = whole and event.seal == sealed_by(before, group)
-                before, group = event.seal, []
-            if not whole:
-                raise StoreError(
-                    f"event {place} in {self.path} does not match its hash: the log of events was "
-                    f"altered or damaged. Refusing to go on"
-                )
-        if group or self.rounds < covered:
-            raise StoreError(f"{self.path} is damaged: its last events are missing")
-        self._seal = before
-
-
-class Log(NamedTuple):
-    """What a store has published, under which name."""
-
-    identity: str
-    releases: list[Release]
 
 
 def read_log(path: str | Path) -> Log:
@@ -351,41 +295,6 @@ def read_log(path: str | Path) -> Log:
             connection.close()
         check_chain(log.releases, of=str(target))
         return log
-
-
-def digest_of(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
-
-
-def sealed_by(before: bytes, group: Sequence[Taken]) -> bytes:
-    """The hash that ties a group of events, all but their bodies, to all events before it."""
-    names = "".join([f" {len(event.id)}:{event.id}" for event in group])
-    digests = b"".join([event.digest for event in group])
-    return digest_of(before + digests + f"{group[0].batch}{names}".encode())
-
-
-def curve_seal(before: bytes, round_number: int, mistakes: int) -> bytes:
-    return digest_of(before + f" {round_number} {mistakes}".encode())
-
-
-def chained(before: bytes, body: bytes) -> bytes:
-    """The hash that ties a release to everything published before it."""
-    return hashlib.sha256(before + hashlib.sha256(body).digest()).digest()
-
-
-def check_chain(releases: Iterable[Release], *, of: str) -> None:
-    """Whether the log of releases has no gap and matches its hashes."""
-    before, newest = b"", 0
-    for newest, release in enumerate(releases, start=1):
-        before = chained(before, release.body)
-        place = f'"release": {newest}, "round": {release.round}, "rule": '.encode()
-        if before != release.chain or release.number != newest or place not in release.body:
-            raise StoreError(
-                f"release {newest} in {of} does not match its hash: the log of releases was "
-                f"altered or damaged. Refusing to go on"
-            )
-    if not newest:
-        raise StoreError(f"{of} is damaged: it has no release")
 
 
 @contextmanager

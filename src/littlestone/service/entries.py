@@ -1,0 +1,118 @@
+"""What a store keeps: events, releases and checkpoints, each covered by a hash over all before it.
+
+The hashes find damage and careless changes, not forgery: whoever can write to a store can compute
+them anew.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from littlestone.concepts.protocols import Example
+from littlestone.errors import StoreError
+
+DIGEST_BYTES: Final = 16
+
+
+class Release(NamedTuple):
+    """What was published after ``round`` events, and the hash that chains it to all before."""
+
+    number: int
+    round: int
+    body: bytes
+    chain: bytes
+
+
+class Taken(NamedTuple):
+    """An event as it is stored; its body is dropped at the next checkpoint.
+
+    ``batch`` is the first round of the group it came in: a replay must group events alike,
+    because a block and single rounds have the same law but not the same noise. The last of a group
+    bears the ``seal`` of all events so far. ``example`` is the body in canonical form, where that
+    is known; it is not stored.
+    """
+
+    round: int
+    id: str
+    digest: bytes
+    body: str | None
+    batch: int
+    seal: bytes | None = None
+    example: Example | None = None
+
+
+class Checkpoint(NamedTuple):
+    """A snapshot of the run after ``round`` events, and the mistakes made by then."""
+
+    round: int
+    mistakes: int
+    snapshot: bytes
+
+    def seal(self) -> bytes:
+        return digest_of(f"{self.round} {self.mistakes} ".encode() + self.snapshot)
+
+
+class Log(NamedTuple):
+    """What a store has published, under which name."""
+
+    identity: str
+    releases: list[Release]
+
+
+def digest_of(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
+
+
+def sealed_by(before: bytes, group: Sequence[Taken]) -> bytes:
+    """The hash that ties a group of events, all but their bodies, to all events before it."""
+    names = "".join([f" {len(event.id)}:{event.id}" for event in group])
+    digests = b"".join([event.digest for event in group])
+    return digest_of(before + digests + f"{group[0].batch}{names}".encode())
+
+
+def check_events(events: Iterable[Taken], *, covered: int, of: str) -> bytes:
+    """Whether each has its round and its seal, and its digest unless a checkpoint covers it.
+
+    Returns the seal of them all.
+    """
+    before, group, place = b"", list[Taken](), 0
+    for place, event in enumerate(events, start=1):
+        group.append(event)
+        whole = event.round == place and event.batch == group[0].round
+        if place > covered:
+            whole = whole and digest_of((event.body or "").encode()) == event.digest
+        if event.seal is not None:
+            whole = whole and event.seal == sealed_by(before, group)
+            before, group = event.seal, []
+        if not whole:
+            raise StoreError(
+                f"event {place} in {of} does not match its hash: the log of events was altered or "
+                f"damaged. Refusing to go on"
+            )
+    if group or place < covered:
+        raise StoreError(f"{of} is damaged: its last events are missing")
+    return before
+
+
+def curve_seal(before: bytes, round_number: int, mistakes: int) -> bytes:
+    return digest_of(before + f" {round_number} {mistakes}".encode())
+
+
+def chained(before: bytes, body: bytes) -> bytes:
+    """The hash that ties a release to everything published before it."""
+    return hashlib.sha256(before + hashlib.sha256(body).digest()).digest()
+
+
+def check_chain(releases: Iterable[Release], *, of: str) -> None:
+    """Whether the log of releases has no gap and matches its hashes."""
+    before, newest = b"", 0
+    for newest, release in enumerate(releases, start=1):
+        before = chained(before, release.body)
+        place = f'"release": {newest}, "round": {release.round}, "rule": '.encode()
+        if before != release.chain or release.number != newest or place not in release.body:
+            raise StoreError(
+                f"release {newest} in {of} does not match its hash: the log of releases was "
+                f"altered or damaged. Refusing to go on"
+            )
+    if not newest:
+        raise StoreError(f"{of} is damaged: it has no release")
