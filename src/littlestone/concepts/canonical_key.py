@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain
 from types import NoneType
 from typing import Any, Final
 from uuid import UUID
@@ -41,7 +42,7 @@ def canonical_key(x: Any) -> Point:
 and frozensets of these, got x=1j
     """
     kind = type(x)
-    if kind is str or (kind is int and -LARGEST_WHOLE < x < LARGEST_WHOLE):
+    if kind is str or (kind is int and _is_small(x)):
         key: Point = x
         return key
     try:
@@ -51,14 +52,28 @@ and frozensets of these, got x=1j
 
 
 def canonical_keys(xs: Iterable[Any]) -> list[Point]:
-    """The canonical form of each; fast where all are strings, or whole numbers."""
+    """The canonical form of each.
+
+    Fast where all are strings, whole numbers, or tuples of these.
+    """
     keys = list(xs)
     kinds = set(map(type, keys))
-    if kinds == {str}:
+    if kinds == {str} or (kinds == {int} and _is_small(min(keys)) and _is_small(max(keys))):
         return keys
-    if kinds == {int} and min(keys) > -LARGEST_WHOLE and max(keys) < LARGEST_WHOLE:
+    if kinds == {tuple} and _are_flat(keys):
         return keys
     return [canonical_key(x) for x in keys]
+
+
+def _are_flat(tuples: list[Any]) -> bool:
+    """Whether they are made of nothing but strings and whole numbers, which stay as they are."""
+    if not set(map(type, chain.from_iterable(tuples))) <= {int, str}:
+        return False
+    return all(type(part) is str or _is_small(part) for part in set(chain.from_iterable(tuples)))
+
+
+def _is_small(x: int) -> bool:
+    return -LARGEST_WHOLE < x < LARGEST_WHOLE
 
 
 class _NoFormError(Exception):
@@ -110,7 +125,7 @@ def _same(x: Any) -> Any:
 
 
 def _whole(x: int) -> int:
-    if not -LARGEST_WHOLE < x < LARGEST_WHOLE:
+    if not _is_small(x):
         raise _NoFormError
     return int(x)
 

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -110,7 +111,11 @@ and frozensets of these, got x=[1]
                 return xs.astype(np.int64, copy=False)
             if xs.dtype.kind not in "mM":  # those are refused one by one
                 xs = xs.tolist()
-        return canonical_keys(xs)
+        keys = list(xs)
+        if keys and type(keys[0]) is int and set(map(type, keys)) == {int}:
+            with suppress(OverflowError):  # beyond int64
+                return np.fromiter(keys, np.int64, len(keys))
+        return canonical_keys(keys)
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
         """Integer keys, uniform below 2**62: repeats are unlikely."""

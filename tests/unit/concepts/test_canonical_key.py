@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from littlestone.concepts.canonical_key import LARGEST_WHOLE, canonical_key, canonical_keys
 from littlestone.concepts.classes.points import Points
+from littlestone.concepts.domain import AnyHashable
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.keys import key_from_json, key_order, key_to_json
 from littlestone.learners.lazy_forest.recipe import LazyForest
@@ -199,3 +200,35 @@ def test_first_frequent_shows_the_one_form(one: Any, other: Any) -> None:
 def test_a_date_is_a_key_like_any_other() -> None:
     rule = FiniteSupport.on(date(2024, 2, 29))
     assert FiniteSupport.from_json(rule.to_json()) == rule
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        [3, -(2**63), 2**63 - 1],
+        [3, 2**63],
+        [1, True, 1.0],
+        ["a", "b", ""],
+        [("a", 1), (), (2**64, "b")],
+        [("a", True), ("a", 1)],
+        [("a", 1.0), ("a", 1j.real)],
+        [("a", ("b", 1.0)), ("a", (2.5,))],
+        [("a", np.int64(3)), ("a", 3)],
+        [("a", None), (frozenset({1.0}),)],
+        ["a", 1, ("b",)],
+        [],
+    ],
+    ids=repr,
+)
+def test_a_block_has_the_forms_that_its_keys_have_singly(block: list[Any]) -> None:
+    singly = [canonical_key(x) for x in block]
+    assert repr(canonical_keys(block)) == repr(singly)
+    checked = AnyHashable().check_many(block)
+    assert repr(list(checked if isinstance(checked, list) else checked.tolist())) == repr(singly)
+
+
+@pytest.mark.parametrize("bad", [("a", 2**2000), ("a", 1 + 0j), ("a", [1]), ("a", float("nan"))])
+def test_a_block_of_tuples_refuses_what_would_be_refused_singly(bad: Any) -> None:
+    for block in ([("a", 1), bad], [bad], [bad, ("b", 1.0)]):
+        with pytest.raises(ValueError, match="x must be made of"):
+            AnyHashable().check_many(block)

@@ -49,8 +49,8 @@ class FiniteSupport:
             if xs.dtype.kind in "iu" and xs.ndim == 1:
                 return self._many_integers(xs)
             xs = xs.tolist() if xs.ndim == 1 else map(tuple, xs.tolist())
-        positives = self.positives
-        return np.array([x in positives for x in xs], dtype=np.uint8)
+        found = bytearray(map(self.positives.__contains__, xs))
+        return np.frombuffer(found, dtype=np.uint8)
 
     def disagreement(self, other: Hypothesis, /) -> Point | None:
         """The first key, in ``key_order``, on which the two differ."""
