@@ -46,4 +46,4 @@ def table_error(chosen: IncrementalSelection, *, experts: int) -> float:
     """
     table = chosen.mechanism._table
     floor = Fraction(4 * experts, 1 << chosen.mechanism.floor_bits)
-    return float_at_least(floor + Fraction(len(table.weights), 1 << 53))
+    return float_at_least(floor + Fraction(table.length_upper_bound, 1 << 53))

@@ -1,5 +1,6 @@
 """Whole numbers in place of exp(-eta k): the law that is proved is the law that is sampled."""
 
+import math
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -53,6 +54,15 @@ class WeightTable:
             np.array([weight >> shift & mask for weight in self.weights], dtype=np.int64)
             for shift in shifts
         )
+
+    @property
+    def length_upper_bound(self) -> int:
+        """No fewer than there are weights, and hardly more; the table need not be there for it.
+
+        Each weight is at most exp(-eta) + 2**-55 times the one before, which is at least 2**55.
+        """
+        falls = -math.log1p(math.expm1(-self._eta) + 2.0**-53)
+        return math.ceil(self._floor_bits * math.log(2) / falls * (1 + 1e-9)) + 2
 
     def level(self, excess: int) -> int:
         """Where the weight of an element stands whose score is ``excess`` above the least."""

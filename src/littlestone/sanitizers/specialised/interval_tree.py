@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -70,23 +71,24 @@ class IntervalTree:
 
         Chernoff's bound for each value, both sides, with the best exponent of a few hundred.
         """
-        exponents = rate * np.linspace(0.002, 0.98, 490)
-        inner = (self.levels - 1) * (self.branching // 2) * _log_moment(exponents, rate)
-        total = inner + self._top_log_moment(exponents, rate)
+        exponents, total = _log_moments(self, rate)
         # ``cells`` + 1 values, of which the first and the last are known.
         total = total + math.log(2 * max(self.cells - 1, 1) / failure_probability)
         return upwards(float((total / exponents).min()))
 
-    def _top_log_moment(self, exponents: Floats, rate: float) -> Floats:
-        """The worst of the top level's values, whose noise was made to add up to 0."""
-        width = self.widths[0]
-        top = -(-self.cells // width)
-        j = np.arange(top + 1)[:, None]
-        share = j / top
-        left = j * _log_moment(exponents * (1 - share), rate)
-        right = (top - j) * _log_moment(exponents * share, rate)
-        worst: Floats = (left + right).max(axis=0)
-        return worst
+
+@lru_cache(maxsize=1024)
+def _log_moments(tree: IntervalTree, rate: float) -> tuple[Floats, Floats]:
+    """For a few hundred exponents, those of the curve's noise where it is worst."""
+    exponents = rate * np.linspace(0.002, 0.98, 490)
+    inner = (tree.levels - 1) * (tree.branching // 2) * _log_moment(exponents, rate)
+    top = -(-tree.cells // tree.widths[0])
+    # The noise of the top level was made to add up to 0.
+    j = np.arange(top + 1)[:, None]
+    share = j / top
+    left = j * _log_moment(exponents * (1 - share), rate)
+    right = (top - j) * _log_moment(exponents * share, rate)
+    return exponents, inner + (left + right).max(axis=0)
 
 
 def _log_moment(exponents: Floats, rate: float) -> Floats:

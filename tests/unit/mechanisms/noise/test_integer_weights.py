@@ -27,6 +27,8 @@ def test_no_step_of_the_table_is_larger_than_its_rate(rate: Fraction, floor_bits
     # exp_lower_bound is short by 1e-70, which the table's own rounding may use up: allow 1e-60.
     assert steps_are_within(rate + Fraction(1, 10**60), list(weights))
     assert weights[0] == weights[-1] << floor_bits
+    longest = weight_table(rate, floor_bits).length_upper_bound
+    assert len(weights) <= longest <= len(weights) + 4
 
 
 def test_weights_rounded_to_nearest_are_noticed() -> None:
