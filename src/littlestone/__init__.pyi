@@ -93,6 +93,7 @@ from littlestone.game.protocols import Adversary as Adversary
 from littlestone.game.protocols import Learner as Learner
 from littlestone.game.transcript import Round as Round
 from littlestone.game.transcript import Transcript as Transcript
+from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses as NoisyLosses
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite as AgnosticFinite
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches as DisjointBatches
 from littlestone.learners.golowich_livni.eager_forest import EagerForest as EagerForest

@@ -66,6 +66,12 @@ CHOSEN: Final[Mapping[str, Callable[[Setting], Any]]] = {
     "rate": lambda s: s["dartboard"][0],
     "fake": lambda s: s["dartboard"][1],
     "dartboard_switches": lambda s: s["dartboard"][2],
+    # Noisy losses of unrelated experts: batches of 3.5 deviations are nearly best.
+    "noisy_batch": lambda s: min(s.rounds, math.ceil(3.5 * math.sqrt(s["one_variance"]))),
+    "noise_variance": lambda s: (-(-s.rounds // s["noisy_batch"]) - 1) * s["one_variance"],
+    "one_variance": lambda s: expert_bounds.noisy_losses_variance_upper_bound(
+        experts=s.concepts, zcdp=s["zcdp"]
+    ),
     "dartboard": lambda s: _dartboard(s.rounds, s.concepts, s["zcdp"]),
     # Mistakes of one run of private halving on points.
     "one_run": lambda s: (

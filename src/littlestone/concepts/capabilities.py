@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from littlestone.concepts.losses.label_counts import Tallied
     from littlestone.concepts.losses.loss_runs import LossRuns
     from littlestone.concepts.losses.projection import Projection
+    from littlestone.concepts.losses.stretches import Stretches
     from littlestone.concepts.schema import Category, Cells, Condition, Numeric, Schema
 
 
@@ -67,6 +68,18 @@ class Answering(Protocol):
 
     def answers(self) -> Answers | None:
         """None where there would be too much to hold."""
+        ...
+
+
+@runtime_checkable
+class Stretched(Protocol):
+    """Each concept is 1 on a stretch of a line, of which there are few.
+
+    So a batch's losses follow from one histogram for each line, of which one example moves a cell.
+    """
+
+    def stretches(self) -> "Stretches | None":
+        """None where some concepts are not, or there would be too much to hold."""
         ...
 
 

@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, Protocol, get_type_hints, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.errors import SnapshotError
@@ -67,6 +68,17 @@ class Engine(ABC):
             if self.hypothesis is not published and self.hypothesis != published:
                 return taken
         return len(ys)
+
+    def follow(self, xs: Any, ys: Any, /) -> tuple[NDArray[np.uint8], int]:
+        """Take the whole block: what was published said of each point, and how often it changed."""
+        said, switches, taken = np.empty(len(ys), dtype=np.uint8), 0, 0
+        while taken < len(ys):
+            rule, rest = self.hypothesis, slice(taken, None)
+            count = self.steps(xs[rest], ys[rest])
+            said[taken : taken + count] = rule.many(xs[taken : taken + count])
+            switches += rule is not self.hypothesis and rule != self.hypothesis
+            taken += count
+        return said, switches
 
     def loaded(self) -> None:  # noqa: B027 (often nothing follows from the fields)
         """Derive from the fields what is not one of them."""

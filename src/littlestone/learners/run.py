@@ -300,6 +300,28 @@ class PrivateRun(NoiseOwner):
         self._end()
         return taken
 
+    def follow(self, xs: Any, ys: Any) -> NDArray[np.uint8]:
+        """Take a whole block, whatever is published meanwhile: what was published said of each.
+
+        For who wants predictions, not every hypothesis: round t's was fixed before (x_t, y_t) was
+        looked at. A block longer than the rounds left is cut there.
+        """
+        points, labels = self.validated(xs, ys)
+        if not len(labels):
+            return np.empty(0, dtype=np.uint8)
+        self._begin()
+        if self._played == self._rounds or self._saved is not None:
+            self._before_going_on()
+        if self._rounds is not None:
+            left = self._rounds - self._played
+            points, labels = points[:left], labels[:left]
+        said, switches = self._engine.follow(points, labels)
+        self._played += len(labels)
+        self._switches += switches
+        self._hypothesis = self._engine.hypothesis
+        self._end()
+        return said
+
     def snapshot(self, register: snapshots.Register | None = None) -> bytes:
         """Bytes from which ``recipe.restore`` continues identically. They hold secrets.
 

@@ -87,6 +87,48 @@ def dartboard_regret_upper_bound(*, experts: int, rounds: int, batch: int, rate:
     return upwards(math.log(experts) / rate + rate * padded * batch / 8 + 1 / rounds)
 
 
+def noisy_losses_variance_upper_bound(*, experts: int, zcdp: float) -> float:
+    """N/(2ρ): of one batch's noisy losses if nothing is known about the experts.
+
+    Replacing one example moves each of N losses by at most 1. Stretches of X cells on a line need
+    only 4γ²/(2ρ) with γ ≈ (ln X + 1.5)/π (agnostic_finite/noisy_losses_engine.md).
+    """
+    require.usual(experts=experts, zcdp=zcdp)
+    return upwards(experts / (2 * zcdp))
+
+
+def noisy_losses_regret_upper_bound(
+    *,
+    experts: int,
+    rounds: int,
+    batch: int,
+    noise_variance: float,
+    rate: float | None = None,
+    oblivious: bool = False,
+) -> float:
+    """ln N/η + η(nB²/8 + V/2) + √(2V·ln N), n = ⌈T/B⌉, V = (n − 1)s²; the best η by default.
+
+    Losses are released once a batch, with independent sub-Gaussian noise of variance s² each;
+    every round draws afresh from the weights. ``noise_variance`` is V. Against oblivious
+    adversaries the last term is 0, and then V may be the variance of the last of noises whose
+    laws grow by independent parts.
+
+    >>> round(noisy_losses_regret_upper_bound(
+    ...     experts=100, rounds=10**5, batch=62, noise_variance=1612 * 17.63**2))
+    6495
+    """
+    require.usual(experts=experts, rounds=rounds, batch=batch)
+    require.non_negative(noise_variance=noise_variance)
+    whole, rest = divmod(rounds, batch)
+    spent = (whole * batch**2 + rest**2) / 8 + noise_variance / 2
+    logarithm = math.log(max(experts, 2))
+    if rate is None:
+        rate = math.sqrt(logarithm / spent)
+    require.positive(rate=rate)
+    best = 0.0 if oblivious else math.sqrt(2 * noise_variance * logarithm)
+    return upwards(logarithm / rate + rate * spent + best)
+
+
 def low_switching_regret_lower_bound(
     *, rounds: int, epsilon: float, switches: float, delta: float = 0.0
 ) -> float:

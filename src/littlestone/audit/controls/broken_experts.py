@@ -1,8 +1,9 @@
 """Experts algorithms that are wrong in one place each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,17 @@ from littlestone.audit.adversaries.expert_attacks import (
     only,
 )
 from littlestone.audit.adversaries.questions import OneQuestion
-from littlestone.audit.two_worlds import Control, Conversation, Subject, TwoWorldAdversary
+from littlestone.audit.subjects import expert_subjects
+from littlestone.audit.two_worlds import (
+    Control,
+    Conversation,
+    Deterministic,
+    Subject,
+    TwoWorldAdversary,
+    World,
+)
 from littlestone.experts.keep_coin import KeepCoin
+from littlestone.learners.agnostic_finite.noisy_losses_engine import NoisyLossesEngine
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
@@ -103,10 +113,32 @@ def _importance_weighted(rng: Randomness) -> tuple[int, Conversation]:
     return current, answer
 
 
+class OneNoiseTwice(Deterministic):
+    """The bit first, then a known example: twice the first answer less the second shows it."""
+
+    def noticed(self, world: World) -> Hashable:
+        (first,), _ = world.challenge((0, 0), (0, 1))
+        (second,), _ = world.send((0, 0))
+        return int(2 * first - second)
+
+
+def _noise_used_twice(rng: Randomness) -> tuple[Any, Conversation]:
+    plan = expert_subjects.one_answer(1.0, 1e-6, rounds=3)
+    engine = NoisyLossesEngine(plan, rng)
+    engine.begin()
+    engine._noise[1] = engine._noise[0]
+
+    def answer(example: Any) -> Any:
+        engine.step(*example)
+        return tuple(map(int, engine._sums.total)), engine.hypothesis
+
+    return engine.hypothesis, answer
+
+
 def _broken(
     name: str,
     bug: str,
-    start: Callable[[Randomness], tuple[int, Conversation]],
+    start: Callable[[Randomness], tuple[Any, Conversation]],
     adversary: TwoWorldAdversary,
 ) -> Control:
     """It opens with an expert."""
@@ -138,6 +170,12 @@ CONTROLS = (
         "draws beyond the number that is paid for",
         _no_cap,
         HalfAgainstHalf(rounds=30),
+    ),
+    _broken(
+        "noisy-losses-noise-used-twice",
+        "noisy losses of two batches with one noise",
+        _noise_used_twice,
+        OneNoiseTwice(),
     ),
     _broken(
         "experts-importance-weighted",

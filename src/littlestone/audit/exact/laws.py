@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from itertools import count as from_zero
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from littlestone.audit.exact.masses import BITS, NOTHING, ONE, Mass, exp_mass
 from littlestone.audit.exact.tape import Dart, Memoryless, Tape, Weighted
 from littlestone.audit.substitution import replaced
+from littlestone.learners.agnostic_finite.fresh_draws import FreshDraws
 from littlestone.learners.golowich_livni.eager_forest import Forest
 from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.mechanisms.noise.bernoulli import BernoulliExp
@@ -34,6 +35,8 @@ from littlestone.mechanisms.permute_and_flip import PermuteAndFlip
 from littlestone.online import hedge_learner, proper_agnostic
 from littlestone.proper.irreducible import IrreducibleLearner
 from littlestone.proper.proper_step import ProperStep
+
+_WEIGHT_BITS: Final = 60
 
 
 def _one_by_one(noise: Any, count: int, rng: Tape) -> Any:
@@ -62,11 +65,16 @@ def _discrete_laplace(noise: DiscreteLaplace, rng: Tape) -> int:
     return _around_zero(rng.choose(cases))
 
 
+@lru_cache(maxsize=16)
+def _gaussian_centre(variance: Fraction) -> Mass:
+    """P(0) = 2 F(0) - 1, since the law is symmetric."""
+    below, above = _distribution_at(variance, 0, BITS)
+    return Mass(2 * below - (1 << BITS), 2 * above - (1 << BITS))
+
+
 def _discrete_gaussian(noise: DiscreteGaussian, rng: Tape) -> int:
-    half = 1 / (2 * fraction(noise.variance))
-    # P(0) = 2 F(0) - 1, since the law is symmetric.
-    below, above = _distribution_at(fraction(noise.variance), 0, BITS)
-    centre = Mass(2 * below - (1 << BITS), 2 * above - (1 << BITS))
+    variance = fraction(noise.variance)
+    half, centre = 1 / (2 * variance), _gaussian_centre(variance)
     cases = (centre.times(exp_mass(half * _around_zero(n) ** 2)) for n in from_zero())
     return _around_zero(rng.choose(cases))
 
@@ -161,6 +169,18 @@ def _present_weights(run: IncrementalSelectionRun) -> int:
     return rng.choose([Mass.from_ratio(weight, whole) for weight in each])
 
 
+def _read_ahead(draws: FreshDraws, count: int) -> None:
+    """Each draw is a decision of its own, made when it is due."""
+
+
+def _fresh_draws(draws: FreshDraws, costs: Any, count: int) -> Any:
+    weights = [int(weight * 2.0**_WEIGHT_BITS) for weight in np.exp(costs.min() - costs).tolist()]
+    masses = [Mass.from_ratio(weight, sum(weights)) for weight in weights]
+    rng = draws._rng
+    assert isinstance(rng, Tape)
+    return np.array([rng.choose(masses) for _ in range(count)], dtype=np.int64)
+
+
 @contextmanager
 def enumerable() -> Iterator[None]:
     """Within it, every private sampler of the library can be given a ``Tape``, and only that."""
@@ -178,5 +198,6 @@ def enumerable() -> Iterator[None]:
         replaced(ProperStep, _propose=_proposed),
         replaced(hedge_learner, draw_position=_position),
         replaced(proper_agnostic, draw_position=_position),
+        replaced(FreshDraws, read_ahead=_read_ahead, draw=_fresh_draws),
     ):
         yield

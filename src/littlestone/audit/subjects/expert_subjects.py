@@ -1,8 +1,9 @@
 """Prediction from experts in the two-world game."""
 
+import math
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from littlestone.audit.two_worlds import (
     TwoWorldAdversary,
 )
 from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.experts.dartboard_plan import DartboardPlan
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.lazy_switching import LazySwitching
@@ -30,6 +32,8 @@ from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.experts.run import ExpertsRun
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
+from littlestone.learners.agnostic_finite.noisy_losses_engine import NoisyLossesEngine
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.randomness import Randomness, seeded
 
@@ -89,6 +93,38 @@ def _phase_and_draws(subject: Subject, adversary: TwoWorldAdversary) -> PrivacyC
     return phase.then(draw.times(recipe.phases - 2))
 
 
+def noisy_losses(plan: NoisyLosses) -> Subject:
+    """All that a batch releases: the noisy answers so far, and the concepts drawn from them."""
+
+    def start(rng: Randomness) -> tuple[Any, Conversation]:
+        engine = NoisyLossesEngine(plan, rng)
+        engine.begin()
+
+        def answer(example: Any) -> Any:
+            engine.step(*example)
+            return tuple(map(int, engine._sums.total)), engine.hypothesis
+
+        return engine.hypothesis, answer
+
+    return Subject(name=repr(plan), claimed=plan.guarantee(), open=start)
+
+
+def one_answer(epsilon: float, delta: float, *, rounds: int = 2) -> NoisyLosses:
+    """One question, one example a batch; rates do not matter to who sees the answers."""
+    return NoisyLosses(
+        concepts=Thresholds(1), rounds=rounds, epsilon=epsilon, delta=delta, batch=1, rate=0.01
+    )
+
+
+_DEVIATION: Final = math.sqrt(float(one_answer(1.0, 1e-6).variance))
+
+
+def far_out(answer: Any) -> int:
+    """The answer's distance from 0, in deviations at (1, 1e-6), as a whole number."""
+    total: int = answer[0][0]
+    return round(total / _DEVIATION)
+
+
 _one_draw = partial(Audit, adversary=ChargeTheFirst(), goal=0.5, exact_rounds=1)
 
 AUDITS = (
@@ -123,6 +159,14 @@ AUDITS = (
             "a game shows the end of one phase and one draw; exact are these and the eight later "
             "draws, which are independent of them"
         ),
+    ),
+    Audit(
+        name="noisy-losses",
+        subject=lambda epsilon, delta: noisy_losses(one_answer(epsilon, delta)),
+        adversary=OneQuestion(zero=(0, 0), one=(0, 1), notice=far_out),
+        summary="noisy losses: the label of one example, the answer of its batch",
+        goal=0.4,
+        exact_rounds=1,
     ),
     Audit(
         name="agnostic-finite",

@@ -18,6 +18,7 @@ from littlestone.concepts.hypotheses.rules import Rule, rule_pool
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.losses.field_ranges import FieldRanges
 from littlestone.concepts.losses.label_counts import fewest_by_table
+from littlestone.concepts.losses.stretches import Stretches
 from littlestone.concepts.protocols import Hypothesis, Label, Tally
 from littlestone.concepts.schema import Cells, Schema
 
@@ -125,6 +126,19 @@ class Stumps:
 
     def concepts(self) -> Iterator[Rule]:
         return iter(self.rules)
+
+    def stretches(self) -> Stretches | None:
+        """A rule of one condition is a stretch of its field's cells."""
+        if self.depth > 1:
+            return None
+        widths = tuple(part.cells for part in self.schema.fields)
+        ends = [(0, 0, widths[0])] * self.size
+        for i, rule in enumerate(self.rules):
+            if rule.conditions is None:
+                ends[i] = 0, 0, 0
+            for number, first, last in rule.conditions or ():
+                ends[i] = number, first, last + 1
+        return Stretches(widths, *np.array(ends, dtype=np.int64).T)
 
     def answers(self) -> FieldRanges:
         return self._answers

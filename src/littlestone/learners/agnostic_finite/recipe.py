@@ -6,10 +6,13 @@ from typing import Any, ClassVar, Final, Literal
 
 from littlestone import require
 from littlestone.concepts.losses.loss_table import LossTable
-from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.protocols import ExpertsRecipe, Strategy
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.learners.agnostic_finite.batch_queries import can_be_asked
+from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
+from littlestone.learners.agnostic_finite.noisy_losses_engine import NoisyLossesEngine
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -25,9 +28,10 @@ class AgnosticFinite(Budgeted):
     """Publish one concept of a finite class, chosen by private prediction from experts.
 
     No concept needs to fit the stream: what is bounded is the regret, the mistakes beyond those of
-    the best concept. Against ``"adaptive"`` adversaries each round's concept is a fresh draw;
-    against ``"oblivious"`` ones it is kept as long as it does well, which costs far less. Any other
-    recipe for prediction from experts can be given as ``experts``.
+    the best concept. Each round's concept is a fresh draw from noisy losses (``NoisyLosses``, its
+    noise correlated in time against ``"oblivious"`` adversaries) or, where that has the smaller
+    bound, one that is paid for draw by draw, or is kept as long as it does well. Any of these, or
+    another recipe for prediction from experts, can be given as ``experts``.
 
     Privacy:
         Releases:   the hypothesis of every round
@@ -41,12 +45,14 @@ class AgnosticFinite(Budgeted):
     >>> learner = AgnosticFinite(
     ...     concepts=Thresholds(99), rounds=10**6, epsilon=1.0, delta=1e-6, adversary="oblivious"
     ... )
-    >>> learner.expected_regret_bound() < 2650, learner.oblivious_only
+    >>> learner.expected_regret_bound() < 2200, learner.oblivious_only
     (True, True)
+    >>> type(learner.prediction).__name__
+    'NoisyLosses'
     """
 
     adversary: Literal["adaptive", "oblivious"] = "adaptive"
-    experts: ExpertsRecipe | None = None
+    experts: ExpertsRecipe | NoisyLosses | None = None
 
     prefix_conditional: ClassVar[bool] = True
 
@@ -67,11 +73,17 @@ class AgnosticFinite(Budgeted):
             object.__setattr__(self, "experts", self._planned(size))
         self._refuse_mismatch(self.prediction, size)
 
-    def _planned(self, size: int) -> ExpertsRecipe:
+    def _planned(self, size: int) -> "ExpertsRecipe | NoisyLosses":
+        """Fresh draws that are paid for, or a rule that is kept, or noisy losses."""
+        budget: Any = {"rounds": self.rounds, "epsilon": self.epsilon, "delta": self.delta}
         recipe = ExponentialWeights if self.adversary == "adaptive" else ShrinkingDartboard
-        return recipe(experts=size, rounds=self.rounds, epsilon=self.epsilon, delta=self.delta)
+        plans: list[ExpertsRecipe | NoisyLosses] = [recipe(experts=size, **budget)]
+        if can_be_asked(self.concepts):
+            oblivious = self.adversary == "oblivious"
+            plans.append(NoisyLosses(concepts=self.concepts, oblivious_only=oblivious, **budget))
+        return min(plans, key=lambda plan: plan.expected_regret_bound())
 
-    def _refuse_mismatch(self, given: ExpertsRecipe, size: int) -> None:
+    def _refuse_mismatch(self, given: "ExpertsRecipe | NoisyLosses", size: int) -> None:
         if (given.experts, given.rounds, given.loss_scale) != (size, self.rounds, 1):
             raise ValueError(
                 f"experts must be for {size} experts, {self.rounds} rounds and losses 0 or 1, "
@@ -89,7 +101,7 @@ class AgnosticFinite(Budgeted):
             )
 
     @property
-    def prediction(self) -> ExpertsRecipe:
+    def prediction(self) -> ExpertsRecipe | NoisyLosses:
         """The recipe in use, given or planned."""
         assert self.experts is not None
         return self.experts
@@ -116,8 +128,10 @@ class AgnosticFinite(Budgeted):
         """Planned anew for another horizon."""
         return replace(self, rounds=rounds, experts=self.prediction.for_rounds(rounds))
 
-    def engine(self, rng: Randomness, /) -> "AgnosticFiniteEngine":
-        return AgnosticFiniteEngine(self, rng)
+    def engine(self, rng: Randomness, /) -> Engine:
+        if isinstance(self.prediction, NoisyLosses):
+            return NoisyLossesEngine(self.prediction, rng)
+        return AgnosticFiniteEngine(self.concepts, self.prediction, rng)
 
 
 @dataclass(init=False, eq=False, repr=False)
@@ -129,10 +143,10 @@ class AgnosticFiniteEngine(Engine):
     hypothesis: Hypothesis
     _strategy: Strategy
 
-    def __init__(self, recipe: AgnosticFinite, rng: Randomness) -> None:
-        self._prediction, self._rng = recipe.prediction, rng
-        self._totals = LossTable(recipe.concepts)
-        self._strategy = recipe.prediction.strategy(self._totals, rng)
+    def __init__(self, concepts: ConceptClass, prediction: ExpertsRecipe, rng: Randomness) -> None:
+        self._prediction, self._rng = prediction, rng
+        self._totals = LossTable(concepts)
+        self._strategy = prediction.strategy(self._totals, rng)
         self._expert = -1
 
     def begin(self) -> None:

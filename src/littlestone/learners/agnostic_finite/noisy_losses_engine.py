@@ -1,0 +1,189 @@
+"""The rounds of noisy losses: one batch after another, singly or in blocks of batches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.concepts.losses.label_counts import Counts
+from littlestone.concepts.losses.listing import finder
+from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.learners.agnostic_finite.batch_queries import Lines
+from littlestone.learners.agnostic_finite.epoch_sums import EpochSums
+from littlestone.learners.agnostic_finite.fresh_draws import FreshDraws
+from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
+from littlestone.learners.engine import Engine
+from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness
+
+# Noise and words are drawn for so many rounds and answers at a time, or for one batch.
+_ERA_ROUNDS: Final = 1 << 14
+_ERA_ANSWERS: Final = 1 << 17
+
+
+@dataclass(init=False, eq=False, repr=False)
+class NoisyLossesEngine(Engine):
+    """Collects a batch, releases its losses with noise, draws the hypotheses of the next."""
+
+    ledger: Ledger
+    _sums: EpochSums
+    _draws: FreshDraws
+    _noise: Counts
+    """Of the batches of this era, a row for each."""
+    _batch: int
+    """The number of the batch, from 0."""
+    _positions: Counts
+    """The concepts of all rounds of this batch."""
+    _points: list[Any]
+    _labels: list[int]
+
+    hypothesis: Hypothesis  # follows from these, so it is none of them
+
+    def __init__(self, plan: NoisyLosses, rng: Randomness) -> None:
+        assert plan.batch is not None and plan.epoch is not None and plan.rate is not None
+        self._plan, self._rng = plan, rng
+        self._length, self._rate = plan.batch, plan.rate
+        self._queries = plan.queries
+        self._gaussian = DiscreteGaussian(variance=plan.variance)
+        self._concept = finder(plan.concepts)
+        self._known: dict[int, Hypothesis] = {}
+        self._sums = EpochSums(self._queries, epoch=plan.epoch, batch=plan.batch)
+        self._draws = FreshDraws(rng)
+        answers = _ERA_ANSWERS // self._queries.cells
+        self._era = max(1, min(_ERA_ROUNDS // self._length, answers))
+
+    def begin(self) -> None:
+        cost = self._plan.guarantee()
+        self.ledger = Ledger(budget=cost, private=self._rng.private)
+        # Every example is in one batch; all releases together cost what the plan says.
+        self.ledger.charge("NoisyLosses", cost, first=1)
+        self._sums.begin()
+        self._batch, self._points, self._labels = 0, [], []
+        self._begin_batch()
+        self.loaded()
+
+    def loaded(self) -> None:
+        known, concept = self._known, self._concept
+        self._rules = [
+            known[p] if p in known else known.setdefault(p, concept(p))
+            for p in self._positions.tolist()
+        ]
+        self.hypothesis = self._rules[min(len(self._labels), len(self._rules) - 1)]
+
+    def step(self, x: Any, y: Label, /) -> None:
+        self._points.append(x)  # (L1)
+        labels = self._labels
+        labels.append(y)
+        if len(labels) < len(self._rules):
+            self.hypothesis = self._rules[len(labels)]
+        else:
+            self._end_batch()
+
+    def steps(self, xs: Any, ys: Any, /) -> int:
+        published, taken = self.hypothesis, 0
+        while taken < len(ys) and self.hypothesis == published:
+            at = len(self._labels)
+            ahead = self._positions[at : at + len(ys) - taken]
+            others = np.flatnonzero(ahead != ahead[0])
+            count = int(others[0]) if len(others) else len(ahead)
+            self._take(xs[taken : taken + count], ys[taken : taken + count])
+            taken += count
+        return taken
+
+    def _take(self, xs: Any, ys: Any) -> None:
+        """Some rounds of this batch."""
+        self._points += _listed(xs)
+        self._labels += ys.tolist()
+        if len(self._labels) < len(self._rules):
+            self.hypothesis = self._rules[len(self._labels)]
+        else:
+            self._end_batch()
+
+    def _end_batch(self) -> None:
+        if self._batch == self._plan.releases:  # nothing is released after the last batch
+            self.hypothesis = self._rules[-1]
+            return
+        row = self._batch % self._era
+        self._sums.release(self._points, self._labels, self._noise[row])  # (L3, L4)
+        self._batch, self._points, self._labels = self._batch + 1, [], []
+        self._begin_batch()
+        self.loaded()
+
+    def _begin_batch(self) -> None:
+        self._prepare_era()
+        costs = self._rate * self._queries.estimates(self._sums.total)  # (L5)
+        self._positions = self._draws.draw(costs, self._length_of(self._batch))  # (L6)
+
+    def _prepare_era(self) -> None:
+        """Noise for the batches of an era, and words for their draws."""
+        if self._batch % self._era:
+            return
+        batches = min(self._era, self._plan.releases + 1 - self._batch)
+        releases = min(batches, self._plan.releases - self._batch)
+        noise = self._gaussian.draw_many(releases * self._queries.cells, self._rng)  # (L2)
+        self._noise = noise.reshape(releases, self._queries.cells)
+        last = self._length_of(self._batch + batches - 1)
+        self._draws.read_ahead((batches - 1) * self._length + last)
+
+    def _length_of(self, batch: int) -> int:
+        return self._plan.lengths[batch == self._plan.releases]
+
+    def follow(self, xs: Any, ys: Any, /) -> tuple[NDArray[np.uint8], int]:
+        if self._plan.epoch != 1 or not isinstance(self._queries, Lines):
+            return super().follow(xs, ys)
+        rows = self._queries.rows(xs)
+        said, switches, at = np.empty(len(ys), dtype=np.uint8), 0, 0
+        while at < len(ys):
+            whole = self._whole_batches(len(ys) - at)
+            count = whole * self._length or min(len(ys) - at, self._left)
+            part = slice(at, at + count)
+            before = self._positions[len(self._labels)]
+            if whole:
+                positions = self._take_batches(rows[part], ys[part], whole)
+            else:
+                positions = self._positions[len(self._labels) : len(self._labels) + count]
+                self._take(xs[part], ys[part])
+            said[part] = self._queries.stretches.say(positions, rows[part])
+            now = self._positions[min(len(self._labels), len(self._positions) - 1)]
+            shown = np.concatenate([[before], positions[1:], [now]])
+            switches += int(np.count_nonzero(shown[1:] != shown[:-1]))
+            at += count
+        return said, switches
+
+    @property
+    def _left(self) -> int:
+        return len(self._positions) - len(self._labels)
+
+    def _whole_batches(self, rounds: int) -> int:
+        """How many batches of this era can be taken at once, from the start of one."""
+        if self._labels:
+            return 0
+        in_era = self._era - self._batch % self._era
+        return min(rounds // self._length, in_era, self._plan.releases - self._batch)
+
+    def _take_batches(self, rows: Counts, labels: Any, whole: int) -> Counts:
+        """The same as ``_take`` for each batch, all at once; returns the positions played."""
+        queries = self._queries
+        assert isinstance(queries, Lines)
+        first = self._batch % self._era
+        asked = queries.asked_batches(rows, 1.0 - 2.0 * labels, whole)
+        released = asked + self._noise[first : first + whole]  # (L3, L4)
+        totals = np.cumsum(np.concatenate([self._sums.total[None], released]), axis=0)[1:]
+        costs = self._rate * queries.estimates(totals)  # (L5)
+        self._sums.total = totals[-1]
+        self._batch += whole
+        later = self._draws.draw(costs[:-1], self._length) if whole > 1 else costs[:0, :0].ravel()
+        positions = np.concatenate([self._positions, later]).astype(np.int64)
+        self._prepare_era()
+        self._positions = self._draws.draw(costs[-1], self._length_of(self._batch))  # (L6)
+        self.loaded()
+        return positions
+
+
+def _listed(xs: Any) -> Sequence[Any]:
+    if isinstance(xs, np.ndarray):
+        return list(map(tuple, xs.tolist())) if xs.ndim > 1 else xs.tolist()
+    return list(xs)
