@@ -16,8 +16,8 @@ from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, La
 if TYPE_CHECKING:
     from littlestone.concepts.losses.label_counts import Tallied
     from littlestone.concepts.losses.loss_runs import LossRuns
+    from littlestone.concepts.losses.on_lines import OnLines
     from littlestone.concepts.losses.projection import Projection
-    from littlestone.concepts.losses.stretches import Stretches
     from littlestone.concepts.schema import Category, Cells, Condition, Numeric, Schema
 
 
@@ -78,7 +78,7 @@ class Stretched(Protocol):
     So a batch's losses follow from one histogram for each line, of which one example moves a cell.
     """
 
-    def stretches(self) -> "Stretches | None":
+    def on_lines(self) -> "OnLines | None":
         """None where some concepts are not, or there would be too much to hold."""
         ...
 

@@ -18,7 +18,7 @@ from littlestone.concepts.losses.interval_losses import interval_runs
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.listing import LARGEST_ARRAY
 from littlestone.concepts.losses.loss_runs import LossRuns
-from littlestone.concepts.losses.stretches import Stretches
+from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.protocols import Example, Hypothesis, Tally
 from littlestone.concepts.trackers import IntervalTracker
 
@@ -104,11 +104,11 @@ class Intervals(OnARange):
         starts, ends = np.triu_indices(self.n)
         return Stretches(self.n, np.r_[0, starts], np.r_[0, ends + 1])
 
-    def stretches(self) -> Stretches | None:
+    def on_lines(self) -> OnLines | None:
         if self.size > LARGEST_ARRAY:
             return None
         starts, ends = np.triu_indices(self.n)
-        return Stretches.on_a_line(self.n, np.r_[0, starts], np.r_[0, ends + 1])
+        return OnLines.on_a_line(self.n, np.r_[0, starts], np.r_[0, ends + 1])
 
     def loss_runs(self, tally: Tallied, /, *, deepest: int) -> LossRuns:
         return interval_runs(self.n, tally, deepest=deepest)

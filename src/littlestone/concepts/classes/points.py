@@ -12,8 +12,8 @@ from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.losses.answers import MOST_CELLS, Stretches
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns, point_runs
+from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.losses.projection import Projection, project_points
-from littlestone.concepts.losses.stretches import Stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class Points(SparseSets):
         ends = np.arange(self.n + 1)
         return Stretches(self.n, np.maximum(ends - 1, 0), ends)
 
-    def stretches(self) -> Stretches | None:
+    def on_lines(self) -> OnLines | None:
         if self.n is None or self.n > MOST_CELLS:
             return None
         ends = np.arange(self.n + 1)
-        return Stretches.on_a_line(self.n, np.maximum(ends - 1, 0), ends)
+        return OnLines.on_a_line(self.n, np.maximum(ends - 1, 0), ends)
 
     def loss_runs(self, tally: Tallied, /, *, deepest: int) -> LossRuns:
         del deepest  # all losses are exact

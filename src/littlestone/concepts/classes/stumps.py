@@ -18,7 +18,7 @@ from littlestone.concepts.hypotheses.rules import Rule, rule_pool
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.losses.field_ranges import FieldRanges
 from littlestone.concepts.losses.label_counts import fewest_by_table
-from littlestone.concepts.losses.stretches import Stretches
+from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.protocols import Hypothesis, Label, Tally
 from littlestone.concepts.schema import Cells, Schema
 
@@ -127,7 +127,7 @@ class Stumps:
     def concepts(self) -> Iterator[Rule]:
         return iter(self.rules)
 
-    def stretches(self) -> Stretches | None:
+    def on_lines(self) -> OnLines | None:
         """A rule of one condition is a stretch of its field's cells."""
         if self.depth > 1:
             return None
@@ -138,7 +138,7 @@ class Stumps:
                 ends[i] = 0, 0, 0
             for number, first, last in rule.conditions or ():
                 ends[i] = number, first, last + 1
-        return Stretches(widths, *np.array(ends, dtype=np.int64).T)
+        return OnLines(widths, *np.array(ends, dtype=np.int64).T)
 
     def answers(self) -> FieldRanges:
         return self._answers

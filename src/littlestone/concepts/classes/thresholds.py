@@ -16,8 +16,8 @@ from littlestone.concepts.hypotheses.runs import Run, first_difference, runs_of
 from littlestone.concepts.losses.answers import MOST_CELLS, Suffixes
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns, threshold_runs
+from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.losses.projection import Projection, project_thresholds
-from littlestone.concepts.losses.stretches import Stretches
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import ThresholdTracker
 from littlestone.concepts.witnesses import ThresholdWitnesses
@@ -133,11 +133,11 @@ class Thresholds(OnARange):
     def answers(self) -> Suffixes:
         return Suffixes(self.n)
 
-    def stretches(self) -> Stretches | None:
+    def on_lines(self) -> OnLines | None:
         if self.n > MOST_CELLS:
             return None
         starts = np.arange(self.n + 1)
-        return Stretches.on_a_line(self.n, starts, np.full(self.n + 1, self.n))
+        return OnLines.on_a_line(self.n, starts, np.full(self.n + 1, self.n))
 
     def loss_runs(self, tally: Tallied, /, *, deepest: int) -> LossRuns:
         del deepest  # all losses are exact

@@ -16,7 +16,7 @@ import numpy as np
 from littlestone.concepts.capabilities import Stretched
 from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.losses.loss_table import LossTable
-from littlestone.concepts.losses.stretches import Stretches
+from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.agnostic_finite.skew_circulant import Floats, SkewCirculant
 
@@ -65,7 +65,7 @@ class Listed(Queries):
 class Lines(Queries):
     """Classes of stretches: a histogram for each line, times a whole matrix."""
 
-    def __init__(self, stretches: Stretches, scale: float) -> None:
+    def __init__(self, stretches: OnLines, scale: float) -> None:
         self.stretches = stretches
         drafts = [_drafted(stretches, share) for share in _SHARES]
         costs = [sum(draft.cost for draft in lines) for lines in drafts]
@@ -142,7 +142,7 @@ def _histogram(cells: Counts, gains: Floats, width: int) -> Floats:
 class _Line:
     """One line, its matrix, and the stretches on it."""
 
-    def __init__(self, number: int, stretches: Stretches, share: float) -> None:
+    def __init__(self, number: int, stretches: OnLines, share: float) -> None:
         self.number, self.share = number, share
         self.width = stretches.widths[number]
         self.members = np.flatnonzero(stretches.line == number)
@@ -164,7 +164,7 @@ class _Line:
         return self.with_matrix(self.matrix.rounded(max(1.0, scale)))
 
 
-def _drafted(stretches: Stretches, share: float) -> list[_Line]:
+def _drafted(stretches: OnLines, share: float) -> list[_Line]:
     """For each line that matters the better of two matrices, not yet rounded."""
     drafts = []
     for number, width in enumerate(stretches.widths):
@@ -203,6 +203,6 @@ def queries_about(concepts: ConceptClass, scale: float) -> Queries:
 
 
 @lru_cache(maxsize=64)
-def _stretches(concepts: ConceptClass) -> Stretches | None:
-    found = concepts.stretches() if isinstance(concepts, Stretched) else None
+def _stretches(concepts: ConceptClass) -> OnLines | None:
+    found = concepts.on_lines() if isinstance(concepts, Stretched) else None
     return None if found is None or sum(found.widths) > MOST_CELLS else found

@@ -9,7 +9,7 @@ from littlestone.concepts.losses.label_counts import Counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stretches:
+class OnLines:
     """Concept i is 1 where low[i] <= cell < high[i], the cell being the point's on line[i].
 
     A point has one cell on each line; line f has the cells 0 .. widths[f] - 1.
@@ -21,7 +21,7 @@ class Stretches:
     high: Counts
 
     @classmethod
-    def on_a_line(cls, n: int, low: Counts, high: Counts) -> "Stretches":
+    def on_a_line(cls, n: int, low: Counts, high: Counts) -> "OnLines":
         """Of the points 0 .. n-1."""
         return cls((n,), np.zeros(len(low), dtype=np.int64), low, high)
 
