@@ -3,11 +3,13 @@
 from typing import Any, Final
 
 from littlestone import require
+from littlestone.concepts.capabilities import SetsOfKeys
 from littlestone.concepts.classes.decision_trees import DEEPEST, DecisionTrees
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
+from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.run import PrivateLearner
 from littlestone.recommendation import recommend
@@ -45,8 +47,10 @@ def default_learner(
     ``agnostic``: no concept needs to fit. On ``oblivious`` streams, a file for instance, rules
     are drawn from disjoint batches. Where an ``adaptive`` adversary attacks the rule on display,
     and in the ``realizable`` setting, where some concept fits all examples, it is the learner with
-    the best proved mean. Privacy holds on every stream.
+    the best proved mean. Sets of any keys have a learner of their own.
+    Privacy holds on every stream.
 
+    >>> from littlestone.concepts.classes.sparse_sets import KeySets
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> budget = {"rounds": 10**5, "epsilon": 1.0, "delta": 1e-6}
     >>> type(default_learner(Thresholds(99), **budget)).__name__
@@ -55,6 +59,8 @@ def default_learner(
     'AgnosticFinite'
     >>> type(default_learner(Thresholds(99), **budget, setting="realizable")).__name__
     'PrivateMajority'
+    >>> type(default_learner(KeySets(), **budget)).__name__
+    'PrivateKeys'
     """
     if setting not in ("agnostic", "realizable"):
         raise ValueError(f"setting must be 'agnostic' or 'realizable', got setting={setting!r}")
@@ -68,6 +74,8 @@ def default_learner(
         raise ValueError("rounds must be declared: noise is calibrated to it, got rounds=None")
     require.integer(rounds=rounds, at_least=1)
     budget: dict[str, Any] = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
+    if isinstance(concepts, SetsOfKeys) and concepts.size is None:
+        return PrivateKeys(concepts=concepts, **budget)
     if setting == "realizable" and concepts.size is not None:
         return PrivateMajority(concepts=concepts, **budget)
     advice = recommend(concepts, setting=setting, adversary=adversary, **budget)  # type: ignore[arg-type]

@@ -46,7 +46,8 @@ class FiniteSupport:
         if not self.positives:
             return np.zeros(len(xs), dtype=np.uint8)
         if isinstance(xs, np.ndarray):
-            if xs.dtype.kind in "iu" and xs.ndim == 1:
+            # Looking at every key in turn pays only if there are many more points.
+            if xs.dtype.kind in "iu" and xs.ndim == 1 and len(xs) > len(self.positives):
                 return self._many_integers(xs)
             xs = xs.tolist() if xs.ndim == 1 else map(tuple, xs.tolist())
         found = bytearray(map(self.positives.__contains__, xs))

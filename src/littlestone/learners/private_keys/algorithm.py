@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from littlestone.learners.private_keys.recipe import PrivateKeys
 
 # After a change of the list the next one may be near; the longer it stays the longer are the looks.
-_FIRST_LOOK: Final = 1 << 12
+_FIRST_LOOK: Final = 1 << 7
 _LONGEST_LOOK: Final = 1 << 16
 
 
