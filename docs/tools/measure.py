@@ -24,6 +24,7 @@ from littlestone.catalogue import class_from_spec
 from littlestone.game.play import play
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import seeded
 from littlestone.recommendation import recommend
@@ -38,6 +39,7 @@ RUNS = 5
 
 LEARNERS: dict[str, Callable[..., Any]] = {
     "PrivateMajority": PrivateMajority,
+    "PrivateKeys": PrivateKeys,
     "LazyForest": LazyForest.calibrated,
 }
 REALIZABLE = (
@@ -47,6 +49,8 @@ REALIZABLE = (
     ("PrivateMajority", "sparse-sets:3,1024", 10**6),
     ("PrivateMajority", "intervals:64", 10**6),
     ("PrivateMajority", "conjunctions:8", 10**5),
+    ("PrivateKeys", "points", 10**7),
+    ("PrivateKeys", "sparse-sets:3", 10**6),
     ("LazyForest", "points", 10**7),
     ("LazyForest", "thresholds:6", 10**7),
     ("LazyForest", "thresholds:8", 10**7),

@@ -7,6 +7,7 @@ from littlestone.audit.controls import (
     broken_experts,
     broken_forests,
     broken_guards,
+    broken_keys,
     broken_learners,
     broken_mechanisms,
     broken_proper,
@@ -45,6 +46,7 @@ CONTROLS: Mapping[str, Control] = {
         broken_experts,
         broken_constructions,
         broken_forests,
+        broken_keys,
         broken_learners,
     )
     for control in part.CONTROLS

@@ -7,6 +7,7 @@ from typing import Any
 from littlestone.audit.adversaries import learner_attacks as attacks
 from littlestone.audit.adversaries.questions import OneQuestion
 from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
+from littlestone.audit.adversaries.key_attacks import OneMoreReport
 from littlestone.audit.subjects import small_learners as small
 from littlestone.audit.subjects.fresh_releases import releases_of_all_rounds
 from littlestone.audit.two_worlds import Audit, Subject, TwoWorldAdversary
@@ -112,6 +113,12 @@ AUDITS = (
         attacks.FirstMistake(),
         "PrivateMajority with sampled votes: a mistake or none, and which concept is drawn",
         exact_rounds=1,
+    ),
+    _audit(
+        "private-keys",
+        small.key_list,
+        OneMoreReport(),
+        "PrivateKeys: a key that is about to be listed is reported once more or not",
     ),
     _audit(
         "naive-recomposition",

@@ -20,6 +20,7 @@ from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_linear.recipe import PrivateLinear
+from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.mechanisms.frequent_release import FrequentRelease
@@ -198,3 +199,8 @@ def one_gradient(epsilon: float, delta: float) -> PrivateLinear:
     return PrivateLinear(
         concepts=Stumps(schema, 1), rounds=1, epsilon=epsilon, delta=delta, first=1
     )
+
+
+def key_list(epsilon: float, delta: float) -> PrivateKeys:
+    """A list of keys for few rounds: its threshold is soon reached."""
+    return PrivateKeys(rounds=ROUNDS, epsilon=epsilon, delta=delta)
