@@ -19,8 +19,8 @@ from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.private_keys.recipe import PrivateKeys
+from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.mechanisms.frequent_release import FrequentRelease
