@@ -26,8 +26,8 @@ ADVERSARIES = (MistakeForcing, SpreadMistakes, FrequentKiller, KeepDimension)
 RUNS = 50
 SETTINGS: tuple[tuple[Any, int, int, int | None], ...] = (
     (Points(), 10**6, 160, 70),
-    (Thresholds(6), 10**6, 2_500, 1_500),
-    (Thresholds(8), 10**6, 20_000, 8_000),
+    (Thresholds(6), 10**6, 620, None),
+    (Thresholds(8), 10**6, 5_300, None),
     (Thresholds(16), 10**7, 450_000, None),
 )
 

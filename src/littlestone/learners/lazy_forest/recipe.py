@@ -26,6 +26,8 @@ from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness
 
 _LARGEST_THRESHOLD: Final = 1 << 60
+# A copy fails far less often than a plan by mean values allows for (algorithm.md, Section 5).
+_MEASURED, _LIKELY = 4, 0.9999
 # A search for a plan asks for the same few again and again.
 _histogram: Final = lru_cache(maxsize=64, typed=True)(PrivateHistogram)
 
@@ -171,6 +173,8 @@ classes of any dimension
         if rule == "proved":
             # Its bound counts on one copy; this is where the search begins.
             asked["failure_probability"] /= 10
+        if rule == "calibrated":
+            asked["failure_probability"] = min(_MEASURED * rest["failure_probability"], _LIKELY)
         learner = StandardOptimal(rest["concepts"]) if base is None else base
         planner = paper_plan if rule == "paper" else calibrated_plan
         forest = cls(base=learner, plan=planner(learner.mistake_bound, **asked), **rest)
