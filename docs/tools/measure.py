@@ -140,7 +140,7 @@ PARTS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 def tables(measured: dict[str, Any]) -> dict[str, str]:
     """Each table by the name of its place in a page."""
     return {
-        "realizable": _table(
+        "realizable": markdown_table(
             ("learner", "class", "d", "rounds", "mistakes", "bound"),
             [
                 (
@@ -154,7 +154,7 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
                 for row in measured["realizable"]
             ],
         ),
-        "agnostic": _table(
+        "agnostic": markdown_table(
             ("learner", "rounds", "regret", "bound on its mean", "changes of the rule"),
             [
                 (
@@ -167,7 +167,7 @@ def tables(measured: dict[str, Any]) -> dict[str, str]:
                 for row in measured["agnostic"]
             ],
         ),
-        "choosing-epsilon": _table(
+        "choosing-epsilon": markdown_table(
             ("class", "recommended", *(f"ε = {epsilon:g}" for epsilon in EPSILONS)),
             [
                 (
@@ -241,7 +241,7 @@ def _names(rows: Sequence[dict[str, Any]]) -> str:
     return ", ".join(sorted({row["learner"] for row in rows}))
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

