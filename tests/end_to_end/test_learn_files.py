@@ -180,6 +180,7 @@ def test_a_store_put_back_with_its_mark_is_refused(folder: Path, command: Comman
     status, _, said = command(*learn("--out", "rules.jsonl", "--epsilon", "8"))
     assert status == 2 and a_sentence(said) and "the store was put back" in said
     assert Path("rules.jsonl").read_bytes() == published
+    assert {name: Path(name).read_bytes() for name in kept} == kept  # no branch was begun
 
 
 def test_a_new_store_does_not_continue_the_file_of_another(folder: Path, command: Command) -> None:

@@ -112,7 +112,7 @@ def run(
     opened = partial(read, source, space, columns, standard_input=sys.stdin)
     events: Iterable[Event | BadRow]
     if store.exists():
-        durable = DurableRun.resume(recipe, store, adopt=adopt)
+        durable = DurableRun.resume(recipe, store, adopt=adopt, witness=publisher.testify)
         # When rows are asked for: a silent pipe must not delay what is still to be published.
         events = chain.from_iterable(start() for start in (opened,))
     else:

@@ -20,7 +20,7 @@ from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed
 from littlestone.service.entries import Checkpoint, Release, Taken, chained, digest_of
-from littlestone.service.store import Store, finding_damage
+from littlestone.service.store import Store, Witness, finding_damage
 
 CHECKPOINT_EVERY = 50_000
 CURVE_STEP = 1.02
@@ -101,14 +101,20 @@ class DurableRun:
 
     @classmethod
     def resume(
-        cls, recipe: PrivateLearner, path: str | Path, *, adopt: bool = False
+        cls,
+        recipe: PrivateLearner,
+        path: str | Path,
+        *,
+        adopt: bool = False,
+        witness: Witness | None = None,
     ) -> "DurableRun":
         """Continue exactly where the store stands, after checking that it is whole.
 
         A store that is not the successor of its mark is refused. If the mark is lost, or the file
-        is a copy, nobody knows whether another copy went on; ``adopt`` says that none did.
+        is a copy, nobody knows whether another copy went on; ``adopt`` says that none did. A
+        ``witness`` may look at what the store has published and refuse it, too.
         """
-        store = Store.open(path, recipe=canonical_form(recipe), adopt=adopt)
+        store = Store.open(path, recipe=canonical_form(recipe), adopt=adopt, witness=witness)
         try:
             with finding_damage(store.path):
                 return cls._continued(recipe, store)

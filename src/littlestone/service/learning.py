@@ -13,6 +13,7 @@ from littlestone.service.durable import DifferentContentError, DurableRun, Event
 from littlestone.service.entries import Release
 from littlestone.service.events import BadRow
 from littlestone.service.published import (
+    Published,
     continued,
     heartbeat_line,
     last_line,
@@ -63,6 +64,12 @@ class Publisher:
                 f"{self._path} was published by a run whose store is not there: bring the store "
                 f"back; or publish to another file, where the budget adds to what was published"
             )
+
+    def testify(self, store: Published) -> None:
+        """For a run that is about to be continued: refuse one that was put back."""
+        if self._path is not None and self._path.is_file():
+            with self._path.open("rb") as file:
+                continued(tail_of(file), self._path, store)
 
     def catch_up(self, run: DurableRun) -> None:
         """Publish what the log has beyond the file; on a pipe, the release in force."""

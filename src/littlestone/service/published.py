@@ -6,12 +6,12 @@ to here. The file is also a witness: a store that knows less than it has been pu
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, NamedTuple
+from typing import IO, Final, NamedTuple, Protocol
 
 from littlestone.errors import LittlestoneError, RollbackError
-from littlestone.service.durable import DurableRun
 from littlestone.service.entries import Log, Release, chained
 from littlestone.service.store import read_log
 
@@ -97,7 +97,16 @@ def last_line(tail: Tail, path: Path) -> Line | None:
     return line
 
 
-def continued(tail: Tail, path: Path, run: DurableRun) -> int:
+class Published(Protocol):
+    """A run, or a store that is not opened yet: who published, and what."""
+
+    @property
+    def identity(self) -> str: ...
+
+    def releases(self, *, after: int = 0) -> Iterator[Release]: ...
+
+
+def continued(tail: Tail, path: Path, run: Published) -> int:
     """The number of the last release in the file, if ``run`` wrote it and knows at least as much.
 
     What follows the last whole line must be the beginning of what the run would write there.
@@ -115,11 +124,10 @@ def continued(tail: Tail, path: Path, run: DurableRun) -> int:
         if known is None or known.chain != line.chain:
             raise RollbackError(
                 f"{path} knows release {number} of this run, which the store "
-                f"{'does not have' if known is None else 'has otherwise'} (its newest is "
-                f"{run.newest.number}): the store was put back, perhaps with its mark. Continuing "
-                f"would spend the same noise on other data and void the guarantee. Bring the "
-                f"newest store and mark back; or start a new store, with another file, whose "
-                f"budget adds to what was already published"
+                f"{'does not have' if known is None else 'has otherwise'}: the store was put back, "
+                f"perhaps with its mark. Continuing would spend the same noise on other data and "
+                f"void the guarantee. Bring the newest store and mark back; or start a new store, "
+                f"with another file, whose budget adds to what was already published"
             )
     following = next(run.releases(after=number), None)
     expected = b"" if following is None else release_line(following)

@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -60,10 +60,22 @@ _EVENTS: Final = "SELECT round, id, digest, body, batch, seal FROM events "
 _RELEASES: Final = "SELECT number, round, CAST(body AS BLOB), chain FROM releases "
 
 
+Witness = Callable[["Store"], None]
+"""Looks at a store that is about to be continued, and raises if it knows better."""
+
+
 class Store:
     """The file, opened by one process at a time."""
 
-    def __init__(self, path: Path, mark: Mark, *, recipe: str, adopt: bool) -> None:
+    def __init__(
+        self,
+        path: Path,
+        mark: Mark,
+        *,
+        recipe: str,
+        adopt: bool = False,
+        witness: Witness | None = None,
+    ) -> None:
         """For ``create`` and ``open``, which hold the mark."""
         beside(path, "-journal").unlink(missing_ok=True)  # of somebody else: a store has none
         self.path = path
@@ -74,6 +86,8 @@ class Store:
         try:
             self._about = self._checked_about(recipe)
             self._check_whole()
+            if witness is not None:
+                witness(self)
             self.adopted = self._enter(adopt)
         except BaseException:
             self._db.close()
@@ -96,7 +110,7 @@ class Store:
                 about = {"identity": identity, "recipe": recipe, "key": key.hex()}
                 about |= {"seal": _about_seal(about), "branch": secrets.token_hex(16)}
                 _place(target, mark, about, first)
-                return cls(target, mark, recipe=recipe, adopt=False)
+                return cls(target, mark, recipe=recipe)
             except BaseException:
                 if not target.exists():
                     mark.forget()
@@ -104,7 +118,14 @@ class Store:
                 raise
 
     @classmethod
-    def open(cls, path: str | Path, *, recipe: str, adopt: bool = False) -> "Store":
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        recipe: str,
+        adopt: bool = False,
+        witness: Witness | None = None,
+    ) -> "Store":
         """The existing store of ``recipe``, if it is whole and the successor of its mark.
 
         One whose mark is lost, and a copy of both, is opened only to ``adopt`` it as the newest.
@@ -114,7 +135,7 @@ class Store:
             _refuse_foreign(target)
             mark = Mark(target, create=adopt)
             try:
-                return cls(target, mark, recipe=recipe, adopt=adopt)
+                return cls(target, mark, recipe=recipe, adopt=adopt, witness=witness)
             except BaseException:
                 if adopt:
                     mark.forget()
