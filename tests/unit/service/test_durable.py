@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,14 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, RollbackError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.service import durable
-from littlestone.service.durable import DifferentContentError, DurableRun, Event, Receipt
+from littlestone.service.durable import (
+    DifferentContentError,
+    DurableRun,
+    Event,
+    Receipt,
+    release_body,
+)
+from littlestone.service.entries import Release, chained, check_chain
 
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=50, epsilon=1.0)
 
@@ -174,6 +182,32 @@ def test_whatever_is_altered_is_noticed(
     connection.close()
     with pytest.raises(StoreError):
         DurableRun.resume(RECIPE, path)
+
+
+def test_a_release_that_is_missing_before_the_checkpoint_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The chain does not know its end, and nothing is replayed that would miss it."""
+    monkeypatch.setattr(durable, "CHECKPOINT_EVERY", 1)
+    path, eager = tmp_path / "run.db", replace(RECIPE, epsilon=50.0)
+    run = DurableRun.start(eager, path)
+    run.take(events(0, 40))
+    assert run.newest.number > 1
+    run.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM releases WHERE number > 1")
+    connection.close()
+    with pytest.raises(StoreError, match="another release"):
+        DurableRun.resume(eager, path)
+
+
+def test_the_round_of_a_release_is_part_of_what_was_published(run: DurableRun) -> None:
+    body = release_body(run.run.hypothesis, run=run.identity, number=1, round_number=5)
+    release = Release(1, 5, body, chained(b"", body))
+    check_chain([release], of="here")
+    for altered in (release._replace(round=4), release._replace(number=2)):
+        with pytest.raises(StoreError, match="does not match its hash"):
+            check_chain([altered], of="here")
 
 
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:

@@ -186,6 +186,29 @@ def test_side_files_of_a_store_that_is_gone_do_not_come_back(tmp_path: Path) -> 
     assert about["key"] != key.hex()
 
 
+def test_a_journal_of_somebody_else_is_not_played_back(path: Path, tmp_path: Path) -> None:
+    """SQLite would take it for an unfinished change of this file, and undo it."""
+    other = tmp_path / "other"
+    shutil.copy(path, other)
+    connection = sqlite3.connect(other, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("PRAGMA cache_size = 1")
+    for table in ("events", "about", "releases"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.execute(
+        "CREATE TABLE more AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL "
+        "SELECT x + 1 FROM c LIMIT 9999) SELECT x FROM c"
+    )
+    journal = (tmp_path / "other-journal").read_bytes()
+    connection.close()
+    opened(path, 5, 20).close()
+    path.with_name("run.db-journal").write_bytes(journal)
+    run = DurableRun.resume(RECIPE, path)
+    assert run.rounds == 20
+    run.close()
+
+
 def test_a_refused_start_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
