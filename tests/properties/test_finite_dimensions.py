@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from itertools import chain, combinations, product
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,3 +123,27 @@ def test_the_dual_of_the_dual_is_the_class_without_its_repeated_points(
     twice = dual(dual(concepts))
     assert twice.size == concepts.size
     assert twice.littlestone_dimension == concepts.littlestone_dimension
+
+
+@pytest.mark.parametrize("share", [0.2, 0.3, 0.5])
+@pytest.mark.parametrize("seed", range(4))
+def test_counting_all_pairs_of_points_at_once_changes_no_dimension(
+    share: float, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = np.random.default_rng(seed).random((60, 9)) < share
+    rows = frozenset(map(tuple, labels.astype(int).tolist()))
+    monkeypatch.setattr(littlestone, "_MANY", 1)
+    monkeypatch.setattr(littlestone, "_DEEP", 3)
+    counted = FiniteClass(sorted(rows)).littlestone_dimension
+    assert counted == littlestone_dimension_by_definition(rows)
+    monkeypatch.setattr(littlestone, "_LARGEST_MATRIX", 0)
+    assert FiniteClass(sorted(rows)).littlestone_dimension == counted
+
+
+def test_an_unbalanced_class_has_the_same_dimension_either_way() -> None:
+    labels = np.random.default_rng(1).random((600, 60)) < 0.3
+    matrix = np.unique(labels.astype(np.uint8), axis=0)
+    counted = FiniteClass(matrix).littlestone_dimension
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(littlestone, "_LARGEST_MATRIX", 0)
+        assert FiniteClass(matrix).littlestone_dimension == counted >= 6

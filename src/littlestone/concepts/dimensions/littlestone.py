@@ -15,6 +15,9 @@ Labelling = tuple[Label, ...]
 _MEMO_ENTRIES = 1 << 18
 _RECENT_SPLITS = 8
 _BATCH = 256
+# From so many concepts on, and for trees so deep, all pairs of points are counted at once.
+_MANY, _DEEP = 192, 4
+_LARGEST_MATRIX = 1 << 22
 
 
 def littlestone_dimension(concepts: ConceptClass) -> int:
@@ -62,13 +65,14 @@ class BitSetDimension:
     bounds, so it may be dropped at any time: it is when it grows too large.
     """
 
-    __slots__ = ("_bounds", "_ones", "_points", "_recent")
+    __slots__ = ("_bounds", "_matrix", "_ones", "_points", "_recent")
 
     def __init__(self, ones: Sequence[int]) -> None:
         self._points = tuple(ones)
         self._ones = tuple(set(ones))
         self._bounds: dict[int, tuple[int, int]] = {}
         self._recent = defaultdict[int, deque[int]](lambda: deque(maxlen=_RECENT_SPLITS))
+        self._matrix: NDArray[np.float32] | None = None  # concepts × points, when it is needed
 
     def dimension(self, concepts: int) -> int:
         """The Littlestone dimension of the subclass; -1 when it is empty."""
@@ -131,18 +135,48 @@ class BitSetDimension:
         half = 1 << (depth - 1)
         if depth == 2:  # two concepts on each side are enough
             return any(half <= (concepts & part).bit_count() <= size - half for part in ones)
+        promising = self._promising(concepts, size, depth)
         recent = self._recent[depth]
-        if any(self._splits(concepts, size, depth, part, ones) for part in recent):
+        if any(
+            self._splits(concepts, size, depth, part, ones)
+            for part in recent
+            if promising is None or part in promising
+        ):
             return True
         for batch in _batches(ones):
             balance = _balance(concepts, size, batch)
             left = balance if batch is ones else ones
-            candidates = [part for part, count in balance.items() if count >= half]
+            candidates = [
+                part
+                for part, count in balance.items()
+                if count >= half and (promising is None or part in promising)
+            ]
             for part in sorted(candidates, key=balance.__getitem__, reverse=True):
                 if self._splits(concepts, size, depth, part, left):
                     recent.appendleft(part)
                     return True
         return False
+
+    def _promising(self, concepts: int, size: int, depth: int) -> set[int] | None:
+        """The points on both sides of which some point leaves enough concepts on both sides.
+
+        All that matters are sizes of intersections: one product of a matrix with itself. None
+        where that is not worth the while.
+        """
+        if size < _MANY or depth < _DEEP:
+            return None
+        length = max(map(int.bit_length, self._ones), default=0)
+        if length * len(self._ones) > _LARGEST_MATRIX:
+            return None
+        if self._matrix is None:
+            self._matrix = np.stack([_bits(part, length) for part in self._ones], axis=1)
+        rows = self._matrix[np.flatnonzero(_bits(concepts, length))]
+        both = rows.T @ rows  # exact: whole numbers below 2**24
+        one = np.diag(both)[:, None]
+        inside = np.minimum(both, one - both)
+        outside = np.minimum(one.T - both, size - one - one.T + both)
+        enough = np.minimum(inside.max(axis=1), outside.max(axis=1)) >= 1 << (depth - 2)
+        return {self._ones[i] for i in np.flatnonzero(enough)}
 
     def _splits(
         self, concepts: int, size: int, depth: int, part: int, ones: Collection[int]
@@ -183,3 +217,8 @@ def _balance(concepts: int, size: int, ones: Iterable[int]) -> dict[int, int]:
         if count and sides.setdefault(side, part) == part:
             balance[part] = count
     return balance
+
+
+def _bits(part: int, length: int) -> NDArray[np.float32]:
+    packed = np.frombuffer((part & (1 << length) - 1).to_bytes(-(-length // 8), "little"), np.uint8)
+    return np.unpackbits(packed, bitorder="little", count=length).astype(np.float32)
