@@ -44,12 +44,12 @@ class PrivateLinear(Budgeted):
     >>> rules = Stumps(Schema.from_mapping({"delay": {"grid": [0, 15]}}), 1)
     >>> learner = PrivateLinear(concepts=rules, rounds=10_000, epsilon=1.0, delta=1e-6)
     >>> learner.guarantee(), learner.sums.releases, learner.batch_sizes[-1]
-    (PrivacyGuarantee(epsilon=1.0, delta=1e-06), 60, 889)
+    (PrivacyGuarantee(epsilon=1.0, delta=1e-06), 153, 284)
     """
 
     first: int | None = None
     """The examples of the first batch; 8/epsilon unless given."""
-    growth: float = 0.1
+    growth: float = 0.03
     """A batch has at least this share of the rounds before it."""
     rate: float = 1.0
     """The deviation that noise gives to the score of a long record; less learns more slowly."""
