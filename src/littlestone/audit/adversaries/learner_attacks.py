@@ -128,13 +128,13 @@ class FirstMistake(Deterministic):
 class FirstWeights(Deterministic):
     """A long gradient or its opposite; notice the published weights along it, in half deviations.
 
-    The rate is such that noise moves the sum of the weights by one deviation, a million.
+    The rate is such that noise moves the sum of the weights by one deviation, ten thousand.
     """
 
     def noticed(self, world: World) -> Hashable:
         card: Any = world.challenge(((1, 1, 1, 1), 1), ((1, 1, 1, 1), 0)).hypothesis
         along = card.constant + sum(points for (points,) in card.points)
-        return int(max(-8, min(8, along // 500_000)))
+        return int(max(-8, min(8, along // 5_000)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

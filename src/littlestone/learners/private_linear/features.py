@@ -14,8 +14,8 @@ from littlestone.concepts.schema import Numeric, Schema
 
 Floats = NDArray[np.float64]
 
-# Weights are published in millionths.
-_DIGITS = 10**6
+# Weights are published in ten-thousandths.
+_DIGITS = 10**4
 _LARGEST_WEIGHT = 1e9
 
 
