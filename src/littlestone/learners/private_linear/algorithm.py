@@ -11,6 +11,7 @@ from littlestone.learners.engine import Engine
 from littlestone.learners.private_linear.features import Floats
 from littlestone.mechanisms.correlated_sums import CorrelatedSumsRun, Vector
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class PrivateLinearEngine(Engine):
 
     def begin(self) -> None:
         recipe = self._recipe
-        rho = recipe.sums.zero_concentrated()
+        rho = ZeroConcentrated(rho=recipe.sums.rho)
         self.ledger = Ledger(
             budget=recipe.per_example,
             private=self._rng.private,
