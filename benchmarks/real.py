@@ -23,6 +23,7 @@ from benchmarks.practice.real_streams import STREAMS
 from benchmarks.practice.stream import Stream
 
 from littlestone.defaults import class_over, default_learner
+from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.run import PrivateLearner
 
 Row = tuple[str, str, str, bool | None]
@@ -57,6 +58,9 @@ def measure() -> Iterator[Row]:
         for epsilon in EPSILONS:
             entry[f"ours {epsilon:g}"] = ours = _ours(stream, _default(stream, epsilon))
             yield _our_row(name, epsilon, ours, entry)
+            entry[f"linear {epsilon:g}"] = linear = _ours(stream, _linear(stream, epsilon))
+            told = f"{linear['error']:.4f} ± {linear['spread']:.4f}"
+            yield f"{name}, ε = {epsilon:g}: PrivateLinear", told, "", None
         streams[name] = entry
         keeping.write(kept)
     for epsilon in EPSILONS:
@@ -101,6 +105,15 @@ def _our_row(name: str, epsilon: float, ours: dict[str, Any], entry: dict[str, A
 def _default(stream: Stream, epsilon: float) -> PrivateLearner:
     return default_learner(
         class_over(stream.schema), rounds=len(stream.labels), epsilon=epsilon, delta=DELTA
+    )
+
+
+def _linear(stream: Stream, epsilon: float) -> PrivateLearner:
+    return PrivateLinear(
+        concepts=class_over(stream.schema),
+        rounds=len(stream.labels),
+        epsilon=epsilon,
+        delta=DELTA,
     )
 
 
