@@ -4,10 +4,11 @@ Mechanisms here draw what they should. What is wrong is what surrounds them: who
 run, what a key looks like, what a round counts, what a ledger adds up.
 """
 
+import os
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from copy import copy
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,33 +16,51 @@ import numpy as np
 from littlestone.audit.adversaries.questions import FirstRound, OneQuestion
 from littlestone.audit.controls.broken_mechanisms import PlainMonitor
 from littlestone.audit.two_worlds import Control, Conversation, Deterministic, World, look
+from littlestone.mechanisms.count_above_threshold import (
+    CountAboveThreshold,
+    PlainAboveThresholdRun,
+)
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.first_frequent import FirstFrequent
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.randomness import Randomness
+from littlestone.randomness import Randomness, secure
 
-CHILDREN = 25
+MOST_ONES = 100  # an exit status has eight bits
+MONITOR = CountAboveThreshold(epsilon=2.0, threshold=1)
 
 
 def _forked(rng: Randomness) -> Conversation:
-    """Fresh words in every child, but the noisy threshold and the count are the parent's."""
-    parent = PlainMonitor(1, rng)
+    """The run of the library, in a child that has lost its guard: fresh words, the same noise."""
+    parent = MONITOR.start_plain(rng=rng)
 
     def answer(bit: int | None) -> Any:
         if bit is not None:
             return parent.observe(bit)
-        return tuple(_ones_until_yes(copy(parent)) for _ in range(CHILDREN))
+        return _in_a_child(partial(_ones_until_yes, parent))
 
     return answer
 
 
-def _ones_until_yes(monitor: PlainMonitor) -> int:
+def _ones_until_yes(inherited: PlainAboveThresholdRun) -> int:
+    inherited._barred, inherited._rng = None, secure()  # what the guard is there to refuse
     ones = 1
-    while not monitor.observe(1):
+    while ones < MOST_ONES and not inherited.observe(1):
         ones += 1
     return ones
+
+
+def _in_a_child(play: Callable[[], int]) -> int:
+    """What ``play`` gives in a fork of this process."""
+    child = os.fork()
+    if child == 0:
+        status = 0  # no clearing up: that is the parent's business
+        try:
+            status = play()
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def _first_look(keys: Sequence[Any], rng: Randomness) -> dict[Any, int]:
@@ -95,12 +114,11 @@ def _one_threshold_noise(rng: Randomness) -> Conversation:
 SHARED = FirstFrequent(epsilon=2.0, delta=1e-3, rounds=200)
 
 
-class ManyChildren(Deterministic):
-    """The children's mean tells the noisy threshold; just below it, a bit decides the answer."""
+class AskTheChild(Deterministic):
+    """The child's answers tell the noisy threshold; just below it, a bit decides the parent's."""
 
     def noticed(self, world: World) -> Hashable:
-        ones = sum(world.send(None))
-        return ones // CHILDREN, world.challenge(1, 0)
+        return world.send(None), world.challenge(1, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +151,8 @@ CONTROLS = (
         "forked-run",
         "a forked process goes on with the noisy threshold of its parent",
         _forked,
-        ManyChildren(),
+        AskTheChild(),
+        MONITOR.guarantee(),
     ),
     Control.one_shot(
         "equal-keys-of-different-looks",

@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 from littlestone.audit.exact.masses import BITS, NOTHING, ONE, Mass, exp_mass
 from littlestone.audit.exact.tape import Dart, Memoryless, Tape, Weighted
 from littlestone.audit.substitution import replaced
+from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.agnostic_finite.fresh_draws import FreshDraws
 from littlestone.learners.golowich_livni.eager_forest import Forest
+from littlestone.learners.lazy_forest.layer import ForestTable
 from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.mechanisms.noise.bernoulli import BernoulliExp
 from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian, _distribution_at
@@ -33,10 +35,12 @@ from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
 from littlestone.mechanisms.noise.waiting_time import LIMIT, WaitingTime
 from littlestone.mechanisms.permute_and_flip import PermuteAndFlip
 from littlestone.online import hedge_learner, proper_agnostic
+from littlestone.online.protocols import OnlineState
 from littlestone.proper.irreducible import IrreducibleLearner
 from littlestone.proper.proper_step import ProperStep
 
 _WEIGHT_BITS: Final = 60
+_FEW: Final = 64
 
 
 def _one_by_one(noise: Any, count: int, rng: Tape) -> Any:
@@ -128,6 +132,35 @@ def _dealt(
     return counts
 
 
+class _Decided:
+    """Instead of the coins of one slot."""
+
+    def __init__(self, slot: int) -> None:
+        self._slot = slot
+
+    def below(self, bound: int) -> int:
+        assert self._slot < bound
+        return self._slot
+
+
+_into_a_slot = ForestTable.insert
+
+
+def _inserted(
+    table: ForestTable, hypothesis: Hypothesis, x: Any, y: Label, *, slots: int, rng: Tape
+) -> OnlineState | None:
+    """Slots without a pair that the mistake would split are all alike."""
+    slots, whole = int(slots), table.agreeing()[hypothesis]
+    if whole > _FEW:  # layer 0, where no two mistakes meet
+        return _into_a_slot(table, hypothesis, x, y, slots=slots, rng=rng)
+    hit = rng.choose(
+        [Mass.from_ratio(1, slots)] * whole
+        + [Mass.from_ratio(slots - whole, slots)] * (whole < slots)
+    )
+    decided: Any = _Decided(hit)
+    return _into_a_slot(table, hypothesis, x, y, slots=slots, rng=decided)
+
+
 def _tree_and_leaf(forest: Forest) -> tuple[int, int]:
     """Trees that no example has reached are all alike, and none is ever called by its number."""
     tape, grown = forest.coins, len(forest.grown)
@@ -194,6 +227,7 @@ def enumerable() -> Iterator[None]:
         replaced(PermuteAndFlip, _flip=_flip),
         replaced(IncrementalSelectionRun, draw=_present_weights),
         replaced(Forest, tree_and_leaf=_tree_and_leaf),
+        replaced(ForestTable, insert=_inserted),
         replaced(IrreducibleLearner, _tallies=_dealt),
         replaced(ProperStep, _propose=_proposed),
         replaced(hedge_learner, draw_position=_position),

@@ -89,6 +89,7 @@ class Tape(Randomness):
         return [self] * count  # what is independent may be chosen in any order
 
     def below(self, bound: int) -> Any:
+        bound = int(bound)
         if bound <= 0:
             raise ValueError(f"bound must be at least 1, got bound={bound!r}")
         return (
@@ -204,6 +205,11 @@ class Dart:
 
     def __rsub__(self, other: int) -> "Dart":
         return Dart(self._u, sign=-self._sign, shift=other - self._shift)
+
+    def __mul__(self, other: Any) -> Any:
+        return int(self) * other
+
+    __rmul__ = __mul__
 
     def __lt__(self, other: Any) -> bool:
         cut = int(other) if isinstance(other, Dart) else other
