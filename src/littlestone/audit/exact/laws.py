@@ -7,7 +7,7 @@ integrated exactly, whatever its support.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
@@ -24,6 +24,7 @@ from littlestone.audit.substitution import replaced
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.agnostic_finite.fresh_draws import FreshDraws
 from littlestone.learners.golowich_livni.eager_forest import Forest
+from littlestone.learners.lazy_forest import layer as forest_layer
 from littlestone.learners.lazy_forest.layer import ForestTable
 from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.mechanisms.noise.bernoulli import BernoulliExp
@@ -124,12 +125,33 @@ def _dealt(
     each = len(points) // learner.blocks
     counts = np.zeros((2, learner.blocks, len(learner.concepts.sides)), dtype=np.int64)
     for place in range(each * learner.blocks):
-        kinds = sorted(left)
-        masses = [Mass.from_ratio(left[kind], left.total()) for kind in kinds]
-        point, label = kind = kinds[rng.choose(masses)]
+        point, label = _taken(left, rng)
         counts[label, place // each, point] += 1
-        left -= Counter([kind])
     return counts
+
+
+_neighbours = forest_layer.neighbours
+
+
+def _of_kinds(owners: Sequence[int], *, slots: int, rng: Tape) -> Counter[tuple[int, int]]:
+    """Which of equal sequences sits where makes no difference."""
+    if slots > _FEW:
+        return _neighbours(owners, slots=slots, rng=rng)
+    nobody = -1
+    left = Counter([*owners, *[nobody] * (slots - len(owners))])
+    seats = [_taken(left, rng) for _ in range(slots)]
+    pairs = zip(seats[::2], seats[1::2], strict=True)
+    return Counter(pair for pair in pairs if nobody not in pair)
+
+
+def _taken(left: Counter[Any], rng: Tape) -> Any:
+    """One of those that are left, each as likely as any other."""
+    kinds = sorted(left)
+    kind = kinds[rng.choose([Mass.from_ratio(left[kind], left.total()) for kind in kinds])]
+    left.subtract([kind])
+    if not left[kind]:
+        del left[kind]
+    return kind
 
 
 class _Decided:
@@ -228,6 +250,7 @@ def enumerable() -> Iterator[None]:
         replaced(IncrementalSelectionRun, draw=_present_weights),
         replaced(Forest, tree_and_leaf=_tree_and_leaf),
         replaced(ForestTable, insert=_inserted),
+        replaced(forest_layer, neighbours=_of_kinds),
         replaced(IrreducibleLearner, _tallies=_dealt),
         replaced(ProperStep, _propose=_proposed),
         replaced(hedge_learner, draw_position=_position),

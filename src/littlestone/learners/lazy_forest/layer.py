@@ -6,6 +6,7 @@ the number of slots. ``reference.py`` has Update as printed, sequence by sequenc
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,10 +77,8 @@ class ForestTable:
         hypotheses = [one_form(state.hypothesis) for state in states]
         owners = [kind for kind, state in enumerate(states) for _ in range(living[state])]
         room = just_enough(len(owners)) if slots is None else slots  # (L1, L2)
-        pairs = random_pairs(len(owners), slots=room, rng=rng)  # (L3)
         table = cls()
-        kinds = Counter((owners[first], owners[second]) for first, second in pairs.tolist())
-        for (first, second), count in kinds.items():
+        for (first, second), count in neighbours(owners, slots=room, rng=rng).items():  # (L3)
             siblings = states[first], states[second]
             if hypotheses[first] == hypotheses[second]:
                 table._agree(hypotheses[first]).add(siblings, count)
@@ -123,6 +122,12 @@ class ForestTable:
                 if times and child is not None and not child.failed:
                     living[child] += times
         return living
+
+
+def neighbours(owners: Sequence[int], *, slots: int, rng: Randomness) -> Counter[tuple[int, int]]:
+    """How often a random pair of neighbours are of which kinds; ``owners`` has the kind of each."""
+    pairs = random_pairs(len(owners), slots=slots, rng=rng)
+    return Counter((owners[first], owners[second]) for first, second in pairs.tolist())
 
 
 def tournament(siblings: Siblings, label: Label) -> OnlineState | None:
