@@ -140,7 +140,7 @@ def run(
             page = report(durable, bound=_bound(recipe), floor=_floor(space, budget))
             write_whole(report_path, page)
             console.print(f"report: {report_path}")
-    except LittlestoneError:
+    except (LittlestoneError, OSError):
         console.print(f"stopped; everything acknowledged is in {store}")
         raise
     finally:

@@ -9,6 +9,7 @@ the operating system too, 3 a bug of this library.
 import os
 import sys
 import traceback
+from contextlib import suppress
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -54,7 +55,8 @@ class OnDemand(TyperGroup):
             return super().invoke(ctx)
         except OSError as problem:  # typer would make a broken pipe an exit status of 1
             if isinstance(problem, BrokenPipeError):  # nobody hears what is still to be flushed
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                with suppress(OSError):
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise LittlestoneError(told(problem)) from problem
 
 

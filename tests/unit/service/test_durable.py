@@ -27,8 +27,8 @@ RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=50, epsilon=1.0)
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Iterator[DurableRun]:
-    started = DurableRun.start(RECIPE, tmp_path / "run.db")
+def run(folder_in_memory: Path) -> Iterator[DurableRun]:
+    started = DurableRun.start(RECIPE, folder_in_memory / "run.db")
     yield started
     started.close()
 
@@ -85,55 +85,55 @@ def test_the_horizon_is_refused_before_anything_is_taken(run: DurableRun) -> Non
     assert len(run.take(events(40, 50))) == 10
 
 
-def test_a_resumed_run_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    run = DurableRun.start(RECIPE, tmp_path / "run.db")
+def test_a_resumed_run_goes_on_as_if_nothing_had_happened(folder_in_memory: Path) -> None:
+    run = DurableRun.start(RECIPE, folder_in_memory / "run.db")
     run.take(events(0, 20))
     newest, mistakes = run.newest, run.mistakes
     run.close()
-    resumed = DurableRun.resume(RECIPE, tmp_path / "run.db")
+    resumed = DurableRun.resume(RECIPE, folder_in_memory / "run.db")
     assert (resumed.newest, resumed.rounds, resumed.mistakes) == (newest, 20, mistakes)
     assert [receipt.round for receipt in resumed.take(events(20, 23))] == [21, 22, 23]
     resumed.close()
 
 
-def test_a_copy_of_an_old_store_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "run.db"
+def test_a_copy_of_an_old_store_is_refused(folder_in_memory: Path) -> None:
+    path = folder_in_memory / "run.db"
     run = DurableRun.start(RECIPE, path)
     run.take(events(0, 5))
     run.close()
-    shutil.copy(path, tmp_path / "old.db")
+    shutil.copy(path, folder_in_memory / "old.db")
     run = DurableRun.resume(RECIPE, path)
     run.take(events(5, 10))
     run.close()
-    shutil.copy(tmp_path / "old.db", path)
+    shutil.copy(folder_in_memory / "old.db", path)
     with pytest.raises(RollbackError, match="rolled back"):
         DurableRun.resume(RECIPE, path)
 
 
-def test_a_rollback_within_one_opening_is_refused_too(tmp_path: Path) -> None:
-    path = tmp_path / "run.db"
+def test_a_rollback_within_one_opening_is_refused_too(folder_in_memory: Path) -> None:
+    path = folder_in_memory / "run.db"
     run = DurableRun.start(RECIPE, path)
     run.take(events(0, 5))
-    copies = [name for name in os.listdir(tmp_path) if not name.endswith(".mark")]
+    copies = [name for name in os.listdir(folder_in_memory) if not name.endswith(".mark")]
     for name in copies:
-        shutil.copy(tmp_path / name, tmp_path / f"kept-{name}")
+        shutil.copy(folder_in_memory / name, folder_in_memory / f"kept-{name}")
     run.take(events(5, 10))
     run.close()
-    for name in os.listdir(tmp_path):
+    for name in os.listdir(folder_in_memory):
         if name in ("run.db", "run.db-wal", "run.db-shm"):
-            os.remove(tmp_path / name)
+            os.remove(folder_in_memory / name)
     for name in copies:
-        shutil.copy(tmp_path / f"kept-{name}", tmp_path / name)
+        shutil.copy(folder_in_memory / f"kept-{name}", folder_in_memory / name)
     with pytest.raises(RollbackError):
         DurableRun.resume(RECIPE, path)
 
 
-def test_another_recipe_is_refused_and_its_own_is_not_harmed(tmp_path: Path) -> None:
-    DurableRun.start(RECIPE, tmp_path / "run.db").close()
+def test_another_recipe_is_refused_and_its_own_is_not_harmed(folder_in_memory: Path) -> None:
+    DurableRun.start(RECIPE, folder_in_memory / "run.db").close()
     other = PrivateMajority(concepts=Thresholds(16), rounds=50, epsilon=0.5)
     with pytest.raises(StoreError, match="another recipe"):
-        DurableRun.resume(other, tmp_path / "run.db")
-    run = DurableRun.resume(RECIPE, tmp_path / "run.db")
+        DurableRun.resume(other, folder_in_memory / "run.db")
+    run = DurableRun.resume(RECIPE, folder_in_memory / "run.db")
     assert run.take(events(0, 2))[1].round == 2
     run.close()
 
@@ -169,10 +169,10 @@ ALTERED = {
 
 @pytest.mark.parametrize("what", ALTERED)
 def test_whatever_is_altered_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+    folder_in_memory: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     monkeypatch.setattr(durable, "CHECKPOINT_EVERY", 8)
-    path = tmp_path / "run.db"
+    path = folder_in_memory / "run.db"
     run = DurableRun.start(RECIPE, path)
     for first in range(0, 20, 4):
         run.take(events(first, first + 4))
@@ -185,11 +185,11 @@ def test_whatever_is_altered_is_noticed(
 
 
 def test_a_release_that_is_missing_before_the_checkpoint_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder_in_memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The chain does not know its end, and nothing is replayed that would miss it."""
     monkeypatch.setattr(durable, "CHECKPOINT_EVERY", 1)
-    path, eager = tmp_path / "run.db", replace(RECIPE, epsilon=50.0)
+    path, eager = folder_in_memory / "run.db", replace(RECIPE, epsilon=50.0)
     run = DurableRun.start(eager, path)
     run.take(events(0, 40))
     assert run.newest.number > 1
@@ -210,8 +210,8 @@ def test_the_round_of_a_release_is_part_of_what_was_published(run: DurableRun) -
             check_chain([altered], of="here")
 
 
-def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "run.db"
+def test_a_file_that_is_no_store_is_refused(folder_in_memory: Path) -> None:
+    path = folder_in_memory / "run.db"
     path.write_text("hello, this is not a database, however long it may be")
     with pytest.raises(StoreError, match="not a littlestone store"):
         DurableRun.resume(RECIPE, path)
@@ -219,13 +219,13 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
         DurableRun.start(RECIPE, path)
 
 
-def test_a_second_process_is_kept_out(tmp_path: Path, run: DurableRun) -> None:
+def test_a_second_process_is_kept_out(folder_in_memory: Path, run: DurableRun) -> None:
     with pytest.raises(StoreError, match="in use"):
-        DurableRun.resume(RECIPE, tmp_path / "run.db")
+        DurableRun.resume(RECIPE, folder_in_memory / "run.db")
 
 
-def test_the_key_of_the_noise_is_stored_before_the_first_example(tmp_path: Path) -> None:
-    path = tmp_path / "run.db"
+def test_the_key_of_the_noise_is_stored_before_the_first_example(folder_in_memory: Path) -> None:
+    path = folder_in_memory / "run.db"
     DurableRun.start(RECIPE, path).close()
     with sqlite3.connect(path) as connection:
         about = dict(connection.execute("SELECT name, value FROM about"))

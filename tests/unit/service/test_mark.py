@@ -37,10 +37,10 @@ def opened(path: Path, first: int, last: int, *, adopt: bool = False) -> Durable
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(folder_in_memory: Path) -> Path:
     """A store with five events, closed."""
-    opened(tmp_path / "run.db", 0, 5).close()
-    return tmp_path / "run.db"
+    opened(folder_in_memory / "run.db", 0, 5).close()
+    return folder_in_memory / "run.db"
 
 
 def test_a_copy_that_was_opened_more_often_is_refused(path: Path) -> None:
@@ -167,15 +167,15 @@ def test_a_vanished_store_is_not_silently_begun_anew(path: Path) -> None:
     DurableRun.start(RECIPE, path).close()
 
 
-def test_side_files_of_a_store_that_is_gone_do_not_come_back(tmp_path: Path) -> None:
+def test_side_files_of_a_store_that_is_gone_do_not_come_back(folder_in_memory: Path) -> None:
     """SQLite would put the pages of the old log, the old key among them, into the new file."""
-    old = tmp_path / "old.db"
+    old = folder_in_memory / "old.db"
     run = opened(old, 0, 5)
-    wal = (tmp_path / "old.db-wal").read_bytes()
+    wal = (folder_in_memory / "old.db-wal").read_bytes()
     key = run._store.key
     run.close()
-    path = tmp_path / "run.db"
-    (tmp_path / "run.db-wal").write_bytes(wal)
+    path = folder_in_memory / "run.db"
+    (folder_in_memory / "run.db-wal").write_bytes(wal)
     run = DurableRun.start(RECIPE, path)
     assert run.rounds == 0 and run._store.key != key
     run.take(events(0, 2))
@@ -186,9 +186,9 @@ def test_side_files_of_a_store_that_is_gone_do_not_come_back(tmp_path: Path) -> 
     assert about["key"] != key.hex()
 
 
-def test_a_journal_of_somebody_else_is_not_played_back(path: Path, tmp_path: Path) -> None:
+def test_a_journal_of_somebody_else_is_not_played_back(path: Path, folder_in_memory: Path) -> None:
     """SQLite would take it for an unfinished change of this file, and undo it."""
-    other = tmp_path / "other"
+    other = folder_in_memory / "other"
     shutil.copy(path, other)
     connection = sqlite3.connect(other, isolation_level=None)
     connection.execute("PRAGMA journal_mode = DELETE")
@@ -200,7 +200,7 @@ def test_a_journal_of_somebody_else_is_not_played_back(path: Path, tmp_path: Pat
         "CREATE TABLE more AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL "
         "SELECT x + 1 FROM c LIMIT 9999) SELECT x FROM c"
     )
-    journal = (tmp_path / "other-journal").read_bytes()
+    journal = (folder_in_memory / "other-journal").read_bytes()
     connection.close()
     opened(path, 5, 20).close()
     path.with_name("run.db-journal").write_bytes(journal)
@@ -210,22 +210,22 @@ def test_a_journal_of_somebody_else_is_not_played_back(path: Path, tmp_path: Pat
 
 
 def test_a_refused_start_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder_in_memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("littlestone.service.store.os.rename", full)
     with pytest.raises(StoreError, match="No space left"):
-        DurableRun.start(RECIPE, tmp_path / "run.db")
-    assert list(tmp_path.iterdir()) == []
+        DurableRun.start(RECIPE, folder_in_memory / "run.db")
+    assert list(folder_in_memory.iterdir()) == []
 
 
-def test_drafts_of_killed_processes_are_removed(tmp_path: Path) -> None:
-    (tmp_path / "run.db.0123456789abcdef.new").write_bytes(b"a draft")
-    (tmp_path / "run.db.mine.new").write_bytes(b"somebody's")
-    DurableRun.start(RECIPE, tmp_path / "run.db").close()
-    assert {path.name for path in tmp_path.iterdir()} == {
+def test_drafts_of_killed_processes_are_removed(folder_in_memory: Path) -> None:
+    (folder_in_memory / "run.db.0123456789abcdef.new").write_bytes(b"a draft")
+    (folder_in_memory / "run.db.mine.new").write_bytes(b"somebody's")
+    DurableRun.start(RECIPE, folder_in_memory / "run.db").close()
+    assert {path.name for path in folder_in_memory.iterdir()} == {
         "run.db",
         "run.db.mark",
         "run.db.mine.new",
@@ -272,23 +272,23 @@ def test_the_branch_is_rechecked_in_every_commit(path: Path) -> None:
     run.close()
 
 
-def test_store_mark_and_side_files_are_for_the_owner_only(tmp_path: Path) -> None:
-    run = opened(tmp_path / "run.db", 0, 3)
-    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+def test_store_mark_and_side_files_are_for_the_owner_only(folder_in_memory: Path) -> None:
+    run = opened(folder_in_memory / "run.db", 0, 3)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in folder_in_memory.iterdir()}
     run.close()
     assert set(modes) >= {"run.db", "run.db.mark", "run.db-wal"}
     assert set(modes.values()) == {0o600}
 
 
-def test_a_database_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "theirs.db"
+def test_a_database_of_somebody_else_is_left_alone(folder_in_memory: Path) -> None:
+    path = folder_in_memory / "theirs.db"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE mine (value)")
     connection.close()
     before = path.read_bytes()
     with pytest.raises(StoreError, match="not a littlestone store"):
         DurableRun.resume(RECIPE, path, adopt=True)
-    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == before and list(folder_in_memory.iterdir()) == [path]
 
 
 def test_a_second_one_in_the_same_moment_is_kept_out(path: Path) -> None:
