@@ -7,6 +7,7 @@ import numpy as np
 
 from littlestone import catalogue
 from littlestone.adversaries.boundary import Boundary
+from littlestone.adversaries.contradiction import Contradiction, FreeLabels, NoisyBoundary
 from littlestone.adversaries.drifting import Drifting
 from littlestone.adversaries.frequent_killer import FrequentKiller
 from littlestone.adversaries.keep_dimension import KeepDimension
@@ -66,8 +67,12 @@ ADVERSARIES: dict[str, Callable[[Any], Adversary]] = {
     "random": RandomStream,
     "noisy": lambda concepts: RandomStream(concepts, noise_rate=0.2),
     "drifting": lambda concepts: Drifting(concepts, period=30),
+    "noisy-boundary": NoisyBoundary,
+    "free-labels": FreeLabels,
+    "contradiction": Contradiction,
 }
-REALIZABLE = [name for name in ADVERSARIES if name not in ("noisy", "drifting")]
+AGNOSTIC = ("noisy", "drifting", "noisy-boundary", "free-labels", "contradiction")
+REALIZABLE = [name for name in ADVERSARIES if name not in AGNOSTIC]
 NEED_A_DIMENSION = ("shattered-tree", "keep-dimension")
 
 

@@ -1,6 +1,9 @@
 """Every public name and where it lives: the one list, read by type checkers and at run time."""
 
 from littlestone.adversaries.boundary import Boundary as Boundary
+from littlestone.adversaries.contradiction import Contradiction as Contradiction
+from littlestone.adversaries.contradiction import FreeLabels as FreeLabels
+from littlestone.adversaries.contradiction import NoisyBoundary as NoisyBoundary
 from littlestone.adversaries.drifting import Drifting as Drifting
 from littlestone.adversaries.frequent_killer import FrequentKiller as FrequentKiller
 from littlestone.adversaries.keep_dimension import KeepDimension as KeepDimension

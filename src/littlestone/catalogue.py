@@ -12,6 +12,7 @@ import numpy as np
 
 from littlestone import require
 from littlestone.adversaries.boundary import Boundary
+from littlestone.adversaries.contradiction import Contradiction, FreeLabels, NoisyBoundary
 from littlestone.adversaries.drifting import Drifting
 from littlestone.adversaries.frequent_killer import FrequentKiller
 from littlestone.adversaries.keep_dimension import KeepDimension
@@ -234,6 +235,15 @@ ADVERSARIES: Mapping[str, AdversaryEntry] = {
     ),
     "random": AdversaryEntry(RandomStream, "oblivious: random points labelled by one concept"),
     "drifting": AdversaryEntry(Drifting, "agnostic: the labelling concept changes on a schedule"),
+    "noisy-boundary": AdversaryEntry(
+        NoisyBoundary, "agnostic, adaptive: plays where the hypothesis errs, with noisy labels"
+    ),
+    "free-labels": AdversaryEntry(
+        FreeLabels, "agnostic, adaptive: always the label that the hypothesis does not have"
+    ),
+    "contradiction": AdversaryEntry(
+        Contradiction, "agnostic, adaptive: the unlikelier label at one point, again and again"
+    ),
 }
 
 

@@ -1,6 +1,5 @@
 """Play where the published hypothesis changes its label, for a target chosen beforehand."""
 
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from typing import ClassVar, Final
@@ -11,7 +10,7 @@ from littlestone.adversaries.random_stream import labelled, random_concept
 from littlestone.adversaries.steady_attack import Move, SteadyAttack
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import runs_of
-from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Point
+from littlestone.concepts.protocols import ConceptClass, Domain, Example, Hypothesis, Point
 from littlestone.randomness import Randomness
 
 _FILLERS: Final = 256
@@ -57,7 +56,7 @@ class _Position:
         return Move(self.fillers if x is None else ((x, self.target(x)),), None)
 
     def _wrong(self, published: Hypothesis) -> Point | None:
-        for x in islice(self._edges(published), _EDGES):
+        for x in edges(published, self.concepts.domain):
             if published(x) != self.target(x):
                 return x
         apart = published.disagreement(self.target)
@@ -65,9 +64,10 @@ class _Position:
             return None
         return apart
 
-    def _edges(self, published: Hypothesis) -> Iterator[int]:
-        """The points on both sides of each change of the label."""
-        if isinstance(self.concepts.domain, IntegerRange):
-            for start, _, _ in islice(runs_of(published, self.concepts.domain.n), 1, None):
-                yield start - 1
-                yield start
+
+def edges(published: Hypothesis, domain: Domain) -> list[int]:
+    """Points on both sides of changes of the label; none where points have no order."""
+    if not isinstance(domain, IntegerRange):
+        return []
+    starts = (start for start, _, _ in islice(runs_of(published, domain.n), 1, _EDGES // 2 + 1))
+    return [x for start in starts for x in (start - 1, start)]

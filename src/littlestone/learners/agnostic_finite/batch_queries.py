@@ -18,7 +18,7 @@ from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.learners.agnostic_finite.skew_circulant import Floats, SkewCirculant
+from littlestone.learners.agnostic_finite.skew_circulant import Floats, SkewCirculant, product
 
 MOST_CELLS: Final = 1 << 16
 _LARGEST_MATRIX: Final = 1 << 21
@@ -108,7 +108,9 @@ class Lines(Queries):
         )
 
     def estimates(self, answers: Floats, /) -> Floats:
-        return self._solved(answers) if self._weights is None else answers @ self._weights
+        if self._weights is None:
+            return self._solved(answers)
+        return product(answers, self._weights)
 
     def _concatenated(self, parts: Any) -> Floats:
         parts = list(parts)

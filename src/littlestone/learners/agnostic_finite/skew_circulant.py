@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 _LARGEST_MATRIX: Final = 1 << 21
+_SMALL_PRODUCT: Final = 1 << 18  # multiplications
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ class SkewCirculant:
     def times(self, counts: Floats) -> Floats:
         """The matrix times a vector, or each row; exact for whole numbers."""
         if self._written is not None:
-            return counts @ self._written
+            return product(counts, self._written)
         if counts.ndim == 2:
             return np.array([self.times(row) for row in counts])
         met = np.flatnonzero(counts)
@@ -91,6 +92,17 @@ class SkewCirculant:
         if width**2 > _LARGEST_MATRIX:
             return None
         return np.ascontiguousarray(self._columns[width:0:-1])
+
+
+def product(rows: Floats, matrix: Floats) -> Floats:
+    """``rows @ matrix``, in parts that are too small for threads, which would wait for each other."""
+    few = max(1, _SMALL_PRODUCT // matrix.size)
+    if rows.ndim == 1 or len(rows) <= few:
+        return rows @ matrix
+    found = np.empty((len(rows), matrix.shape[1]))
+    for start in range(0, len(rows), few):
+        np.matmul(rows[start : start + few], matrix, out=found[start : start + few])
+    return found
 
 
 def _turn(width: int) -> NDArray[np.complex128]:
