@@ -95,7 +95,7 @@ class SkewCirculant:
 
 
 def product(rows: Floats, matrix: Floats) -> Floats:
-    """``rows @ matrix``, in parts that are too small for threads, which would wait for each other."""
+    """``rows @ matrix``, in parts too small for threads, which would wait for each other."""
     few = max(1, _SMALL_PRODUCT // matrix.size)
     if rows.ndim == 1 or len(rows) <= few:
         return rows @ matrix
