@@ -21,6 +21,7 @@ from typing import Any, Literal
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.catalogue import class_from_spec
+from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.game.play import play
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.lazy_forest.recipe import LazyForest
@@ -56,8 +57,14 @@ REALIZABLE = (
     ("LazyForest", "thresholds:8", 10**7),
     ("LazyForest", "thresholds:16", 10**7),
 )
-AGNOSTIC: tuple[tuple[Literal["adaptive", "oblivious"], int], ...]
-AGNOSTIC = (("adaptive", 10**5), ("oblivious", 10**5), ("oblivious", 10**6))
+AGNOSTIC: tuple[tuple[Literal["adaptive", "oblivious"], int, bool], ...]
+"""Adversary, rounds, and whether a rule is kept instead of drawn from noisy losses."""
+AGNOSTIC = (
+    ("adaptive", 10**5, False),
+    ("oblivious", 10**5, False),
+    ("oblivious", 10**5, True),
+    ("oblivious", 10**6, True),
+)
 NOISE_RATE = 0.1
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 CURVES = ("points", "thresholds:6", "sparse-sets:3,1024", "thresholds:1024")
@@ -88,15 +95,21 @@ def agnostic() -> list[dict[str, Any]]:
     """Regret on a stream whose labels are wrong with probability 0.1."""
     concepts = class_from_spec("thresholds:99")
     rows = []
-    for adversary, rounds in AGNOSTIC:
+    for adversary, rounds, kept in AGNOSTIC:
+        board = ShrinkingDartboard(experts=100, rounds=rounds, epsilon=1.0, delta=DELTA)
         learner = AgnosticFinite(
-            concepts=concepts, rounds=rounds, epsilon=1.0, delta=DELTA, adversary=adversary
+            concepts=concepts,
+            rounds=rounds,
+            epsilon=1.0,
+            delta=DELTA,
+            adversary=adversary,
+            experts=board if kept else None,
         )
         stream = RandomStream(concepts, noise_rate=NOISE_RATE)
         games = [play(learner, stream, rounds=rounds, rng=seeded(number)) for number in range(RUNS)]
         rows.append(
             {
-                "learner": f'AgnosticFinite, "{adversary}"',
+                "learner": f'AgnosticFinite, "{adversary}"' + ", dartboard" * kept,
                 "class": "thresholds:99",
                 "rounds": rounds,
                 "regret": [game.regret for game in games],
