@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from littlestone.catalogue import LEARNERS
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
@@ -29,6 +30,7 @@ def measure() -> Iterator[Row]:
     yield from majority(Points(1024))
     for concepts, rounds, epsilon in QUESTIONS:
         yield advice(concepts, rounds, epsilon)
+    yield tiny_budget()
 
 
 def majority(concepts: ConceptClass) -> Iterator[Row]:
@@ -47,6 +49,25 @@ def advice(concepts: ConceptClass, rounds: int, epsilon: float) -> Row:
     name = found.best.name if found.best else "nobody"
     what = f"recommend({concepts!r}, {rounds:.0e} rounds, epsilon = {epsilon:g}): {name}"
     return what, *judged(seconds, 1.0)
+
+
+def tiny_budget() -> Row:
+    """The learner that takes longest to plan, or to refuse, at epsilon = 1e-9."""
+    seconds: dict[str, float] = {}
+    for name, entry in LEARNERS.items():
+        for concepts in (Thresholds(64), Points(100)):
+            build = partial(entry.build, concepts=concepts, rounds=ROUNDS, epsilon=1e-9, delta=1e-6)
+            took, _ = timed(partial(_refused_or, build))
+            seconds[name] = max(took, seconds.get(name, 0.0))
+    slowest = max(seconds, key=seconds.__getitem__)
+    return f"epsilon = 1e-9, the slowest plan: {slowest}", *judged(seconds[slowest], 1.0)
+
+
+def _refused_or(build: Callable[[], Any]) -> Any:
+    try:
+        return build()
+    except ValueError as refusal:
+        return refusal
 
 
 def timed(what: Callable[[], Any]) -> tuple[float, Any]:

@@ -1,5 +1,6 @@
 """Ranking: means are compared with means, and whatever cannot be built is refused, not raised."""
 
+import time
 from typing import Any
 
 import pytest
@@ -58,3 +59,10 @@ def test_an_endless_horizon_is_no_reason_to_crash(concepts: Any) -> None:
     assert advice.useful
     if concepts == Points():
         assert "2**32" in advice.refused["sanitized-experts"]
+
+
+def test_a_very_long_stream_is_answered_at_once() -> None:
+    began = time.process_time()
+    advice = recommend(Points(), rounds=10**12, epsilon=1.0, delta=1e-6)
+    assert advice.best is not None and advice.best.bound <= 1000
+    assert time.process_time() - began < 1
