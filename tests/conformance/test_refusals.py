@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.battery import TAKES
 from tests.conformance.test_plain_numbers import LINE, PAIR, _given, recipes
 
 from littlestone.adversaries.replay import Replay
@@ -166,7 +167,7 @@ def run_of(name: str) -> Any:
     long: dict[str, Any] = {"rounds": 10**5, "epsilon": 1.0, "delta": 1e-3}
     if name == "points":
         return LazyForest.calibrated(concepts=Points(), **long).start(rng=seeded(1))
-    return LEARNERS[name].build(Thresholds(3), **long).start(rng=seeded(1))
+    return LEARNERS[name].build(TAKES.get(name, Thresholds(3)), **long).start(rng=seeded(1))
 
 
 def a_bad_example_changes_nothing(name: str, x: Any, y: Any, block: bool) -> None:
