@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import os
 import threading
+from array import array
 from typing import Any, Final, NoReturn, Protocol
 
 import numpy as np
@@ -18,8 +19,24 @@ from littlestone.errors import RetiredError
 from littlestone.noise_owner import NoiseOwner, live_owners
 
 _WORD_BITS: Final = 64
-_BUFFER_WORDS: Final = 8192
+_AHEAD: Final = 128  # words that are read at once for single draws: few, since every run has them
+_STRETCH: Final = 8192  # of a seeded stream, kept for single draws
+_PERIOD: Final = 1 << 128  # of the seeded generator
 _KEY_BYTES: Final = 32
+
+
+class Ahead(array):  # type: ignore[type-arg]  # subscripts come with Python 3.12
+    """Words that were read ahead, the next one last, and where in the stream they begin."""
+
+    __slots__ = ("start",)
+
+    start: int
+
+    @classmethod
+    def of(cls, words: NDArray[np.uint64], start: int = 0) -> "Ahead":
+        made = cls("Q", words[::-1].tobytes())
+        made.start = start
+        return made
 
 
 class Source(Protocol):
@@ -30,9 +47,15 @@ class Source(Protocol):
 
     def words(self, count: int) -> NDArray[np.uint64]: ...
 
+    def ahead(self) -> Ahead:
+        """The next few words, for draws of a single one."""
+        ...
+
     def spawn(self, count: int) -> "list[Source]": ...
 
-    def state(self) -> dict[str, Any]: ...
+    def state(self, unread: Ahead) -> dict[str, Any]:
+        """Where the stream stands when these words are left of what was read ahead."""
+        ...
 
 
 class OperatingSystem:
@@ -43,10 +66,14 @@ class OperatingSystem:
     def words(self, count: int) -> NDArray[np.uint64]:
         return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
+    def ahead(self) -> Ahead:
+        return Ahead.of(self.words(_AHEAD))
+
     def spawn(self, count: int) -> list[Source]:
         return [OperatingSystem() for _ in range(count)]
 
-    def state(self) -> dict[str, Any]:
+    def state(self, unread: Ahead) -> dict[str, Any]:
+        """Bits that were read and not yet used are dropped, never written down."""
         return {"source": "secure"}
 
 
@@ -55,37 +82,66 @@ class Seeded:
 
     private: Final = False
 
-    def __init__(self, seed: np.random.SeedSequence) -> None:
+    def __init__(
+        self, seed: np.random.SeedSequence, taken: int = 0, single: tuple[int, int] = (0, 0)
+    ) -> None:
         self._seed = seed
         self._generator = np.random.PCG64DXSM(seed)
+        self._at = 0  # where the generator stands
+        self._taken = taken  # of the stream, from its beginning
+        self._single = single  # from where to where single draws have a stretch of it
+        self._lock = threading.Lock()
 
     def words(self, count: int) -> NDArray[np.uint64]:
+        with self._lock:
+            return self._read(self._take(count), count)
+
+    def ahead(self) -> Ahead:
+        with self._lock:
+            start, end = self._single
+            if start == end:
+                start = self._take(_STRETCH)
+                end = start + _STRETCH
+            count = min(_AHEAD, end - start)
+            self._single = (start + count, end)
+            return Ahead.of(self._read(start, count), start)
+
+    def _take(self, count: int) -> int:
+        first, self._taken = self._taken, self._taken + count
+        return first
+
+    def _read(self, start: int, count: int) -> NDArray[np.uint64]:
+        if start != self._at:
+            self._generator.advance((start - self._at) % _PERIOD)
+        self._at = start + count
         return np.asarray(self._generator.random_raw(count), dtype=np.uint64)
 
     def spawn(self, count: int) -> list[Source]:
         return [Seeded(child) for child in self._seed.spawn(count)]
 
-    def state(self) -> dict[str, Any]:
+    def state(self, unread: Ahead) -> dict[str, Any]:
         seed = self._seed
         return {
             "source": "seeded",
             "entropy": seed.entropy,
             "spawn_key": list(seed.spawn_key),
             "children": seed.n_children_spawned,
-            "generator": self._generator.state,
+            "taken": self._taken,
+            "single": [self._single[0] - len(unread), self._single[1]],
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "Seeded":
-        restored = cls(
-            np.random.SeedSequence(
-                state["entropy"],
-                spawn_key=tuple(state["spawn_key"]),
-                n_children_spawned=state["children"],
-            )
+        seed = np.random.SeedSequence(
+            state["entropy"],
+            spawn_key=tuple(state["spawn_key"]),
+            n_children_spawned=state["children"],
         )
-        restored._generator.state = state["generator"]
-        return restored
+        start, end = map(_position, state["single"])
+        taken = _position(state["taken"])
+        if not start <= end <= taken:
+            raise ValueError(f"a stream of which {taken} words were taken has no {start}–{end}")
+        return cls(seed, taken, (start, end))
 
 
 class Keyed:
@@ -97,17 +153,35 @@ class Keyed:
 
     private: Final = True
 
-    def __init__(self, key: bytes, block: int = 0, children: int = 0, family: bytes = b"") -> None:
+    def __init__(
+        self,
+        key: bytes,
+        block: int = 0,
+        children: int = 0,
+        unread: tuple[int, int] = (0, 0),
+        family: bytes = b"",
+    ) -> None:
         self._key = _checked_key(key)
         self.family = family or hashlib.sha256(key).digest()
         """The same for all that were spawned from one key; says nothing about it."""
         self._block = block
         self._children = children
+        self._unread = unread  # the block of a saved state, and how many of its words are left
         self._lock = threading.Lock()  # no two threads may be given the same block
 
     def words(self, count: int) -> NDArray[np.uint64]:
         with self._lock:
             block, self._block = self._block, self._block + 1
+        return self._words_of(block, count)
+
+    def ahead(self) -> Ahead:
+        with self._lock:
+            (block, left), self._unread = self._unread, (0, 0)
+            if not left:
+                block, self._block, left = self._block, self._block + 1, _AHEAD
+        return Ahead.of(self._words_of(block, _AHEAD)[_AHEAD - left :], block)
+
+    def _words_of(self, block: int, count: int) -> NDArray[np.uint64]:
         stretched = self._stretch(b"words" + block.to_bytes(16, "big"), 8 * count)
         return np.frombuffer(stretched, dtype="<u8").astype(np.uint64)
 
@@ -117,17 +191,23 @@ class Keyed:
         labels = (b"child" + n.to_bytes(16, "big") for n in range(first, first + count))
         return [Keyed(self._stretch(label, _KEY_BYTES), family=self.family) for label in labels]
 
-    def state(self) -> dict[str, Any]:
+    def state(self, unread: Ahead) -> dict[str, Any]:
+        left = (unread.start, len(unread)) if unread else self._unread
         return {
             "source": "keyed",
             "key": self._key.hex(),
             "block": self._block,
             "children": self._children,
+            "unread": list(left),
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "Keyed":
-        return cls(bytes.fromhex(state["key"]), state["block"], state["children"])
+        block, children = _position(state["block"]), _position(state["children"])
+        before, left = map(_position, state["unread"])
+        if left > _AHEAD or (left and before >= block):
+            raise ValueError(f"{left} words of block {before} cannot be left before block {block}")
+        return cls(bytes.fromhex(state["key"]), block, children, (before, left))
 
     def _stretch(self, label: bytes, count: int) -> bytes:
         return hashlib.shake_256(self._key + label).digest(count)
@@ -143,10 +223,13 @@ class _Retired:
     def words(self, count: int) -> NDArray[np.uint64]:
         self._refuse()
 
+    def ahead(self) -> Ahead:
+        self._refuse()
+
     def spawn(self, count: int) -> list[Source]:
         self._refuse()
 
-    def state(self) -> dict[str, Any]:
+    def state(self, unread: Ahead) -> dict[str, Any]:
         self._refuse()
 
     def _refuse(self) -> NoReturn:
@@ -154,7 +237,7 @@ class _Retired:
 
 
 class Randomness(NoiseOwner):
-    """Uniform whole numbers from one source, read ahead in bulk.
+    """Uniform whole numbers from one source, read a little ahead.
 
     Threads may share it: no two are given the same word. It cannot be copied or pickled, and a
     forked child cannot use it.
@@ -168,7 +251,9 @@ class Randomness(NoiseOwner):
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._words: list[int] = []  # the next one last
+        self._words = Ahead(
+            "Q"
+        )  # a list and its place at once: no thread sees one without the other
 
     @property
     def private(self) -> bool:
@@ -191,7 +276,7 @@ class Randomness(NoiseOwner):
             try:
                 return self._words.pop()  # one step, so no two threads are given the same word
             except IndexError:
-                self._words = self._source.words(_BUFFER_WORDS)[::-1].tolist()
+                self._words = self._source.ahead()
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """``count`` uniform 64-bit words; the array is the caller's own."""
@@ -261,13 +346,8 @@ class Randomness(NoiseOwner):
         return np.random.Generator(np.random.PCG64DXSM(self.bits(256)))
 
     def state(self) -> dict[str, Any]:
-        """What a snapshot must keep; whole numbers and strings only.
-
-        Bits of the operating system that were read ahead but not yet used are dropped, never
-        written down.
-        """
-        unused = [] if isinstance(self._source, OperatingSystem) else self._words[::-1]
-        return {**self._source.state(), "unused": unused}
+        """What a snapshot must keep: where the stream stands, in whole numbers and strings."""
+        return self._source.state(self._words)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "Randomness":
@@ -275,15 +355,13 @@ class Randomness(NoiseOwner):
         if state["source"] == "secure":
             return cls(OperatingSystem())
         kinds: dict[str, type[Seeded] | type[Keyed]] = {"seeded": Seeded, "keyed": Keyed}
-        restored = cls(kinds[state["source"]].from_state(state))
-        restored._words = [int(word) for word in reversed(state["unused"])]
-        return restored
+        return cls(kinds[state["source"]].from_state(state))
 
     def _of_family(self, family: bytes) -> bool:
         return isinstance(self._source, Keyed) and self._source.family == family
 
     def _retire(self, reason: str) -> None:
-        self._source, self._words = _Retired(self._source.private, reason), []
+        self._source, self._words = _Retired(self._source.private, reason), Ahead("Q")
 
 
 def secure() -> Randomness:
@@ -349,3 +427,8 @@ def _checked_key(key: bytes) -> bytes:
         size = len(key) if isinstance(key, bytes) else type(key).__name__
         raise ValueError(f"key must have {_KEY_BYTES} bytes, got {size}")
     return key
+
+
+def _position(value: Any) -> int:
+    require.integer(position=value, at_least=0)
+    return int(value)

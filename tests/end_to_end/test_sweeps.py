@@ -77,9 +77,7 @@ def test_a_shorter_sweep_is_the_beginning_of_a_longer_one() -> None:
 
 def test_without_a_seed_every_task_draws_from_the_operating_system() -> None:
     # What travels to a worker holds no random bits.
-    assert [stream.state() for stream in secure().spawn(2)] == 2 * [
-        {"source": "secure", "unused": []}
-    ]
+    assert [stream.state() for stream in secure().spawn(2)] == 2 * [{"source": "secure"}]
     first, second = (sweep(TWO_PROCESSES, secure()) for _ in range(2))
     assert all(game.private for game in first.ended + second.ended)
     # Two games have the same curve with probability about 3e-4; were it 0.4, two sweeps of 24

@@ -11,10 +11,12 @@ from itertools import islice, permutations, repeat
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from littlestone.errors import RetiredError
-from littlestone.randomness import Randomness, Source, _derived, keyed, secure, seeded
+from littlestone.randomness import Ahead, Keyed, Randomness, Source, _derived, keyed, secure, seeded
 
 
 class Scripted:
@@ -30,10 +32,13 @@ class Scripted:
         taken, self.script = self.script[:count], self.script[count:]
         return np.array(taken + [0] * (count - len(taken)), dtype=np.uint64)
 
+    def ahead(self) -> Ahead:
+        return Ahead.of(self.words(8))
+
     def spawn(self, count: int) -> list[Source]:
         raise NotImplementedError
 
-    def state(self) -> dict[str, object]:
+    def state(self, unread: Ahead) -> dict[str, object]:
         return {"source": "scripted"}
 
 
@@ -107,10 +112,46 @@ def test_a_seeded_state_continues_where_it_was_taken() -> None:
     assert restored.spawn(1)[0].word() == rng.spawn(1)[0].word()
 
 
+@pytest.mark.parametrize("start", [seeded, lambda n: Randomness(Keyed(bytes([n] * 32)))])
+@given(steps=st.lists(st.tuples(st.integers(0, 200), st.integers(0, 20)), max_size=6))
+def test_a_state_is_a_place_in_the_stream(
+    start: Callable[[int], Randomness], steps: list[tuple[int, int]]
+) -> None:
+    """However single words and blocks take turns, and also when it was itself restored."""
+    rng, again = start(7), start(7)
+    for singles, block in steps:
+        again = Randomness.from_state(json.loads(json.dumps(again.state())))
+        assert again.state() == rng.state()
+        for _ in range(singles):
+            assert again.word() == rng.word()
+        assert again.words(block).tolist() == rng.words(block).tolist()
+    assert len(json.dumps(rng.state())) < 250
+
+
+def test_single_words_of_a_seed_have_a_stretch_of_their_own() -> None:
+    """As they always had: transcripts of experiments do not change."""
+    rng, plain = seeded(7), np.random.PCG64DXSM(np.random.SeedSequence(7)).random_raw(20_000)
+    assert rng.word() == plain[0]
+    assert rng.words(3).tolist() == plain[8192:8195].tolist()
+    assert [rng.word() for _ in range(8192)] == [*plain[1:8192], plain[8195]]
+
+
+@pytest.mark.parametrize(
+    "change", [{"block": 0}, {"unread": [0, 129]}, {"unread": [0, -1]}, {"children": "1"}]
+)
+def test_places_that_no_stream_has_are_refused(change: dict[str, object]) -> None:
+    rng = Randomness(Keyed(bytes(32)))
+    rng.word()
+    with pytest.raises(ValueError, match=r"position|left"):
+        Randomness.from_state({**rng.state(), **change})
+    with pytest.raises(ValueError, match="has no"):
+        Randomness.from_state({**seeded(1).state(), "single": [3, 2]})
+
+
 def test_a_secure_state_holds_no_bits() -> None:
     rng = secure()
     rng.word()
-    assert rng.state() == {"source": "secure", "unused": []}
+    assert rng.state() == {"source": "secure"}
     assert Randomness.from_state(rng.state()).private
 
 
@@ -120,8 +161,9 @@ def test_randomness_cannot_be_duplicated(duplicate: object) -> None:
         duplicate(secure())  # type: ignore[operator]
 
 
-def test_threads_are_never_given_the_same_word() -> None:
-    _refuse_repeated_words(secure(), lambda rng: [rng.word() for _ in range(20_000)])
+@pytest.mark.parametrize("start", [secure, lambda: seeded(1), lambda: Randomness(Keyed(bytes(32)))])
+def test_threads_are_never_given_the_same_word(start: Callable[[], Randomness]) -> None:
+    _refuse_repeated_words(start(), lambda rng: [rng.word() for _ in range(20_000)])
 
 
 def test_threads_are_never_given_the_same_block_of_a_key() -> None:

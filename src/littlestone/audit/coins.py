@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from littlestone.audit.substitution import replaced
-from littlestone.randomness import Randomness, Seeded
+from littlestone.randomness import Ahead, Randomness, Seeded
 
 Place = tuple[type, str]
 """A method before which fresh coins are taken, each time that it is called."""
@@ -39,7 +39,7 @@ class RoundCoins(Randomness):
 
     def _key(self, *label: int) -> None:
         self._source = Seeded(np.random.SeedSequence([self._seed, 1 + self._round, *label]))
-        self._words = []
+        self._words = Ahead("Q")
 
 
 @contextmanager

@@ -34,14 +34,18 @@ class Batches:
         """Whether every round is a batch of its own."""
         return self.first == 1 and self.growth == 1
 
-    def lengths(self, rounds: int) -> Iterator[int]:
-        """The lengths of all batches within ``rounds`` rounds; the last is cut."""
+    def lengths(self, rounds: int, after: int = 0) -> Iterator[int]:
+        """The lengths of the batches within ``rounds`` rounds, but the first; the last is cut."""
+        if self.growth == 1:
+            for begin in range(after * self.first, rounds, self.first):
+                yield min(self.first, rounds - begin)
+            return
         growth, length, left = fraction(self.growth), self.first, rounds
         while left > 0:
-            yield min(length, left)
-            left -= length
-            if growth > 1:
-                length = -(-length * growth.numerator // growth.denominator)
+            if after <= 0:
+                yield min(length, left)
+            after, left = after - 1, left - length
+            length = -(-length * growth.numerator // growth.denominator)
 
     def count(self, rounds: int) -> int:
         """How many batches there are."""

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import islice
 from typing import ClassVar
 
 from littlestone import require
@@ -115,7 +114,7 @@ class ExponentialWeights(DrawingRecipe):
     def strategy_of(
         self, drawing: IncrementalSelectionRun, rng: Randomness, /
     ) -> "BatchedStrategy":
-        return BatchedStrategy(self.batches.lengths(self.rounds), drawing)
+        return BatchedStrategy(self.batches, self.rounds, drawing)
 
 
 @dataclass(init=False, eq=False, repr=False)
@@ -129,15 +128,18 @@ class BatchedStrategy:
 
     status: ClassVar[str] = "learning"
 
-    def __init__(self, lengths: Iterator[int], drawing: IncrementalSelectionRun) -> None:
-        self._lengths, self._drawing = lengths, drawing
+    def __init__(self, batches: Batches, rounds: int, drawing: IncrementalSelectionRun) -> None:
+        self._batches, self._rounds, self._drawing = batches, rounds, drawing
+        self._lengths: Iterator[int]
 
     def begin(self) -> None:
+        self._lengths = self._batches.lengths(self._rounds)
         self._batch, self._left = 1, next(self._lengths)
         self.expert = self._drawing.draw()  # (L1)
 
     def loaded(self) -> None:
-        next(islice(self._lengths, self._batch - 1, None))
+        require.integer(batch=self._batch, at_least=1)
+        self._lengths = self._batches.lengths(self._rounds, after=self._batch)
 
     def take(self, own: Sequence[int], /) -> int:
         count = min(len(own), self._left)  # (L2)

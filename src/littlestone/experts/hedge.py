@@ -53,4 +53,4 @@ class Hedge(DrawingRecipe):
         return upwards(math.sqrt(self.rounds * math.log(1 / failure_probability) / 2))
 
     def strategy_of(self, drawing: IncrementalSelectionRun, rng: Randomness, /) -> BatchedStrategy:
-        return BatchedStrategy(Batches().lengths(self.rounds), drawing)
+        return BatchedStrategy(Batches(), self.rounds, drawing)

@@ -337,7 +337,7 @@ class PrivateRun(NoiseOwner):
                 recipe=canonical_form(self._recipe),
                 identity=self._identity,
                 number=self._saved,
-                randomness=snapshots.source_state(self._rng),
+                randomness=self._rng.state(),
                 rounds_played=self._played,
                 switches=self._switches,
                 engine=codec.dumps(self._engine.state(), (self._recipe.concepts,)),

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
-import numpy as np
-
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import SnapshotError
 from littlestone.learners import (
@@ -29,7 +27,7 @@ from littlestone.learners.engine import Engine
 from littlestone.randomness import Randomness
 from littlestone.type_checks import fits
 
-_MAGIC: Final = b"littlestone-snapshot-2\n"
+_MAGIC: Final = b"littlestone-snapshot-3\n"
 _DIGEST_BYTES: Final = 32
 
 
@@ -155,12 +153,6 @@ def next_number(identity: str) -> int:
     with _turn:
         _newest[identity] = _newest.get(identity, 0) + 1
         return _newest[identity]
-
-
-def source_state(rng: Randomness) -> dict[str, Any]:
-    """The state of a source, its words that were read ahead as one array."""
-    state = rng.state()
-    return {**state, "unused": np.array(state["unused"], dtype="<u8")}
 
 
 def pack(saved: Saved) -> bytes:

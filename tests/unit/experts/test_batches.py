@@ -13,6 +13,8 @@ from littlestone.experts.batches import Batches
 def test_batches_cover_all_rounds_and_never_shrink(first: int, growth: float, rounds: int) -> None:
     batches = Batches(first=first, growth=growth)
     lengths = list(batches.lengths(rounds))
+    for after in range(len(lengths) + 2):
+        assert list(batches.lengths(rounds, after)) == lengths[after:]
     assert sum(lengths) == rounds
     assert all(a <= b for a, b in pairwise(lengths[:-1]))
     assert batches.count(rounds) == len(lengths)

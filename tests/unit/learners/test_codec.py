@@ -231,7 +231,6 @@ def test_crafted_snapshots_end_in_a_snapshot_error_or_in_a_run(count: int, rng: 
             for x in range(40):
                 run.observe(x % recipe.concepts.domain.size, int(generator.integers(2)))
             saved[number] = snapshots.unpack(run.snapshot())
-            saved[number].randomness["unused"] = np.arange(9, dtype="<u8")  # 8,192 words are many
         data = crafted(saved[number % len(recipes)], (recipe.concepts,), generator)
         try:
             restored = recipe.restore(data)

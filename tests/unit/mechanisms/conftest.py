@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from littlestone.randomness import Randomness, Source
+from littlestone.randomness import Ahead, Randomness, Source
 
 
 class Scripted:
@@ -22,10 +22,13 @@ class Scripted:
         taken, self._script = self._script[:count], self._script[count:]
         return np.array(taken + [0] * (count - len(taken)), dtype=np.uint64)
 
+    def ahead(self) -> Ahead:
+        return Ahead.of(self.words(8))
+
     def spawn(self, count: int) -> list[Source]:
         raise NotImplementedError
 
-    def state(self) -> dict[str, Any]:
+    def state(self, unread: Ahead) -> dict[str, Any]:
         raise NotImplementedError
 
 
