@@ -29,7 +29,7 @@ from littlestone.service.entries import (
 )
 from littlestone.service.mark import NOWHERE, Mark, Standing, inode_of
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 
 APPLICATION: Final = 0x4C53544E
 """In the header of the file, by which it is known before anything is done to it."""
