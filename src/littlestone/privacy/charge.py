@@ -1,6 +1,5 @@
 """One entry of the ledger: who released something, at what cost, from which rounds."""
 
-import secrets
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -27,12 +26,13 @@ class Charge:
     first: int
     last: int | None = None
     prefix_conditional: bool = True
-    # Two copies of one run may make releases that look alike but are not the same release.
-    identity: str = field(default_factory=lambda: secrets.token_hex(8), repr=False)
+    number: int = field(default=0, repr=False)
+    """Its place in the ledger, since two releases may look alike."""
 
     def __post_init__(self) -> None:
         require.plain(self)
         require.integer(first=self.first, at_least=1)
+        require.integer(number=self.number, at_least=0)
         if self.last is not None:
             require.integer(last=self.last, at_least=self.first - 1)
         if isinstance(self.cost, PrivacyGuarantee) and not self.cost.is_private:

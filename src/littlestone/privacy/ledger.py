@@ -59,7 +59,7 @@ class Ledger:
         self._concentrated = concentrated
         self._concentrated_delta = concentrated_delta
         self._plain = budget.less(reserved)
-        self._charges: dict[str, Charge] = {}
+        self._charges: list[Charge] = []
         self._loads = Loads()
         self._delta_for_all = Fraction(0)
         self.promise = str(budget)
@@ -78,7 +78,7 @@ class Ledger:
     @property
     def charges(self) -> tuple[Charge, ...]:
         """Every release so far."""
-        return tuple(self._charges.values())
+        return tuple(self._charges)
 
     def charge(
         self,
@@ -96,6 +96,7 @@ class Ledger:
             first=first,
             last=last,
             prefix_conditional=prefix_conditional,
+            number=len(self._charges),
         )
         if not self._affords(charge):
             raise BudgetExceededError(
@@ -110,15 +111,15 @@ class Ledger:
 
     def close(self, charge: Charge, *, last: int) -> Charge:
         """The mechanism of ``charge`` has stopped reading: later examples do not pay for it."""
-        if charge.identity not in self._charges:
+        known = next(iter(self._charges[charge.number : charge.number + 1]), None)
+        if known is None or replace(known, last=charge.last) != charge:
             raise ValueError(f"charge must be one of this ledger's, got charge={charge!r}")
-        known = self._charges[charge.identity]
         require.integer(last=last, at_least=known.first - 1)
         if known.last is not None:
             raise ValueError(f"charge was closed at round {known.last}, got last={last!r}")
         closed = replace(known, last=last)
         self._loads.add(-known.load, first=int(last) + 1, last=None)
-        self._charges[closed.identity] = closed
+        self._charges[closed.number] = closed
         return closed
 
     def spent(self) -> PrivacyGuarantee:
@@ -138,7 +139,7 @@ class Ledger:
 
     def explain(self) -> str:
         """One sentence: the promise, what is spent, and by whom."""
-        counts = Counter(charge.mechanism for charge in self._charges.values())
+        counts = Counter(charge.mechanism for charge in self._charges)
         by = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
         told = f"{len(self._charges)} releases by {by}" if counts else "no release"
         stamp = "" if self._private else f" — {SEEDED}"
@@ -150,7 +151,7 @@ class Ledger:
     def text(self) -> str:
         """A plain table, one line for each mechanism and cost, below the sentence."""
         groups: dict[tuple[str, Cost], list[Charge]] = {}
-        for charge in self._charges.values():
+        for charge in self._charges:
             groups.setdefault((charge.mechanism, charge.cost), []).append(charge)
         rows = [("mechanism", "each release", "releases", "rounds")]
         for (mechanism, cost), charges in groups.items():
@@ -158,25 +159,6 @@ class Ledger:
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         return "\n".join([self.explain(), "", *lines])
-
-    def merged(self, other: "Ledger") -> "Ledger":
-        """A ledger that knows whatever either knows: for copies of one run that went apart.
-
-        A release known to both counts once, on the wider of its two ranges of rounds.
-        """
-        if self._terms() != other._terms():
-            raise ValueError(f"other must have made the same promise, got {other._terms()}")
-        charges = {**self._charges, **other._charges}
-        for identity in self._charges.keys() & other._charges.keys():
-            mine, theirs = self._charges[identity], other._charges[identity]
-            charges[identity] = mine if _reads_more(mine, theirs) else theirs
-        return self.from_state(
-            self._budget,
-            self._private and other._private,
-            self._concentrated,
-            self._concentrated_delta,
-            tuple(charges.values()),
-        )
 
     def state(self) -> tuple[Any, ...]:
         """What ``from_state`` takes."""
@@ -199,7 +181,9 @@ class Ledger:
             concentrated=concentrated,
             concentrated_delta=concentrated_delta,
         )
-        for charge in charges:
+        for number, charge in enumerate(charges):
+            if charge.number != number:
+                raise ValueError(f"charge {number} of a ledger cannot have number={charge.number}")
             ledger._record(charge)
         return ledger
 
@@ -208,7 +192,7 @@ class Ledger:
         content = {
             **self._terms(),
             "private": self._private,
-            "charges": [charge.to_json() for charge in self._charges.values()],
+            "charges": [charge.to_json() for charge in self._charges],
         }
         return json.dumps({"ledger": content, "checksum": _checksum(content)})
 
@@ -245,7 +229,7 @@ class Ledger:
         )
 
     def _record(self, charge: Charge) -> None:
-        self._charges[charge.identity] = charge
+        self._charges.append(charge)
         self._loads.add(charge.load, first=charge.first, last=charge.last)
         self._delta_for_all += charge.delta_for_all
 
@@ -267,12 +251,6 @@ def _rounds(charges: list[Charge]) -> str:
     lasts = [charge.last for charge in charges if charge.last is not None]
     last = str(max(lasts)) if len(lasts) == len(charges) else "…"
     return f"{min(charge.first for charge in charges)}–{last}"
-
-
-def _reads_more(one: Charge, other: Charge) -> bool:
-    if one.last is None or other.last is None:
-        return one.last is None
-    return one.last >= other.last
 
 
 def _checksum(content: dict[str, Any]) -> str:

@@ -267,37 +267,24 @@ def test_a_restored_ledger_knows_everything_that_the_saved_one_knew(entries: Ent
         assert outcomes[0] == outcomes[1]
 
 
-@given(charges, charges)
-def test_a_merged_ledger_knows_no_less_than_either_copy(mine: Entries, theirs: Entries) -> None:
-    book = filled(mine)
-    copy = Ledger.from_json(book.to_json())
-    copy.charge("later", PrivacyGuarantee(epsilon=0.0), first=100)
-    both = book.merged(copy)
-    assert set(both.charges) == set(copy.charges)
-    stranger = filled(theirs)
-    union = book.merged(stranger)
-    assert book.spent().within(union.spent()) and stranger.spent().within(union.spent())
-    assert len(union.charges) == len(book.charges) + len(stranger.charges)
+def test_equal_releases_make_equal_books() -> None:
+    """And in each the second of two that look alike can be closed without the first."""
+    books = [ledger(), ledger()]
+    for book in books:
+        book.charge("AboveThreshold", HALF, first=1)
+        second = book.charge("AboveThreshold", HALF, first=1)
+        book.close(second, last=4)
+        assert [charge.last for charge in book.charges] == [None, 4]
+    assert books[0].to_json() == books[1].to_json()
 
 
-def test_copies_that_went_apart_are_both_charged_and_a_fork_counts_as_still_reading() -> None:
+def test_a_book_with_a_page_torn_out_is_refused() -> None:
     book = ledger()
-    running = book.charge("AboveThreshold", HALF, first=1)
-    copy = Ledger.from_json(book.to_json())
-    book.close(running, last=10)
-    for one in (book, copy):  # the same words, yet two releases
-        one.charge("histogram", PrivacyGuarantee(epsilon=0.5), first=1, last=10)
-    both = copy.merged(book)
-    assert both.spent() == PrivacyGuarantee(epsilon=1.5)
-    assert not both.spent().within(both.budget)
-    assert both.charges[0].last is None
-    with pytest.raises(BudgetExceededError):
-        both.charge("more", PrivacyGuarantee(epsilon=0.1), first=1, last=1)
-
-
-def test_ledgers_of_different_promises_do_not_merge() -> None:
-    with pytest.raises(ValueError, match="same promise"):
-        ledger().merged(ledger(HALF))
+    for first in (1, 11):
+        book.charge("AboveThreshold", HALF, first=first, last=first + 9)
+    *terms, entries = book.state()
+    with pytest.raises(ValueError, match="cannot have number=1"):
+        Ledger.from_state(*terms, entries[1:])
 
 
 def test_truncated_or_altered_records_are_refused() -> None:
