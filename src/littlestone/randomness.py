@@ -260,6 +260,11 @@ class Randomness(NoiseOwner):
         """Whether releases made with these bits may be called private at all."""
         return self._source.private
 
+    @property
+    def replayable(self) -> bool:
+        """Whether a seed or a key gives the same words again."""
+        return isinstance(self._source, Seeded | Keyed)
+
     def __repr__(self) -> str:
         if not self.private:
             return "seeded(…)  # not private"

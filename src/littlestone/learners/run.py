@@ -123,9 +123,10 @@ class PrivateLearner(ABC):
         """A run, with the operating system's randomness unless told otherwise."""
         self.refuse_to_start()
         source = secure() if rng is None else rng
+        identity = snapshots.identity_of(source)  # before anything is drawn
         engine = self.engine(source)
         engine.begin()
-        return PrivateRun(self, engine, source, snapshots.new_identity())
+        return PrivateRun(self, engine, source, identity)
 
     @final
     def restore(self, snapshot: bytes, register: snapshots.Register | None = None) -> "PrivateRun":
@@ -185,7 +186,8 @@ class PrivateRun(NoiseOwner):
         self._check = recipe.concepts.domain.check
         self._check_many = recipe.concepts.domain.check_many
         engine.ledger.promise = recipe.promise
-        snapshots.track(identity, self)
+        if rng.private:
+            snapshots.track(identity, self)
 
     @property
     def recipe(self) -> PrivateLearner:
@@ -331,7 +333,7 @@ class PrivateRun(NoiseOwner):
         ``FileRegister``, give that here: going on with this run is then recorded there.
         """
         self._begin()
-        self._saved = snapshots.next_number(self._identity)
+        self._saved = snapshots.number_at(self._played, self._identity, private=self._rng.private)
         packed = snapshots.pack(
             snapshots.Saved(
                 recipe=canonical_form(self._recipe),

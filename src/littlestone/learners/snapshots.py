@@ -29,6 +29,7 @@ from littlestone.type_checks import fits
 
 _MAGIC: Final = b"littlestone-snapshot-3\n"
 _DIGEST_BYTES: Final = 32
+_AGAIN_BITS: Final = 32  # of a number: how often it was continued without any further round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,14 +135,18 @@ def _newest_in(file: TextIO, identity: str) -> int:
 def _refuse_unless_newest(number: int, known: int) -> None:
     if number < known:
         raise SnapshotError(
-            f"snapshot {number} of this run was already continued, perhaps by its own run, "
-            f"or replaced by a newer one (number {known}): going back would reuse its noise on "
-            f"other data. Go on with the newest, or start a new run and pay for it"
+            f"this snapshot after {number >> _AGAIN_BITS} rounds was already continued, perhaps "
+            f"by its own run, or replaced by a newer one (after {known >> _AGAIN_BITS} rounds): "
+            f"going back would reuse its noise on other data. Go on with the newest, or start a "
+            f"new run and pay for it"
         )
 
 
-def new_identity() -> str:
-    return secrets.token_hex(16)
+def identity_of(rng: Randomness) -> str:
+    """Of the run that begins now: the same for whoever replays it from the same key."""
+    if not rng.replayable:
+        return secrets.token_hex(16)
+    return hashlib.sha256(codec.dumps(rng.state())).hexdigest()[:32]
 
 
 def track(identity: str, run: Any) -> None:
@@ -149,9 +154,17 @@ def track(identity: str, run: Any) -> None:
     _runs[identity] = run
 
 
-def next_number(identity: str) -> int:
+def number_at(rounds: int, identity: str, *, private: bool) -> int:
+    """The number of a snapshot after so many rounds; what was used up has a smaller one.
+
+    It follows from the rounds, so that equal runs have equal snapshots, unless one without any
+    further round was continued before. One entry for each private run is all that is remembered.
+    """
+    number = rounds << _AGAIN_BITS
+    if not private:
+        return number
     with _turn:
-        _newest[identity] = _newest.get(identity, 0) + 1
+        _newest[identity] = max(number, _newest.get(identity, 0))
         return _newest[identity]
 
 

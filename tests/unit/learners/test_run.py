@@ -183,7 +183,10 @@ def test_a_snapshot_continues_identically() -> None:
 def test_a_secure_snapshot_is_continued_once_and_retires_its_run() -> None:
     recipe = CoinFlipper()
     run = recipe.start()
-    old, new = run.snapshot(), run.snapshot()
+    old = run.snapshot()
+    assert run.snapshot() == old  # nothing has happened in between
+    run.observe(1, 1)
+    new = run.snapshot()
     with pytest.raises(SnapshotError, match="newer"):
         recipe.restore(old)
     restored = recipe.restore(new)
@@ -192,6 +195,16 @@ def test_a_secure_snapshot_is_continued_once_and_retires_its_run() -> None:
     restored.observe(1, 1)
     with pytest.raises(SnapshotError, match="already continued"):
         recipe.restore(new)
+
+
+def test_a_snapshot_is_continued_once_also_if_the_run_then_stood_still() -> None:
+    recipe = CoinFlipper()
+    first = recipe.start().snapshot()
+    second = recipe.restore(first).snapshot()
+    recipe.restore(second)
+    for used in (first, second):
+        with pytest.raises(SnapshotError, match="already continued"):
+            recipe.restore(used)
 
 
 def test_a_run_that_goes_on_uses_its_snapshot_up() -> None:
