@@ -2,10 +2,20 @@
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 _PLAIN = (NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
+_MOST_REMEMBERED: Final = 1024
+
+hints_of = lru_cache(maxsize=_MOST_REMEMBERED)(get_type_hints)
+"""The annotations of a class, looked up once: callers do not change them."""
+
+
+@lru_cache(maxsize=_MOST_REMEMBERED)
+def _taken_apart(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    return get_origin(hint), get_args(hint)
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -14,9 +24,11 @@ def fits(value: Any, hint: Any) -> bool:
     >>> fits((1, 2), tuple[int, ...]), fits((1, "2"), tuple[int, ...]), fits(True, int)
     (True, False, False)
     """
+    if type(value) is hint:
+        return True
     if hint is None:
         return value is None
-    origin, inner = get_origin(hint), get_args(hint)
+    origin, inner = _taken_apart(hint)
     if origin in (Union, UnionType):
         return any(fits(value, one) for one in inner)
     if origin is Literal:
@@ -47,6 +59,12 @@ def _all_fit(value: Any, origin: type, inner: tuple[Any, ...]) -> bool:
 
 def _offers(value: Any, protocol: Any) -> bool:
     """Whether it has every member of the protocol, without asking it for any."""
-    members = [name for name in dir(protocol) if not name.startswith("_")]
-    fields = getattr(value, "__dict__", {})
-    return all(hasattr(type(value), name) or name in fields for name in members)
+    lacking = _lacking(type(value), protocol)
+    return not lacking or lacking <= getattr(value, "__dict__", {}).keys()
+
+
+@lru_cache(maxsize=_MOST_REMEMBERED)
+def _lacking(kind: type, protocol: Any) -> frozenset[str]:
+    """The members of the protocol that are no attributes of the class."""
+    members = (name for name in dir(protocol) if not name.startswith("_"))
+    return frozenset(name for name in members if not hasattr(kind, name))

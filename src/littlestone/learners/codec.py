@@ -28,6 +28,9 @@ _SMALL: Final = 0x80  # bytes from here on are the whole numbers 0 .. 127
 _SHORT: Final = 4  # texts below this length are not worth a number
 _MOST_VALUES: Final = 1 << 26  # with every repetition counted: hashing goes through them all
 _ARRAYS: Final = frozenset("biuf")
+_CONSTANTS: Final[dict[bytes, bool | None]] = {b"N": None, b"T": True, b"F": False}
+_ONE_BYTE: Final = tuple(bytes((byte,)) for byte in range(256))
+_FLOAT: Final = struct.Struct("<d")
 
 _ISO: Final[dict[bytes, Any]] = {
     b"Y": datetime.datetime,
@@ -136,7 +139,14 @@ class _Writer:
         self._numbers: dict[bytes, int] = {}
 
     def write(self, value: Any) -> tuple[bytes, bytes]:
-        known = _by_class.get(type(value))
+        kind = type(value)
+        if kind is int:
+            return _twice(_integer(value))
+        if kind is str or kind is bytes:
+            return self._text(value)
+        if kind is tuple:
+            return self._many(b"t", value)
+        known = _by_class.get(kind)
         if known is not None:
             return self._object(known, value)
         if value is None or isinstance(value, bool | np.bool_):
@@ -144,7 +154,7 @@ class _Writer:
         if isinstance(value, int | np.integer):
             return _twice(_integer(int(value)))
         if isinstance(value, float | np.floating):
-            return _twice(b"f" + struct.pack("<d", float(value)))
+            return _twice(b"f" + _FLOAT.pack(float(value)))
         if isinstance(value, str | bytes):
             return self._text(value)
         return self._composed(value)
@@ -178,12 +188,13 @@ class _Writer:
         )
 
     def _many(self, tag: bytes, parts: Iterable[Any]) -> tuple[bytes, bytes]:
-        written = [self.write(part) for part in parts]
-        head = tag + _length(len(written))
-        return (
-            head + b"".join(body for body, _ in written),
-            head + b"".join(key for _, key in written),
-        )
+        bodies, keys = [tag, b""], [tag, b""]
+        for part in parts:
+            body, key = self.write(part)
+            bodies.append(body)
+            keys.append(key)
+        bodies[1] = keys[1] = _length(len(bodies) - 2)
+        return b"".join(bodies), b"".join(keys)
 
     def _text(self, text: str | bytes) -> tuple[bytes, bytes]:
         tag, body = (b"s", text.encode()) if isinstance(text, str) else (b"b", text)
@@ -217,14 +228,14 @@ class _Reader:
         first = self._take(1)
         if first[0] >= _SMALL:
             return first[0] - _SMALL
-        if first in b"NTF":
-            return {b"N": None, b"T": True, b"F": False}[first]
+        if first == b"s" or first == b"b":
+            return self._text(first)
         if first == b"i":
             return int.from_bytes(self._take(self._length()), "little", signed=True)
+        if first in _CONSTANTS:
+            return _CONSTANTS[first]
         if first == b"f":
-            return struct.unpack("<d", self._take(8))[0]
-        if first in b"sb":
-            return self._text(first)
+            return _FLOAT.unpack(self._take(8))[0]
         if first == b"r":
             value, values = self._known[self._length()]
             self._count(values)
@@ -308,12 +319,14 @@ def _twice(written: bytes) -> tuple[bytes, bytes]:
 
 def _integer(value: int) -> bytes:
     if 0 <= value < 0x100 - _SMALL:
-        return bytes((_SMALL + value,))
+        return _ONE_BYTE[_SMALL + value]
     body = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
     return b"i" + _length(len(body)) + body
 
 
 def _length(value: int) -> bytes:
+    if value < _SMALL:
+        return _ONE_BYTE[value]
     written = bytearray()
     while value >= _SMALL:
         written.append(value & 0x7F | _SMALL)

@@ -3,7 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Final, Protocol, get_type_hints, runtime_checkable
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from littlestone.errors import SnapshotError
 from littlestone.mechanisms.saved_run import SavedRun
 from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.ledger import Ledger
-from littlestone.type_checks import fits
+from littlestone.type_checks import fits, hints_of
 
 _CHUNK: Final = 256
 
@@ -100,17 +101,17 @@ def fields_of(part: Any) -> tuple[Any, ...]:
 
 
 def _saved(value: Any) -> Any:
-    if isinstance(value, Part):
+    if _is_part(type(value)):
         return value.state()
     return fields_of(value) if _is_made_like_an_engine(value) else value
 
 
 def load_fields(part: Any, state: tuple[Any, ...]) -> None:
     """Give ``part`` back what ``fields_of`` told."""
-    hints = get_type_hints(type(part))
+    hints = hints_of(type(part))
     for field, value in zip(fields(part), state, strict=True):
         inner = getattr(part, field.name, None)
-        if isinstance(inner, Part):
+        if _is_part(type(inner)):
             inner.load(value)
         elif _is_made_like_an_engine(inner):
             load_fields(inner, value)
@@ -120,6 +121,11 @@ def load_fields(part: Any, state: tuple[Any, ...]) -> None:
             raise SnapshotError(f"{field.name} of an engine cannot be {type(value).__name__}")
     if hasattr(part, "loaded"):
         part.loaded()
+
+
+@cache
+def _is_part(kind: type) -> bool:
+    return issubclass(kind, Part)
 
 
 def _is_made_like_an_engine(value: Any) -> bool:

@@ -10,8 +10,10 @@ import hashlib
 import inspect
 import json
 import sys
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import wraps
 from types import FunctionType
 from typing import Any, Final
 
@@ -21,11 +23,33 @@ from numpy.typing import NDArray
 from littlestone.errors import SnapshotError
 
 _MOST_ENTRIES: Final = 256  # of an array that is written out; larger ones by their digest
+_MOST_REMEMBERED: Final = 64
 _REQUIRED: Final = object()
 
 _known_defaults: dict[type, dict[str, Any]] = {}
 
 
+def remembered(tell: Callable[[Any], str]) -> Callable[[Any], str]:
+    """``tell`` for objects that never change, the last few of which are told once.
+
+    By identity: equal recipes may have different forms (1 and 1.0), and not all have a hash.
+    """
+    told: OrderedDict[int, tuple[Any, str]] = OrderedDict()
+
+    @wraps(tell)
+    def telling(value: Any) -> str:
+        known = told.get(id(value))
+        if known is not None and known[0] is value:
+            return known[1]
+        told[id(value)] = value, text = value, tell(value)  # kept, so that its id stays its own
+        if len(told) > _MOST_REMEMBERED:
+            told.popitem(last=False)
+        return text
+
+    return telling
+
+
+@remembered
 def canonical_form(value: Any) -> str:
     """One line of JSON; equal for recipes that behave alike, different for all others.
 

@@ -18,7 +18,7 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners import codec, snapshots
 from littlestone.learners.engine import Engine
-from littlestone.learners.recipe_forms import canonical_form
+from littlestone.learners.recipe_forms import canonical_form, remembered
 from littlestone.noise_owner import IN_A_STEP, NoiseOwner
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -154,6 +154,11 @@ class PrivateLearner(ABC):
         return run
 
 
+@remembered
+def _promise(recipe: Any) -> str:
+    return str(recipe.promise)
+
+
 CONTINUED: Final = (
     "was continued elsewhere from its snapshot; going on with both would reuse the same noise on "
     "different data. Go on with the restored run"
@@ -185,7 +190,7 @@ class PrivateRun(NoiseOwner):
         self._hypothesis = engine.hypothesis
         self._check = recipe.concepts.domain.check
         self._check_many = recipe.concepts.domain.check_many
-        engine.ledger.promise = recipe.promise
+        engine.ledger.promise = _promise(recipe)
         if rng.private:
             snapshots.track(identity, self)
 

@@ -1,12 +1,13 @@
 """Runs of mechanisms that can be saved say what they remember by their fields alone."""
 
 from dataclasses import fields
-from typing import Any, Self, get_type_hints
+from functools import cache
+from typing import Any, Self
 
 from littlestone.errors import SnapshotError
 from littlestone.noise_owner import NoiseOwner
 from littlestone.randomness import Randomness
-from littlestone.type_checks import fits
+from littlestone.type_checks import fits, hints_of
 
 
 class SavedRun(NoiseOwner):
@@ -48,7 +49,7 @@ class SavedRun(NoiseOwner):
         """A run of ``recipe`` that goes on where ``state`` was taken."""
         run = cls.__new__(cls)  # __init__ would draw noise anew
         run._recipe, run._rng = recipe, rng
-        hints = get_type_hints(cls)
+        hints = hints_of(cls)
         try:
             for name, place in _places(cls):
                 kind, value = hints[place], _saved(state[name])
@@ -67,7 +68,12 @@ class SavedRun(NoiseOwner):
 
 def _places(run: Any) -> list[tuple[str, str]]:
     """All that a run remembers: what a state calls it, and the attribute."""
-    return [(field.name.lstrip("_"), field.name) for field in fields(run)]
+    return _places_in(run if isinstance(run, type) else type(run))
+
+
+@cache
+def _places_in(kind: Any) -> list[tuple[str, str]]:
+    return [(field.name.lstrip("_"), field.name) for field in fields(kind)]
 
 
 def _saved(value: Any) -> Any:

@@ -19,8 +19,8 @@ def float_at_least(exact: Fraction | float) -> float:
     True
     """
     exact = require.plain_number(exact)
-    if isinstance(exact, float) and not math.isfinite(exact):
-        return exact
+    if isinstance(exact, float):
+        return exact + 0.0  # which makes a negative zero a plain one
     exact = Fraction(exact)
     try:
         nearest = float(exact)
