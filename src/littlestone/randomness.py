@@ -9,7 +9,7 @@ import hmac
 import os
 import threading
 from array import array
-from typing import Any, Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,13 @@ _PERIOD: Final = 1 << 128  # of the seeded generator
 _KEY_BYTES: Final = 32
 
 
-class Ahead(array):  # type: ignore[type-arg]  # subscripts come with Python 3.12
+if TYPE_CHECKING:
+    _Words = array[int]
+else:
+    _Words = array  # which takes no subscripts before Python 3.12
+
+
+class Ahead(_Words):
     """Words that were read ahead, the next one last, and where in the stream they begin."""
 
     __slots__ = ("start",)

@@ -1,6 +1,6 @@
 """Whether a value that was read fits the annotation of the place that it goes to."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from types import NoneType, UnionType
@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 _PLAIN = (NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
 _MOST_REMEMBERED: Final = 1024
 
-hints_of = lru_cache(maxsize=_MOST_REMEMBERED)(get_type_hints)
+hints_of: Callable[[Any], dict[str, Any]] = lru_cache(maxsize=_MOST_REMEMBERED)(get_type_hints)
 """The annotations of a class, looked up once: callers do not change them."""
 
 
@@ -59,12 +59,13 @@ def _all_fit(value: Any, origin: type, inner: tuple[Any, ...]) -> bool:
 
 def _offers(value: Any, protocol: Any) -> bool:
     """Whether it has every member of the protocol, without asking it for any."""
-    lacking = _lacking(type(value), protocol)
+    kind: Any = type(value)
+    lacking = _lacking(kind, protocol)
     return not lacking or lacking <= getattr(value, "__dict__", {}).keys()
 
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
-def _lacking(kind: type, protocol: Any) -> frozenset[str]:
+def _lacking(kind: Any, protocol: Any) -> frozenset[str]:
     """The members of the protocol that are no attributes of the class."""
     members = (name for name in dir(protocol) if not name.startswith("_"))
     return frozenset(name for name in members if not hasattr(kind, name))

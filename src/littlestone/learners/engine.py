@@ -1,7 +1,7 @@
 """The algorithm of a private learner, with its secrets, and how it is saved and continued."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
@@ -110,7 +110,7 @@ def load_fields(part: Any, state: tuple[Any, ...]) -> None:
     """Give ``part`` back what ``fields_of`` told."""
     hints = hints_of(type(part))
     for field, value in zip(fields(part), state, strict=True):
-        inner = getattr(part, field.name, None)
+        inner: Any = getattr(part, field.name, None)
         if _is_part(type(inner)):
             inner.load(value)
         elif _is_made_like_an_engine(inner):
@@ -123,9 +123,7 @@ def load_fields(part: Any, state: tuple[Any, ...]) -> None:
         part.loaded()
 
 
-@cache
-def _is_part(kind: type) -> bool:
-    return issubclass(kind, Part)
+_is_part: Final[Callable[[Any], bool]] = cache(lambda kind: issubclass(kind, Part))
 
 
 def _is_made_like_an_engine(value: Any) -> bool:
