@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from littlestone.catalogue import lookup
 from littlestone.claims.core import Claim, Outcome, Verdict, examine
@@ -71,7 +72,7 @@ def _one(claim: Claim, seed: int, full: bool, quiet: bool) -> Outcome:
         )
 
 
-def _row(outcome: Outcome) -> tuple[str, ...]:
+def _row(outcome: Outcome) -> tuple[str | Text, ...]:
     verdict, summary = outcome.finding.verdict, outcome.finding.summary
-    coloured = f"[{COLOURS.get(verdict, 'yellow')}]{verdict}[/]"
+    coloured = Text(str(verdict), style=COLOURS.get(verdict, "yellow"))
     return outcome.claim.name, coloured, summary, str(outcome.seed), f"{outcome.seconds:.1f}"

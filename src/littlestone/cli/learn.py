@@ -20,15 +20,17 @@ from rich.text import Text
 from littlestone import require
 from littlestone.catalogue import LEARNERS, class_from_spec, lookup
 from littlestone.cli.options import Delta, Epsilon
+from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.defaults import class_over, default_learner
 from littlestone.errors import LittlestoneError
 from littlestone.service.durable import DurableRun, Event
-from littlestone.service.events import BadRow, Columns, read
-from littlestone.service.learning import Publisher, Tally, learn
+from littlestone.service.events import Columns, read
+from littlestone.service.learning import BadRowError, Policy, Publisher, Tally, learn
 from littlestone.service.outputs import refuse_overlap, write_whole
 from littlestone.service.report import report
+from littlestone.service.sources import BadRow, Form
 from littlestone.theory.floors import points_floor
 
 ADOPTED = (
@@ -39,8 +41,8 @@ ADOPTED = (
 
 
 def run(
-    source: Annotated[str, typer.Argument(metavar="FILE", help="CSV, JSONL, Parquet, or - .")],
-    label: Annotated[str, typer.Option(help="The column with the label, 0 or 1.")],
+    source: Annotated[str, typer.Argument(metavar="FILE", help="CSV, TSV, JSONL, Parquet, or - .")],
+    label: Annotated[str, typer.Option(help="The column with the label.")],
     store: Annotated[Path, typer.Option(help="The durable state; created or continued.")],
     schema: Annotated[
         Path | None, typer.Option(help="Declares the columns; decision trees over it are learned.")
@@ -80,8 +82,22 @@ def run(
         int, typer.Option(help="Events in one commit; 1 for the shortest delay.")
     ] = 1000,
     bad_rows: Annotated[
-        str, typer.Option(help="What to do with rows that do not fit: reject or stop.")
-    ] = "reject",
+        str | None,
+        typer.Option(
+            help="Rows that do not fit: stand-in (a round all the same, as always over a schema), "
+            "reject or stop; the last two show that they were there."
+        ),
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="The label that counts as 1, all others as 0; else 0 or 1.")
+    ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="Between the values of a CSV; else as the header has it.")
+    ] = None,
+    encoding: Annotated[str, typer.Option(help="Of the text, as in latin-1.")] = "utf-8-sig",
+    no_header: Annotated[
+        bool, typer.Option("--no-header", help="Rows begin at once; columns are 1, 2, and so on.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     adopt: Annotated[
         bool,
@@ -89,15 +105,14 @@ def run(
     ] = False,
 ) -> None:
     """From a file or a pipe; a store that exists is continued where it stands."""
-    if bad_rows not in ("reject", "stop"):
-        raise ValueError(f"bad-rows must be 'reject' or 'stop', got bad-rows={bad_rows!r}")
     if (schema is None) == (concepts is None):
         raise ValueError("exactly one of --schema and --class must be given")
     if schema is not None:
         space = class_over(Schema.from_toml(schema), setting=setting)
     else:
         space = class_from_spec(concepts or "")
-    console = Console(stderr=True, quiet=quiet)
+    policy = _policy(space, bad_rows)
+    console = Console(stderr=True, quiet=quiet, markup=False, highlight=False)
     budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
     recipe = _recipe(space, learner, setting, adversary, budget, console)
     if max_contributions > 1:
@@ -108,8 +123,9 @@ def run(
     inputs = {"the input": Path(source), "the schema": schema, "the class": Path(named)}
     refuse_overlap({"out": out, "report": report_path}, inputs, store=store)
     publisher = Publisher(sys.stdout.buffer if out is None else out)
-    columns = Columns(label=label, feature=feature, identity=identity)
-    opened = partial(read, source, space, columns, standard_input=sys.stdin)
+    columns = Columns(label=label, feature=feature, identity=identity, positive=positive)
+    form = Form(delimiter=delimiter, encoding=encoding, header=not no_header)
+    opened = partial(read, source, space, columns, standard_input=sys.stdin.buffer, form=form)
     events: Iterable[Event | BadRow]
     if store.exists():
         durable = DurableRun.resume(recipe, store, adopt=adopt, witness=publisher.testify)
@@ -130,7 +146,7 @@ def run(
                 events,
                 publisher,
                 group=group,
-                policy="stop" if bad_rows == "stop" else "reject",
+                policy=policy,
                 progress=lambda tally: live.update(
                     _status(durable, tally, (durable.rounds - before), time.monotonic() - started)
                 ),
@@ -140,12 +156,25 @@ def run(
             page = report(durable, bound=_bound(recipe), floor=_floor(space, budget))
             write_whole(report_path, page)
             console.print(f"report: {report_path}")
+        complaint = tally.complaint(label)
+        if complaint is not None:
+            raise BadRowError(complaint)
     except (LittlestoneError, OSError):
         console.print(f"stopped; everything acknowledged is in {store}")
         raise
     finally:
         publisher.close()
         durable.close()
+
+
+def _policy(space: ConceptClass, asked: str | None) -> Policy:
+    """Where there are stand-ins every row is a round, unless it is asked for otherwise."""
+    records = isinstance(space.domain, Records)
+    if asked not in (None, "stand-in", "reject", "stop"):
+        raise ValueError(f"bad-rows must be 'stand-in', 'reject' or 'stop', got {asked!r}")
+    if asked == "stand-in" and not records:
+        raise ValueError("bad-rows can be 'stand-in' over a schema only: it declares them")
+    return asked or ("stand-in" if records else "reject")  # type: ignore[return-value]
 
 
 def _recipe(
@@ -162,7 +191,7 @@ def _recipe(
         setting = "agnostic" if setting == "auto" else setting
         recipe = default_learner(space, setting=setting, adversary=adversary, **budget)
         name = type(recipe).__name__
-        console.print(f"{name}, for {adversary} streams, {setting} setting", highlight=False)
+        console.print(f"{name}, for {adversary} streams, {setting} setting")
         return recipe
     entry = lookup(LEARNERS, learner, kind="learner")
     if not entry.private:
@@ -178,19 +207,20 @@ def _status(durable: DurableRun, tally: Tally, done: int, seconds: float) -> Tab
     table.add_row("round", f"{durable.rounds:,}", f"{done / max(seconds, 1e-9):,.0f} a second")
     table.add_row("published", Text(rule[:100]))  # no markup: rules quote what was declared
     table.add_row("mistakes", f"{durable.mistakes:,}", "(yours to see, not published)")
-    table.add_row("rejected rows", f"{tally.rejected_count:,}", "(not published)")
+    table.add_row("rejected rows", f"{tally.rejected:,}", "(not published)")
     table.add_row("paid by an example", str(durable.run.ledger.spent()))
     return table
 
 
 def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:
-    for row in tally.rejected[:20]:
-        console.print(f"line {row.line} rejected: {row.reason}", highlight=False)
+    for line in tally.lines()[:20]:
+        console.print(line)
+    with_stand_ins = f" ({tally.stood_in} with stand-ins)" if tally.stood_in else ""
     console.print(
-        f"{tally.taken} events taken, {tally.repeated} seen before, "
-        f"{tally.rejected_count} rejected; {durable.run.status}"
+        f"{tally.taken} events taken{with_stand_ins}, {tally.repeated} seen before, "
+        f"{tally.rejected} rejected; {durable.run.status}"
     )
-    console.print(durable.run.ledger.explain(), highlight=False)
+    console.print(durable.run.ledger.explain())
 
 
 def _bound(recipe: Any) -> float | None:

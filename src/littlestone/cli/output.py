@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 
 def print_json(record: Any) -> None:
@@ -15,12 +16,12 @@ def print_json(record: Any) -> None:
 
 
 def print_table(
-    headings: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None
+    headings: Sequence[str], rows: Iterable[Sequence[str | Text]], *, title: str | None = None
 ) -> None:
     table = Table(*headings, title=title)
     for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    Console(markup=False).print(table)  # data and declarations are never markup
 
 
 @contextmanager

@@ -29,10 +29,14 @@ Condition = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Numeric:
-    """A number, cut into cells by a grid of increasing values; each cell begins at its value."""
+    """A number, cut into cells by a grid of increasing values; each cell begins at its value.
+
+    ``missing`` is the number that whatever is missing, or no number, counts as.
+    """
 
     name: str
     grid: tuple[float, ...]
+    missing: float | None = None
 
     def __post_init__(self) -> None:
         require.plain(self)
@@ -43,12 +47,25 @@ class Numeric:
                 raise ValueError(f"grid of field {self.name!r} must be numbers, got {value!r}")
         if any(low >= high for low, high in itertools.pairwise(self.grid)):
             raise ValueError(f"grid of field {self.name!r} must increase, got {self.grid}")
+        if self.missing is not None:
+            self.declared_cell(self.missing)
 
     @property
     def cells(self) -> int:
         return len(self.grid) + 1
 
+    @property
+    def stand_in(self) -> int:
+        """The cell of what is missing or unknown where every row counts; by default the first."""
+        return 0 if self.missing is None else self.declared_cell(self.missing)
+
     def cell(self, value: Any) -> int:
+        if self.missing is not None and not _is_number(value):
+            return self.stand_in
+        return self.declared_cell(value)
+
+    def declared_cell(self, value: Any) -> int:
+        """The cell of a value that is what was declared, without any stand-in."""
         if not _is_number(value):
             raise ValueError(f"field {self.name!r} must be a number, got {value!r}")
         return bisect_right(self.grid, value)
@@ -59,7 +76,9 @@ class Numeric:
         if column.dtype.kind not in "iuf":
             return np.array([self.cell(value) for value in values], dtype=np.int64)
         if np.isnan(column).any():
-            raise ValueError(f"field {self.name!r} must be a number, got nan")
+            if self.missing is None:
+                raise ValueError(f"field {self.name!r} must be a number, got nan")
+            column = np.where(np.isnan(column), self.missing, column)
         return np.searchsorted(np.array(self.grid), column, side="right").astype(np.int64)
 
     def describe(self, low: int, high: int) -> str:
@@ -82,18 +101,22 @@ class Numeric:
         return ((cell, self.cells - 1) for cell in range(1, self.cells))
 
     def coarsened(self, most: int) -> "Numeric":
-        return Numeric(self.name, self.grid[: max(most - 1, 1)])
+        return Numeric(self.name, self.grid[: max(most - 1, 1)], self.missing)
 
     def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "grid": list(self.grid)}
+        return {"name": self.name, "grid": list(self.grid)} | _declared(self.missing)
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One of finitely many declared values; each is a cell."""
+    """One of finitely many declared values; each is a cell.
+
+    ``missing`` is the one that whatever is missing, or none of them, counts as.
+    """
 
     name: str
     values: tuple[str | int, ...]
+    missing: str | int | None = None
     _cells: dict[Any, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -104,12 +127,26 @@ class Category:
         if not self.values or len(set(self.values)) < len(self.values):
             raise ValueError(f"values of field {self.name!r} must differ, got {self.values}")
         object.__setattr__(self, "_cells", {value: i for i, value in enumerate(self.values)})
+        if self.missing is not None:
+            self.declared_cell(self.missing)
 
     @property
     def cells(self) -> int:
         return len(self.values)
 
+    @property
+    def stand_in(self) -> int:
+        """The cell of what is missing or unknown where every row counts; by default the first."""
+        return 0 if self.missing is None else self.declared_cell(self.missing)
+
     def cell(self, value: Any) -> int:
+        try:
+            return self._cells[value]
+        except (KeyError, TypeError):
+            return self.declared_cell(value if self.missing is None else self.missing)
+
+    def declared_cell(self, value: Any) -> int:
+        """The cell of a value that is what was declared, without any stand-in."""
         try:
             return self._cells[value]
         except (KeyError, TypeError):
@@ -142,10 +179,11 @@ class Category:
         return ((cell, cell) for cell in range(int(self.cells <= 2), self.cells))
 
     def coarsened(self, most: int) -> "Category":
-        return Category(self.name, self.values[:most])
+        missing = self.missing if self.missing in self.values[:most] else None
+        return Category(self.name, self.values[:most], missing)
 
     def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "values": list(self.values)}
+        return {"name": self.name, "values": list(self.values)} | _declared(self.missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +215,14 @@ class Schema:
 
     @classmethod
     def from_mapping(cls, declared: Mapping[str, Mapping[str, Any]]) -> Self:
-        """Field name → ``{"grid": [...]}`` for numbers or ``{"values": [...]}`` for categories."""
+        """Field name → ``{"grid": [...]}`` for numbers or ``{"values": [...]}`` for categories.
+
+        Beside it, ``"missing"`` may say what a missing or unknown value counts as.
+
+        >>> declared = {"carrier": {"values": ["UA", "AA", "other"], "missing": "other"}}
+        >>> Schema.from_mapping(declared).check({"carrier": "XX"})
+        (2,)
+        """
         if not isinstance(declared, Mapping):
             raise ValueError(f"a schema must map field names to declarations, got {declared!r}")
         return cls(tuple(_field(name, entry) for name, entry in declared.items()))
@@ -219,7 +264,7 @@ class Schema:
             else:
                 return x
         if isinstance(x, Mapping):
-            return tuple([part.cell(_value(part, x)) for part in self.fields])
+            return tuple([_cell(part, x) for part in self.fields])
         return self._check_cells(x)
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
@@ -275,12 +320,26 @@ def _field(name: Any, entry: Any) -> Numeric | Category:
     if not isinstance(name, str) or not name:
         raise ValueError(f"a field needs a name, got {name!r}")
     known = [key for key in ("grid", "values") if isinstance(entry, Mapping) and key in entry]
-    if len(known) != 1 or len(entry) != 1 or not isinstance(entry[known[0]], list | tuple):
+    rest = set(entry) - {*known, "missing"} if isinstance(entry, Mapping) else set()
+    if len(known) != 1 or rest or not isinstance(entry[known[0]], list | tuple):
         raise ValueError(
-            f"field {name!r} must declare either grid = [...] or values = [...], got {entry!r}"
+            f"field {name!r} must declare either grid = [...] or values = [...], and perhaps "
+            f"missing = ..., got {entry!r}"
         )
-    declared = tuple(entry[known[0]])
-    return Numeric(name, declared) if known == ["grid"] else Category(name, declared)
+    declared, missing = tuple(entry[known[0]]), entry.get("missing")
+    if known == ["grid"]:
+        return Numeric(name, declared, missing)
+    return Category(name, declared, missing)
+
+
+def _declared(missing: Any) -> dict[str, Any]:
+    return {} if missing is None else {"missing": missing}
+
+
+def _cell(part: Numeric | Category, record: Mapping[str, Any]) -> int:
+    if part.missing is not None and part.name not in record:
+        return part.stand_in
+    return part.cell(_value(part, record))
 
 
 def _value(part: Numeric | Category, record: Mapping[str, Any]) -> Any:
@@ -291,4 +350,5 @@ def _value(part: Numeric | Category, record: Mapping[str, Any]) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
+    # Only "not a number" differs from itself; math.isnan fails on numbers too large for a float.
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(value == value)

@@ -1,226 +1,243 @@
-"""Read labelled events from files and pipes; name rows that do not fit, and never guess."""
+"""Rows become labelled events; a row that does not fit is named, with what it would stand for.
 
-import csv
+Each row becomes its event by a rule that looks at this row and at what was declared, and at no
+other row. Over a schema every row has an event: a value that is missing or unknown counts as the
+field's stand-in, a label that cannot be read as 0. So files that differ in one row give streams
+that differ in one round, and a promise about streams is one about files.
+"""
+
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from pathlib import Path
-from typing import IO, Any
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import IO, Any, Final
 
-from littlestone import require
 from littlestone.concepts.capabilities import Records
-from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.schema import Numeric
+from littlestone.concepts.protocols import ConceptClass, Domain
+from littlestone.concepts.schema import Category, Cells, Numeric
 from littlestone.service.durable import Event
+from littlestone.service.sources import BadRow, Form, Row, rows, shown
 
-TRUE = frozenset({"1", "1.0", "true", "yes"})
-FALSE = frozenset({"0", "0.0", "false", "no"})
-
-
-@dataclass(frozen=True, slots=True)
-class BadRow:
-    """A row that was not taken, and why; local information, never published."""
-
-    line: int
-    reason: str
+TRUE: Final = ("1", "1.0", "true", "yes")
+FALSE: Final = ("0", "0.0", "false", "no")
+_LABELS: Final = dict.fromkeys(TRUE, 1) | dict.fromkeys(FALSE, 0)
+_EXACT: Final = 2**53  # a float of this size or more may stand for several whole numbers
+_DEEPEST: Final = 20
+_MOST_DIGITS: Final = 4000  # 1e999999999 is short to write and fills the memory
+_REMEMBERED: Final = 10_000
+_WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Which columns hold what. Without ``identity`` the line number identifies an event."""
+    """Which columns hold what. Without ``identity`` the line number identifies an event.
+
+    ``positive`` is the label that counts as 1, and every other as 0; without it labels are 0 or 1.
+    """
 
     label: str
     feature: str | None = None
     identity: str | None = None
+    positive: str | None = None
 
 
-Row = tuple[int, Mapping[str, Any] | BadRow]
+class MisfitError(ValueError):
+    """A value does not fit its column."""
+
+    def __init__(self, field: str, reason: str, value: Any = None) -> None:
+        super().__init__(reason)
+        self.field, self.reason = field, reason
+        self.got = "" if value is None else shown(value)
+
+
+PointReader = Callable[[Sequence[Any]], tuple[Any, Any, MisfitError | None]]
+"""The point as it is stored, its canonical form, and what a stand-in was needed for."""
 
 
 def read(
-    source: str, concepts: ConceptClass, columns: Columns, *, standard_input: IO[str]
+    source: str,
+    concepts: ConceptClass,
+    columns: Columns,
+    *,
+    standard_input: IO[bytes],
+    form: Form | None = None,
 ) -> Iterator[Event | BadRow]:
-    """The events of a file (``.csv``, ``.jsonl``, ``.parquet``) or of a pipe (``-``).
+    """The events of a file (``.csv``, ``.tsv``, ``.jsonl``, ``.gz``, ``.parquet``) or pipe (``-``).
 
     A pipe holds JSON lines if its first line begins with a brace, and CSV otherwise. A source that
     cannot be read, or lacks a column, is refused at once; rows are read as they are asked for.
     """
-    convert = point_reader(concepts, columns)
-    rows = _rows(source, standard_input, needed_columns(concepts, columns))
-    return (
-        row if isinstance(row, BadRow) else _event(line, row, columns, convert, concepts)
-        for line, row in rows
-    )
+    points = _points(concepts.domain, columns)
+    needed = needed_columns(concepts, columns)
+    found = rows(source, needed, form or Form(), standard_input)
+    return _events(found, points, columns, _stand_in(concepts.domain))
 
 
 def needed_columns(concepts: ConceptClass, columns: Columns) -> list[str]:
-    """The columns without which no row can be taken."""
+    """The columns without which no row can be taken: the label, the id, those of the point."""
     domain = concepts.domain
     points = [part.name for part in domain.fields] if isinstance(domain, Records) else []
-    named = (*points, columns.feature, columns.label, columns.identity)
+    named = (columns.label, columns.identity, *points, columns.feature)
     return [name for name in named if name is not None]
 
 
-def point_reader(concepts: ConceptClass, columns: Columns) -> Callable[[Mapping[str, Any]], Any]:
+def _events(
+    found: Iterator[Row], points: PointReader, columns: Columns, instead: Cells | None
+) -> Iterator[Event | BadRow]:
+    first = 1 if columns.identity is None else 2
+    for line, row in found:
+        if isinstance(row, BadRow):
+            if instead is not None:
+                row = replace(row, stand_in=Event(f"line {line}", instead, 0, line, (instead, 0)))
+            yield row
+            continue
+        try:
+            point, canonical, misfit = points(row[first:])
+        except MisfitError as problem:  # and there is nothing to put in its place
+            yield BadRow(line, problem.reason, problem.field, problem.got)
+            continue
+        identity = f"line {line}"
+        try:
+            label = _label(row[0], columns)
+        except MisfitError as problem:
+            label, misfit = 0, misfit or problem
+        if first == 2:
+            try:
+                identity = _identity(row[1], columns)
+            except MisfitError as problem:
+                misfit = misfit or problem
+        event = Event(identity, point, label, line, (canonical, label))
+        if misfit is None:
+            yield event
+        else:
+            stand_in = None if instead is None else event
+            yield BadRow(line, misfit.reason, misfit.field, misfit.got, stand_in)
+
+
+def _label(value: Any, columns: Columns) -> int:
+    if value is None or value == "":
+        raise MisfitError(columns.label, "is missing")
+    if columns.positive is not None:
+        return int(_words(value).strip() == columns.positive)
+    label = _LABELS.get(value) if type(value) is str else None
+    if label is None:
+        label = _LABELS.get(_words(value).strip().lower())
+    if label is None:
+        raise MisfitError(columns.label, "is neither 0 nor 1 (--positive says what is 1)", value)
+    return label
+
+
+def _words(value: Any) -> str:
+    """A value as text, as it would stand in a CSV; nothing for what is no single value."""
+    return str(value) if isinstance(value, str | int | float) else ""
+
+
+def _identity(value: Any, columns: Columns) -> str:
+    name = columns.identity or ""
+    if value is None or value == "":
+        raise MisfitError(name, "is missing")
+    try:
+        text = str(value)
+        text.encode()
+    except (ValueError, RecursionError):
+        raise MisfitError(name, "cannot be written down", value) from None
+    return text
+
+
+def _stand_in(domain: Domain) -> Cells | None:
+    """What a row counts as that cannot be read at all."""
+    return tuple(part.stand_in for part in domain.fields) if isinstance(domain, Records) else None
+
+
+def _points(domain: Domain, columns: Columns) -> PointReader:
     """How a row becomes a point of the class: a record, or the one feature column."""
-    domain = concepts.domain
     if isinstance(domain, Records):
-        numeric = {part.name for part in domain.fields if isinstance(part, Numeric)}
-        names = [part.name for part in domain.fields]
-        return lambda row: {
-            name: _number(row[name]) if name in numeric else row[name]
-            for name in names
-            if name in row and row[name] is not None
-        }
+        return _records([_cell_reader(part) for part in domain.fields])
     feature = columns.feature
     if feature is None:
         raise ValueError("feature must name the column of the point for this class (--feature)")
     whole = domain.size is not None
 
-    def point(row: Mapping[str, Any]) -> Any:
-        if feature not in row or row[feature] is None or row[feature] == "":
-            raise ValueError(f"column {feature!r} is missing")
-        return _whole(row[feature]) if whole else row[feature]
+    def point(values: Sequence[Any]) -> tuple[Any, Any, None]:
+        (value,) = values
+        if value is None or value == "":
+            raise MisfitError(feature, "is missing")
+        try:
+            plain = _whole(value) if whole else _storable(value)
+            return plain, domain.check(tuple(plain) if isinstance(plain, list) else plain), None
+        except (ValueError, TypeError, ArithmeticError, RecursionError):
+            raise MisfitError(feature, "is no point of the class", value) from None
 
     return point
 
 
-def _event(
-    line: int,
-    row: Mapping[str, Any],
-    columns: Columns,
-    convert: Callable[[Mapping[str, Any]], Any],
-    concepts: ConceptClass,
-) -> Event | BadRow:
-    try:
-        point = convert(row)
-        canonical = concepts.domain.check(tuple(point) if isinstance(point, list) else point)
-        label = _label(row.get(columns.label), columns.label)
-        identity = f"line {line}" if columns.identity is None else row.get(columns.identity)
-        if identity is None or identity == "":
-            raise ValueError(f"column {columns.identity!r} is missing")
-        return Event(str(identity), point, label, line, (canonical, label))
-    except (ValueError, TypeError) as problem:
-        return BadRow(line, str(problem))
+CellReader = Callable[[Any], int]
 
 
-def _label(value: Any, name: str) -> int:
-    if value is None or value == "":
-        raise ValueError(f"label {name!r} is missing")
-    if isinstance(value, str):
-        text = value.strip().lower()
-        if text in TRUE or text in FALSE:
-            return int(text in TRUE)
-        raise ValueError(f"label {name!r} must be 0 or 1, got {value!r}")
-    return require.label(value)
+def _records(readers: Sequence[tuple[CellReader, dict[str, int], int]]) -> PointReader:
+    """Cells are what is stored, too: the store has no use for the values in them."""
+
+    def point(values: Sequence[Any]) -> tuple[Cells, Cells, MisfitError | None]:
+        cells, misfit = [], None
+        for value, (read_cell, known, instead) in zip(values, readers, strict=True):
+            cell = known.get(value) if type(value) is str else None
+            if cell is None:
+                try:
+                    cell = read_cell(value)
+                    if type(value) is str and len(known) < _REMEMBERED:
+                        known[value] = cell
+                except MisfitError as problem:
+                    cell, misfit = instead, misfit or problem
+            cells.append(cell)
+        record = tuple(cells)
+        return record, record, misfit
+
+    return point
+
+
+def _cell_reader(part: Numeric | Category) -> tuple[CellReader, dict[str, int], int]:
+    """How a value becomes a cell, the texts whose cell is known, and the cell of a stand-in."""
+    numeric = isinstance(part, Numeric)
+
+    def cell(value: Any) -> int:
+        if value is None or value == "":
+            raise MisfitError(part.name, "is missing")
+        try:
+            return part.declared_cell(_number(value) if numeric else value)
+        except (ValueError, TypeError, ArithmeticError, RecursionError):
+            reason = "is not a number" if numeric else "is not one of the declared values"
+            raise MisfitError(part.name, reason, value) from None
+
+    return cell, {}, part.stand_in
 
 
 def _number(value: Any) -> Any:
-    return float(value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    number = float(value)
+    exact = -_EXACT < number < _EXACT or _WHOLE.fullmatch(value) is None
+    return number if exact else int(value)
 
 
 def _whole(value: Any) -> int:
-    number = float(value)
-    if not number.is_integer():
-        raise ValueError(f"the point must be a whole number, got {value!r}")
+    """The whole number that was written, all of its digits."""
+    if isinstance(value, str) and _WHOLE.fullmatch(value):
+        return int(value)
+    if isinstance(value, float) and not abs(value) < _EXACT:
+        raise ValueError("a float of this size may stand for several whole numbers")
+    number = Decimal(value)
+    if not number.is_finite() or number.adjusted() > _MOST_DIGITS or number != int(number):
+        raise ValueError("a point of this class is a whole number")
     return int(number)
 
 
-def _rows(source: str, standard_input: IO[str], needed: Sequence[str]) -> Iterator[Row]:
-    if source == "-":
-        return _piped(standard_input, needed)
-    path = Path(source)
-    if not path.exists():
-        raise ValueError(f"there is no file {source!r}")
-    if path.suffix == ".parquet":
-        return _parquet(path, needed)
-    if path.suffix not in (".csv", ".jsonl", ".ndjson"):
-        raise ValueError(f"file must end in .csv, .jsonl or .parquet, got {source!r}")
-    with path.open(encoding="utf-8", newline="") as file:
-        _text_rows(path, file, needed)  # the header is read at once
-    return _from_file(path, needed)
-
-
-def _from_file(path: Path, needed: Sequence[str]) -> Iterator[Row]:
-    with path.open(encoding="utf-8", newline="") as file:
-        yield from _text_rows(path, file, needed)
-
-
-def _text_rows(path: Path, file: IO[str], needed: Sequence[str]) -> Iterator[Row]:
-    return _csv(file, needed) if path.suffix == ".csv" else _json_lines(file)
-
-
-def _piped(stream: IO[str], needed: Sequence[str]) -> Iterator[Row]:
-    first = stream.readline()
-    lines = chain([first], stream)
-    return _json_lines(lines) if first.lstrip().startswith("{") else _csv(lines, needed)
-
-
-def _refuse_missing(names: Sequence[str], needed: Sequence[str]) -> None:
-    missing = [name for name in needed if name not in names]
-    if missing:
-        raise ValueError(f"there is no column {missing[0]!r}; there are: {', '.join(names)}")
-
-
-def _json_lines(lines: Iterable[str]) -> Iterator[Row]:
-    for line, text in enumerate(lines, start=1):
-        if not text.strip():
-            continue
-        try:
-            row = json.loads(text)
-        except json.JSONDecodeError as problem:
-            yield line, BadRow(line, f"not a whole line of JSON: {problem.msg}")
-            continue
-        yield line, row if isinstance(row, dict) else BadRow(line, "not a JSON object")
-
-
-def _csv(lines: Iterable[str], needed: Sequence[str]) -> Iterator[Row]:
-    reader = csv.reader(lines, strict=True)
-    try:
-        header = next(reader)
-    except (StopIteration, csv.Error):
-        raise ValueError("the CSV has no header line") from None
-    _refuse_missing(header, needed)
-    return _csv_rows(reader, header)
-
-
-def _csv_rows(reader: Any, header: Sequence[str]) -> Iterator[Row]:
-    while True:
-        try:
-            values = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as problem:
-            yield reader.line_num, BadRow(reader.line_num, f"not a CSV row: {problem}")
-            continue
-        if not values:
-            continue
-        if len(values) != len(header):
-            reason = f"{len(values)} values where the header has {len(header)} columns"
-            yield reader.line_num, BadRow(reader.line_num, reason)
-            continue
-        yield reader.line_num, dict(zip(header, values, strict=True))
-
-
-def _parquet(path: Path, needed: Sequence[str]) -> Iterator[Row]:
-    try:
-        from pyarrow import ArrowException, parquet  # noqa: PLC0415
-    except ImportError:
-        raise ValueError(
-            "reading Parquet needs pyarrow: pip install 'littlestone[parquet]'"
-        ) from None
-    try:
-        _refuse_missing(parquet.read_schema(path).names, needed)
-    except ArrowException as problem:
-        raise ValueError(f"{path} is not a Parquet file: {problem}") from None
-    batches = parquet.ParquetFile(path).iter_batches()
-    return enumerate(_parquet_rows(path, batches, ArrowException), start=1)
-
-
-def _parquet_rows(path: Path, batches: Any, trouble: type[Exception]) -> Iterator[dict[str, Any]]:
-    try:
-        for batch in batches:
-            yield from batch.to_pylist()
-    except trouble as problem:
-        raise ValueError(f"{path} is damaged: {problem}") from None
+def _storable(value: Any) -> Any:
+    """A point that JSON gives back unchanged, however often it is written and read."""
+    layer = [value]
+    for _ in range(_DEEPEST):
+        layer = [part for each in layer if isinstance(each, list) for part in each]
+        if not layer:
+            json.dumps(value, ensure_ascii=False).encode()
+            return value
+    raise ValueError(f"a point must not be nested deeper than {_DEEPEST} lists")

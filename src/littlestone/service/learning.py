@@ -2,6 +2,7 @@
 
 import fcntl
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,7 +12,6 @@ from typing import IO, Literal
 from littlestone.errors import HorizonExceededError, LittlestoneError, StoreError
 from littlestone.service.durable import DifferentContentError, DurableRun, Event
 from littlestone.service.entries import Release
-from littlestone.service.events import BadRow
 from littlestone.service.published import (
     Published,
     continued,
@@ -20,8 +20,10 @@ from littlestone.service.published import (
     release_line,
     tail_of,
 )
+from littlestone.service.sources import BadRow, shown
 
-Policy = Literal["reject", "stop"]
+Policy = Literal["stand-in", "reject", "stop"]
+"""What becomes of a row that does not fit: a round with stand-ins, no round, the end of the run."""
 
 
 class BadRowError(LittlestoneError):
@@ -30,13 +32,50 @@ class BadRowError(LittlestoneError):
 
 @dataclass(slots=True)
 class Tally:
-    """What happened locally; none of it is published."""
+    """What happened locally; none of it is published.
+
+    ``misfits`` counts rows that did not fit by field and reason, ``first`` has the first of each;
+    those of them that were taken with stand-ins are ``stood_in``, the others ``rejected``.
+    """
 
     taken: int = 0
     repeated: int = 0
-    rejected: list[BadRow] = field(default_factory=list)
-    rejected_count: int = 0
+    rejected: int = 0
+    stood_in: int = 0
+    misfits: Counter[tuple[str, str]] = field(default_factory=Counter)
+    first: dict[tuple[str, str], BadRow] = field(default_factory=dict)
     horizon_reached: bool = False
+    fitting_labels: set[int] = field(default_factory=set)
+
+    def note(self, row: BadRow) -> None:
+        kind = row.field, row.reason
+        self.misfits[kind] += 1
+        self.first.setdefault(kind, row)
+
+    def lines(self) -> list[str]:
+        """One for each field and reason, the most frequent first."""
+        return [
+            f"{count:,} {'row' if count == 1 else 'rows'}, first on line {self.first[kind].line}: "
+            f"{self.first[kind]}"
+            for kind, count in self.misfits.most_common()
+        ]
+
+    def complaint(self, label: str) -> str | None:
+        """Why nobody should take this for done, if so."""
+        misfits = self.misfits.total()
+        if self.horizon_reached:
+            return "all rounds are played: the rows after them were not taken (see --rounds)"
+        if misfits and not self.taken + self.repeated:
+            return f"none of the {misfits:,} rows fits; nothing was taken"
+        if 2 * misfits > self._rows():
+            return f"most rows do not fit: {misfits:,} of {self._rows():,}"
+        if len(self.fitting_labels) == 1 and any(name == label for name, _ in self.misfits):
+            (only,) = self.fitting_labels
+            return f"every label that could be read is {only}; say --positive, what counts as 1"
+        return None
+
+    def _rows(self) -> int:
+        return self.taken + self.repeated + self.rejected
 
 
 class Publisher:
@@ -87,10 +126,10 @@ class Publisher:
         self._write(release_line(release))
         self._newest = release
 
-    def heartbeat(self, rounds: int, every_seconds: float) -> None:
-        """Say that the run is alive and how many rounds it has played; both are public."""
+    def heartbeat(self, every_seconds: float) -> None:
+        """Say that the run is alive, and no number: how many rows were rounds may be a secret."""
         if time.monotonic() - self._beat >= every_seconds:
-            self._write(heartbeat_line(rounds, run=self._run, after=self._newest))
+            self._write(heartbeat_line(run=self._run, after=self._newest))
 
     def close(self) -> None:
         """Close the file; a stream that was handed in stays open."""
@@ -125,13 +164,19 @@ def learn(
     waiting: list[Event] = []
     for item in events:
         if isinstance(item, BadRow):
-            _reject(tally, item, policy)
-            continue
-        waiting.append(item)
+            if policy != "stand-in" or item.stand_in is None:
+                _reject(tally, item, policy)
+                continue
+            tally.note(item)
+            tally.stood_in += 1
+            waiting.append(item.stand_in)
+        else:
+            tally.fitting_labels.add(item.y)
+            waiting.append(item)
         if len(waiting) >= group:
             _take(run, waiting, publisher, tally, policy)
             waiting = []
-            publisher.heartbeat(run.rounds, heartbeat_seconds)
+            publisher.heartbeat(heartbeat_seconds)
             if progress is not None:
                 progress(tally)
             if tally.horizon_reached:
@@ -158,7 +203,10 @@ def _take(
             if isinstance(refusal, HorizonExceededError):
                 tally.horizon_reached = True
             else:
-                _reject(tally, BadRow(waiting[0].line or 0, str(refusal)), policy)
+                reason = "an id that was taken before, with another example"
+                _reject(
+                    tally, BadRow(waiting[0].line or 0, reason, got=shown(waiting[0].id)), policy
+                )
             return
         # One of them does not fit: find it by halving, so that all others are taken.
         middle = len(waiting) // 2
@@ -173,10 +221,9 @@ def _take(
 
 def _reject(tally: Tally, row: BadRow, policy: Policy) -> None:
     if policy == "stop":
-        raise BadRowError(f"line {row.line}: {row.reason} (policy: stop)")
-    tally.rejected_count += 1
-    if len(tally.rejected) < 100:
-        tally.rejected.append(row)
+        raise BadRowError(f"line {row.line}: {row} (policy: stop)")
+    tally.note(row)
+    tally.rejected += 1
 
 
 def _continued(path: Path, run: DurableRun) -> tuple[IO[bytes], int]:

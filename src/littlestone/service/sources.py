@@ -1,0 +1,250 @@
+"""Rows out of files and pipes: one row for each line, whatever a line holds.
+
+What a row is must not depend on any other row: a stray quote that swallowed the lines after it
+would let one record change many rounds. So a line is a row, and the dialect of a CSV is a function
+of its header and of what is declared, never of its rows.
+"""
+
+import csv
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
+from pathlib import Path
+from typing import IO, Any, Final
+
+DELIMITERS: Final = (",", ";", "\t", "|")
+_LOOKED_AT: Final = 1000
+_SHOWN: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """A row that does not fit, and why; local information, never published.
+
+    ``stand_in`` is the event that the row counts as where every row is a round.
+    """
+
+    line: int
+    reason: str
+    field: str = ""
+    got: str = ""
+    stand_in: Any = None
+
+    def __str__(self) -> str:
+        field = f"{self.field!r} " if self.field else ""
+        return f"{field}{self.reason}{f', got {self.got}' if self.got else ''}"
+
+
+def shown(value: Any) -> str:
+    """As much of a value as fits into a message, without anything that a terminal obeys."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number with too many digits, a list in a list in …
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """How a source is written. Without ``delimiter`` the one that the header's names fit."""
+
+    delimiter: str | None = None
+    encoding: str = "utf-8-sig"
+    header: bool = True
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
+            raise ValueError(f"delimiter must be one character, got {self.delimiter!r}")
+        try:
+            "".encode(self.encoding)
+        except LookupError:
+            raise ValueError(f"there is no encoding {self.encoding!r}") from None
+
+
+Row = tuple[int, Sequence[Any] | BadRow]
+"""The number of the line, and the values of the columns that were asked for."""
+
+
+def rows(
+    source: str, needed: Sequence[str], form: Form, standard_input: IO[bytes]
+) -> Iterator[Row]:
+    """The rows of a file, or of a pipe (``-``); what has no rows is refused at once."""
+    if source == "-":
+        return _piped(_text(standard_input, form), needed, form)
+    path = Path(source)
+    if not path.exists():
+        raise ValueError(f"there is no file {source!r}")
+    kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if path.suffix == ".parquet":
+        return _parquet(path, needed)
+    if kind not in (".csv", ".tsv", ".jsonl", ".ndjson"):
+        raise ValueError(
+            f"file must end in .csv, .tsv, .jsonl (.gz, too) or .parquet, got {source!r}"
+        )
+    if kind == ".tsv" and form.delimiter is None:
+        form = Form(delimiter="\t", encoding=form.encoding, header=form.header)
+    is_csv = kind in (".csv", ".tsv")
+    with closing(_lines(path, form)) as lines:  # looked at before anything is created
+        if is_csv:
+            _csv(lines, needed, form)
+        else:
+            _refuse_absent(lines, needed)
+    lines = _lines(path, form)
+    return _csv(lines, needed, form) if is_csv else _json_lines(lines, needed)
+
+
+def _lines(path: Path, form: Form) -> Generator[str, None, None]:
+    opened: Any = gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # noqa: SIM115
+    with opened, _text(opened, form) as lines:
+        try:
+            yield from lines
+        except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
+            raise ValueError(f"{path} is damaged: {problem}") from None
+
+
+def _text(stream: IO[bytes], form: Form) -> IO[str]:
+    """Lines end in a line feed only; bytes that are no text stay in the value they are in."""
+    errors = "surrogateescape" if form.encoding.lower().startswith("utf-8") else "replace"
+    return io.TextIOWrapper(stream, encoding=form.encoding, errors=errors, newline="\n")
+
+
+def _piped(lines: Iterable[str], needed: Sequence[str], form: Form) -> Iterator[Row]:
+    """JSON lines if the first line begins with a brace, and CSV otherwise."""
+    stream = iter(lines)
+    first = next(stream, "")
+    whole = chain([first], stream)
+    if first.lstrip().startswith("{"):
+        return _json_lines(whole, needed)
+    return _csv(whole, needed, form)
+
+
+def _json_lines(lines: Iterable[str], needed: Sequence[str]) -> Iterator[Row]:
+    for line, text in enumerate(lines, start=1):
+        if text.isspace():
+            continue
+        try:
+            row = json.loads(text)
+        except json.JSONDecodeError as problem:
+            yield line, BadRow(line, "not a whole line of JSON", got=problem.msg)
+        except (ValueError, RecursionError):
+            yield line, BadRow(line, "JSON with too long a number or too many brackets")
+        else:
+            if isinstance(row, dict):
+                yield line, [row.get(name) for name in needed]
+            else:
+                yield line, BadRow(line, "not a JSON object")
+
+
+def _refuse_absent(lines: Iterable[str], needed: Sequence[str]) -> None:
+    """JSON lines have no header: a name that none of the first rows has is taken for mistyped."""
+    found, looked = set[str](), 0
+    for looked, (_, row) in enumerate(_json_lines(lines, needed), start=1):
+        if not isinstance(row, BadRow):
+            found |= {name for name, value in zip(needed, row, strict=True) if value is not None}
+        if looked >= _LOOKED_AT or len(found) == len(set(needed)):
+            return
+    absent = [name for name in needed if name not in found]
+    if looked and found and absent:
+        raise ValueError(f"there is no {absent[0]!r} in the first {looked} rows")
+
+
+def _csv(lines: Iterable[str], needed: Sequence[str], form: Form) -> Iterator[Row]:
+    stream = enumerate(lines, start=1)
+    if not form.header:
+        wrong = [name for name in needed if not name.isdecimal() or not int(name)]
+        if wrong:
+            raise ValueError(f"without a header columns are named 1, 2, …, got {wrong[0]!r}")
+        return _csv_rows(stream, form.delimiter or ",", None, [int(name) - 1 for name in needed])
+    header = next(stream, (1, ""))[1]
+    if not header.strip():
+        raise ValueError("the CSV has no header line (--no-header if it has rows at once)")
+    delimiter, names = _dialect(header, needed, form)
+    return _csv_rows(stream, delimiter, len(names), [names.index(name) for name in needed])
+
+
+def _dialect(header: str, needed: Sequence[str], form: Form) -> tuple[str, list[str]]:
+    """The delimiter, and the names of the columns, which must be there, once."""
+    found = {}
+    for delimiter in (form.delimiter,) if form.delimiter else DELIMITERS:
+        try:
+            found[delimiter] = [name.strip() for name in _split(header, delimiter)]
+        except csv.Error as problem:
+            raise ValueError(f"the header is not a line of CSV: {problem}") from None
+    delimiter = max(found, key=lambda each: (len({*needed} & {*found[each]}), len(found[each])))
+    names = found[delimiter]
+    if any("\ud800" <= letter <= "\udfff" for letter in header):
+        raise ValueError("the header is not UTF-8: say --encoding, for instance latin-1")
+    missing = [name for name in needed if name not in names]
+    if missing:
+        raise ValueError(
+            f"there is no column {missing[0]!r}; there are: {', '.join(map(shown, names[:50]))} "
+            f"(--no-header if these are values, --delimiter if they are in one)"
+        )
+    twice = [name for name in needed if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"column {twice[0]!r} must be there once, got {names.count(twice[0])}")
+    return delimiter, names
+
+
+def _split(text: str, delimiter: str) -> list[str]:
+    text = text.rstrip("\r\n")
+    if '"' not in text:
+        return text.split(delimiter)
+    return next(csv.reader([text], delimiter=delimiter, strict=True))
+
+
+def _csv_rows(
+    stream: Iterable[tuple[int, str]], delimiter: str, width: int | None, places: Sequence[int]
+) -> Iterator[Row]:
+    """Without a header no row says how many values there are: those asked for are enough."""
+    least = max(places) + 1
+    chosen = itemgetter(*places) if len(places) > 1 else lambda values: (values[places[0]],)
+    for line, text in stream:
+        bare = text.rstrip("\r\n")
+        if '"' not in bare:
+            values = bare.split(delimiter)
+        else:
+            try:
+                values = _split(bare, delimiter)
+            except csv.Error as problem:
+                yield line, BadRow(line, "not a line of CSV (a row is one line)", got=str(problem))
+                continue
+        if len(values) == width or (width is None and len(values) >= least and bare):
+            yield line, chosen(values)
+        elif bare:
+            yield line, BadRow(line, f"not {width or least} values", got=str(len(values)))
+
+
+def _parquet(path: Path, needed: Sequence[str]) -> Iterator[Row]:
+    try:
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415
+    except ImportError:
+        raise ValueError(
+            "reading Parquet needs pyarrow: pip install 'littlestone[parquet]'"
+        ) from None
+    try:
+        names = parquet.read_schema(path).names
+    except ArrowException as problem:
+        raise ValueError(f"{path} is not a Parquet file: {problem}") from None
+    missing = [name for name in needed if name not in names]
+    if missing:
+        raise ValueError(f"there is no column {missing[0]!r}; there are: {', '.join(names)}")
+    batches = parquet.ParquetFile(path).iter_batches(columns=list(needed))
+    return enumerate(_parquet_rows(path, batches, needed, ArrowException), start=1)
+
+
+def _parquet_rows(
+    path: Path, batches: Any, needed: Sequence[str], trouble: type[Exception]
+) -> Iterator[Sequence[Any]]:
+    try:
+        for batch in batches:
+            columns = [batch.column(name).to_pylist() for name in needed]
+            yield from zip(*columns, strict=True)
+    except trouble as problem:
+        raise ValueError(f"{path} is damaged: {problem}") from None

@@ -1,0 +1,208 @@
+"""Whatever a row holds, it becomes an event or a row that is named; never the end of the run."""
+
+import gzip
+import io
+import json
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from littlestone.catalogue import class_from_spec
+from littlestone.concepts.classes.stumps import Stumps
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.schema import Schema
+from littlestone.service.durable import Event
+from littlestone.service.events import Columns, read
+from littlestone.service.sources import BadRow, Form
+
+SCHEMA = Schema.from_mapping(
+    {"delay": {"grid": [0, 15]}, "from": {"values": ["A", "B", "[/bold]"], "missing": "B"}}
+)
+OVER_SCHEMA, THRESHOLDS, POINTS = Stumps(SCHEMA, 1), Thresholds(60), class_from_spec("points")
+
+DIGITS = "9" * 5000
+DEEP = "[" * 100_000 + "]" * 100_000
+HOSTILE = [
+    f'{{"delay": {DIGITS}, "from": "A", "y": 1}}',
+    f'{{"delay": {DEEP}, "from": "A", "y": 1}}',
+    f'{{"delay": 3, "from": {"[" * 400}{"]" * 400}, "y": 1}}',
+    f'{{"delay": 3, "from": "A", "y": {"[" * 400}{"]" * 400}}}',
+    f'{{"delay": {"9" * 4000}, "from": "\\ud800", "y": 1}}',
+    '{"delay": "\\ud800", "from": "\\ud800", "y": "\\ud800"}',
+    '{"delay": "1e999999999", "from": "A", "y": "[/bold]"}',
+    '{"delay": NaN, "from": {"a": []}, "y": Infinity}',
+    '{"delay": true, "from": null, "y": 2}',
+    '{"delay": "1", "from": "A"',
+    "[1, 2]", "null", "\0", "\x1b[31m", '"', DIGITS, "{}",
+]  # fmt: skip
+
+
+def events(
+    content: str | bytes, concepts: Any = OVER_SCHEMA, *, form: Form | None = None, **columns: Any
+) -> list[Event | BadRow]:
+    raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    named = Columns(**{"label": "y", **columns})
+    return list(read("-", concepts, named, standard_input=io.BytesIO(raw), form=form))
+
+
+def bad(found: list[Event | BadRow]) -> list[BadRow]:
+    return [row for row in found if isinstance(row, BadRow)]
+
+
+GOOD = '{"delay": 20, "from": "A", "y": 1}'
+
+
+@pytest.mark.parametrize("concepts", [OVER_SCHEMA, THRESHOLDS, POINTS], ids=["schema", "n", "x"])
+@pytest.mark.parametrize("identity", [None, "from"])
+def test_a_hostile_row_of_json_is_a_row(concepts: Any, identity: str | None) -> None:
+    lines = [GOOD, *(row for hostile in HOSTILE for row in (hostile, GOOD))]
+    feature = None if concepts is OVER_SCHEMA else "delay"
+    found = events("\n".join(lines), concepts, feature=feature, identity=identity)
+    assert len(found) == len(lines)
+    assert all(isinstance(found[place], Event) for place in range(0, len(lines), 2))
+    for line, row in enumerate(found, start=1):
+        assert row.line == line
+        if isinstance(row, BadRow):
+            assert row.reason and str(row).encode() and str(row).isprintable()
+            assert len(str(row)) < 300
+            assert (row.stand_in is not None) == (concepts is OVER_SCHEMA)
+
+
+def test_a_hostile_row_of_csv_is_a_row() -> None:
+    hostile = [
+        f"{DIGITS},A,1",
+        "1,A",
+        'x,"A,1',
+        '1,A,"1"x',
+        "1e400,\udcff,1",
+        "nan,[/bold],-1",
+        ",,",
+    ]
+    text = "delay,from,y\n20,A,1\n" + "".join(f"{row}\n20,A,1\n" for row in hostile)
+    found = events(text.encode("utf-8", "surrogateescape"))
+    assert len(found) == 1 + 2 * len(hostile)
+    assert [row.line for row in bad(found)] == [3, 5, 7, 9, 11, 13, 15]
+    assert {type(found[place]) for place in range(0, len(found), 2)} == {Event}
+    assert [row.field for row in bad(found)] == ["delay", "", "", "", "from", "delay", "delay"]
+
+
+def test_a_stand_in_is_the_declared_one_or_the_first_and_the_row_is_a_round() -> None:
+    found = events('delay,from,y\n20,X,1\nx,A,1\n20,A,maybe\n"\n')
+    assert [(row.field, row.stand_in.x, row.stand_in.y) for row in bad(found)] == [
+        ("from", (2, 1), 1),  # missing = "B"
+        ("delay", (0, 0), 1),
+        ("y", (2, 0), 0),
+        ("", (0, 1), 0),
+    ]
+    assert [row.stand_in.id for row in bad(found)] == [f"line {line}" for line in range(2, 6)]
+
+
+def test_a_line_is_a_row_whatever_the_line_before_it_holds() -> None:
+    """So files that differ in one line differ in one round; a csv reader breaks it."""
+    rows = [f"{delay},A,1" for delay in range(200)]
+    honest = events("delay,from,y\n" + "\n".join(rows))
+    hostile = events(
+        "delay,from,y\n" + "\n".join(['"' if i == 7 else r for i, r in enumerate(rows)])
+    )
+    assert len(honest) == len(hostile) == 200
+    assert [i for i in range(200) if honest[i] != hostile[i]] == [7]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_dialects_give_the_same_events(delimiter: str, encoding: str, end: str) -> None:
+    lines = ["größe,delay,from,y", '"a, b; c",20,A,1', "d,-1,B,0"]
+    if delimiter != ",":
+        lines = [line.replace(",", delimiter) for line in lines]
+    content = end.join(lines).encode(encoding)
+    form = Form() if encoding.startswith("utf-8") else Form(encoding=encoding)
+    assert events(content, form=form) == [
+        Event("line 2", (2, 0), 1, 2), Event("line 3", (0, 1), 0, 3),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "why"),
+    [
+        ("20,A,1\n20,A,1\n", Form(), "--no-header"),
+        ("delay from y\n20 A 1\n", Form(), "--delimiter"),
+        ("delay,from,Y\n", Form(), "no column 'y'"),
+        ("delay,from,y,y\n", Form(), "must be there once"),
+        ("delay,from,y\n", Form(delimiter=";"), "no column"),
+        ('delay,"from,y\n', Form(), "not a line of CSV"),
+        ("", Form(), "no header line"),
+        ("delay,from,y\n", Form(header=False), "named 1, 2"),
+        (b"delay,from,y,gr\xf6\xdfe\n", Form(), "--encoding"),
+    ],
+)
+def test_what_would_lose_every_row_is_refused(content: Any, form: Form, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        events(content, form=form)
+
+
+def test_rows_without_a_header_are_named_by_their_number() -> None:
+    found = events(
+        "20,x,1\n30,y,0\n7\n", THRESHOLDS, form=Form(header=False), label="3", feature="1"
+    )
+    assert found[:2] == [Event("line 1", 20, 1, 1), Event("line 2", 30, 0, 2)]
+    assert isinstance(found[2], BadRow)
+
+
+def test_every_digit_of_a_point_counts() -> None:
+    wide = Thresholds(2**60)
+    (event,) = events("x,y\n9007199254740993,1\n", wide, feature="x")
+    assert isinstance(event, Event) and event.x == 9007199254740993
+    (event,) = events('{"x": 9007199254740993.0, "y": 1}', wide, feature="x")
+    assert isinstance(event, BadRow)  # the reader of JSON has rounded it
+    (event,) = events("x,y\n12.0,1\n", wide, feature="x")
+    assert isinstance(event, Event) and event.x == 12
+    close = Stumps(Schema.from_mapping({"x": {"grid": [9007199254740993]}}), 1)
+    found = events("x,y\n9007199254740992,1\n9007199254740993,1\n", close)
+    assert [event.x for event in found if isinstance(event, Event)] == [(0,), (1,)]
+
+
+def test_the_label_that_counts_as_one() -> None:
+    text = "delay,from,y\n1,A,-1\n1,A,1\n1,A,late\n"
+    labels = [row.y for row in events(text, positive="1") if isinstance(row, Event)]
+    assert labels == [0, 1, 0]
+    assert [row.field for row in bad(events(text))] == ["y", "y"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".csv.gz", ".jsonl.gz", ".tsv"])
+def test_files_of_each_kind(tmp_path: Path, ending: str) -> None:
+    rows = [{"delay": 20, "from": "A", "y": 1}, {"delay": -1, "from": "B", "y": 0}]
+    between = "\t" if ending == ".tsv" else ","
+    lines = [between.join(rows[0]), *(between.join(map(str, row.values())) for row in rows)]
+    if "jsonl" in ending:
+        lines = [json.dumps(row) for row in rows]
+    content = "\n".join(lines).encode()
+    path = tmp_path / f"events{ending}"
+    path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+    found = list(read(str(path), OVER_SCHEMA, Columns(label="y"), standard_input=io.BytesIO()))
+    assert [(row.x, row.y) for row in found if isinstance(row, Event)] == [((2, 0), 1), ((0, 1), 0)]
+    if ending.endswith("gz"):
+        path.write_bytes(path.read_bytes()[:-9])
+        with pytest.raises(ValueError, match="is damaged"):
+            list(read(str(path), OVER_SCHEMA, Columns(label="y"), standard_input=io.BytesIO()))
+
+
+def test_a_name_that_no_row_of_json_has_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text(f"{GOOD}\n" * 3)
+    with pytest.raises(ValueError, match="no 'late' in the first 3 rows"):
+        read(str(path), OVER_SCHEMA, Columns(label="late"), standard_input=io.BytesIO())
+
+
+def test_a_pipe_is_read_as_it_comes() -> None:
+    class Slow(io.BytesIO):
+        def read1(self, size: int | None = -1, /) -> bytes:
+            content = self.readline()
+            assert content != b"late\n", "read further than what was asked for"
+            return content
+
+    pipe = Slow(b"delay,from,y\n1,A,1\n2,A,1\nlate\n")
+    found = read("-", OVER_SCHEMA, Columns(label="y"), standard_input=pipe)
+    assert [row.line for row in islice(found, 2)] == [2, 3]
