@@ -168,3 +168,22 @@ def test_hostile_rows_end_no_run_and_all_good_ones_are_taken(
         "id,delay,carrier,late\n" + "".join(f"{i},{row}\n" for i, row in enumerate(rows(good)))
     )
     assert f"0 events taken, {good} seen before, 0 rejected" in learn("good.csv", *words)[1]
+
+
+def test_a_second_file_is_another_source_and_the_first_one_again_is_not(learn: Command) -> None:
+    assert "60 events taken, 0 seen before" in learn(rows(60), *STUMPS)[1]
+    Path("tuesday.csv").write_text("\n".join([HEADER, *rows(60)[::-1]]))
+    assert "60 events taken, 0 seen before" in learn("tuesday.csv", *STUMPS)[1]
+    assert "10 events taken, 60 seen before" in learn(rows(70), *STUMPS)[1]  # it has grown
+    Path("old").mkdir()
+    Path("tuesday.csv").rename("old/tuesday.csv")
+    assert "0 events taken, 60 seen before" in learn("old/tuesday.csv", *STUMPS)[1]
+
+
+def test_another_source_of_the_same_name_is_refused_before_a_row_is_lost(learn: Command) -> None:
+    assert learn(rows(60), *STUMPS)[0] == 0
+    other = ["39,AA,1", *rows(90)[1:]]
+    status, said = learn(other, *STUMPS)
+    assert status == 2 and "line 2 was taken before with another example" in said
+    status, said = learn(other, *STUMPS, "--source", "tuesday")
+    assert status == 0 and "90 events taken, 0 seen before" in said

@@ -69,7 +69,8 @@ def run(
         str | None, typer.Option(help="The column with the point, for classes without a schema.")
     ] = None,
     identity: Annotated[
-        str | None, typer.Option("--id", help="The column with the event's id; else the line.")
+        str | None,
+        typer.Option("--id", help="The column with the event's id; else the line of the file."),
     ] = None,
     max_contributions: Annotated[int, typer.Option(help="Events of one user, at most.")] = 1,
     out: Annotated[
@@ -86,6 +87,12 @@ def run(
         typer.Option(
             help="Rows that do not fit: stand-in (a round all the same, as always over a schema), "
             "reject or stop; the last two show that they were there."
+        ),
+    ] = None,
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            "--source", help="Without --id: what the lines belong to; else the file's name."
         ),
     ] = None,
     positive: Annotated[
@@ -123,7 +130,10 @@ def run(
     inputs = {"the input": Path(source), "the schema": schema, "the class": Path(named)}
     refuse_overlap({"out": out, "report": report_path}, inputs, store=store)
     publisher = Publisher(sys.stdout.buffer if out is None else out)
-    columns = Columns(label=label, feature=feature, identity=identity, positive=positive)
+    origin = Path(source).name.removesuffix(".gz") if origin is None else origin
+    columns = Columns(
+        label=label, feature=feature, identity=identity, positive=positive, origin=origin
+    )
     form = Form(delimiter=delimiter, encoding=encoding, header=not no_header)
     opened = partial(read, source, space, columns, standard_input=sys.stdin.buffer, form=form)
     events: Iterable[Event | BadRow]
@@ -147,6 +157,7 @@ def run(
                 publisher,
                 group=group,
                 policy=policy,
+                named_by_line=identity is None,
                 progress=lambda tally: live.update(
                     _status(durable, tally, (durable.rounds - before), time.monotonic() - started)
                 ),

@@ -279,6 +279,8 @@ class Schema:
                 lengths = {f.name: len(c) for f, c in zip(self.fields, columns, strict=True)}
                 raise ValueError(f"columns must be equally long, got {lengths}")
             return np.stack(columns, axis=1)
+        if type(xs) is list and xs and all(type(x) is tuple for x in xs):
+            xs = _block(xs)
         rows_of_cells = isinstance(xs, np.ndarray) and xs.ndim == 2 and xs.dtype.kind in "iu"
         if rows_of_cells and xs.shape[1] == len(self._widths):
             bad = ((xs < 0) | (xs >= np.array(self._widths))).any(axis=1)
@@ -314,6 +316,15 @@ class Schema:
 
     def _names(self) -> str:
         return ", ".join(repr(part.name) for part in self.fields)
+
+
+def _block(rows: list[tuple[Any, ...]]) -> Any:
+    """Tuples of whole numbers as one array; all others as they are, for a closer look."""
+    try:
+        block = np.array(rows)
+    except (ValueError, OverflowError):  # of different lengths, or whatever else
+        return rows
+    return block if block.dtype.kind == "i" else rows
 
 
 def _field(name: Any, entry: Any) -> Numeric | Category:

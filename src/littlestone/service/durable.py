@@ -354,11 +354,18 @@ class DurableRun:
 def _stored(event: Event, round_number: int, batch: int) -> Taken:
     if not isinstance(event.id, str) or not event.id or not _encodable(event.id):
         raise ValueError(f"id must be a non-empty string, got id={event.id!r}")
-    # The encoder takes its time to begin; most points are whole numbers.
-    point = str(event.x) if type(event.x) is int else _BODY.encode(event.x)
-    body = f"[{point},{require.label(event.y)}]"
+    body = f"[{_encoded(event.x)},{require.label(event.y)}]"
     digest = digest_of(body.encode())
     return Taken(round_number, event.id, digest, body, batch, None, event.example)
+
+
+def _encoded(x: Any) -> str:
+    """As JSON. The encoder takes its time to begin; most points are whole numbers, or some."""
+    if type(x) is int:
+        return str(x)
+    if type(x) is tuple and all(type(part) is int for part in x):
+        return f"[{','.join(map(str, x))}]"
+    return _BODY.encode(x)
 
 
 def _encodable(text: str) -> bool:

@@ -31,7 +31,7 @@ _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Which columns hold what. Without ``identity`` the line number identifies an event.
+    """Which columns hold what. Without ``identity`` an event is a line of the ``origin``, a name.
 
     ``positive`` is the label that counts as 1, and every other as 0; without it labels are 0 or 1.
     """
@@ -40,6 +40,10 @@ class Columns:
     feature: str | None = None
     identity: str | None = None
     positive: str | None = None
+    origin: str = ""
+
+    def line_name(self, line: int) -> str:
+        return f"{self.origin} line {line}" if self.origin else f"line {line}"
 
 
 class MisfitError(ValueError):
@@ -89,7 +93,8 @@ def _events(
     for line, row in found:
         if isinstance(row, BadRow):
             if instead is not None:
-                row = replace(row, stand_in=Event(f"line {line}", instead, 0, line, (instead, 0)))
+                identity = columns.line_name(line)
+                row = replace(row, stand_in=Event(identity, instead, 0, line, (instead, 0)))
             yield row
             continue
         try:
@@ -97,7 +102,7 @@ def _events(
         except MisfitError as problem:  # and there is nothing to put in its place
             yield BadRow(line, problem.reason, problem.field, problem.got)
             continue
-        identity = f"line {line}"
+        identity = columns.line_name(line)
         try:
             label = _label(row[0], columns)
         except MisfitError as problem:
@@ -178,17 +183,26 @@ CellReader = Callable[[Any], int]
 def _records(readers: Sequence[tuple[CellReader, dict[str, int], int]]) -> PointReader:
     """Cells are what is stored, too: the store has no use for the values in them."""
 
+    cells_of_texts = [known for _, known, _ in readers]
+
     def point(values: Sequence[Any]) -> tuple[Cells, Cells, MisfitError | None]:
+        try:  # most texts have come before
+            record = tuple(
+                [known[text] for text, known in zip(values, cells_of_texts, strict=True)]
+            )
+            return record, record, None
+        except (KeyError, TypeError):
+            return unknown(values)
+
+    def unknown(values: Sequence[Any]) -> tuple[Cells, Cells, MisfitError | None]:
         cells, misfit = [], None
         for value, (read_cell, known, instead) in zip(values, readers, strict=True):
-            cell = known.get(value) if type(value) is str else None
-            if cell is None:
-                try:
-                    cell = read_cell(value)
-                    if type(value) is str and len(known) < _REMEMBERED:
-                        known[value] = cell
-                except MisfitError as problem:
-                    cell, misfit = instead, misfit or problem
+            try:
+                cell = read_cell(value)
+                if type(value) is str and len(known) < _REMEMBERED:
+                    known[value] = cell
+            except MisfitError as problem:
+                cell, misfit = instead, misfit or problem
             cells.append(cell)
         record = tuple(cells)
         return record, record, misfit

@@ -155,10 +155,15 @@ def learn(
     *,
     group: int = 1000,
     policy: Policy = "reject",
+    named_by_line: bool = False,
     heartbeat_seconds: float = 60.0,
     progress: Callable[[Tally], None] | None = None,
 ) -> Tally:
-    """Take all events in groups; each group is on disk before its releases are published."""
+    """Take all events in groups; each group is on disk before its releases are published.
+
+    Events that are ``named_by_line`` and were taken with another example come from another source:
+    the run stops, since every line that follows would be lost, or be taken twice under a new name.
+    """
     tally = Tally()
     publisher.catch_up(run)
     waiting: list[Event] = []
@@ -174,14 +179,14 @@ def learn(
             tally.fitting_labels.add(item.y)
             waiting.append(item)
         if len(waiting) >= group:
-            _take(run, waiting, publisher, tally, policy)
+            _take(run, waiting, publisher, tally, policy, named_by_line)
             waiting = []
             publisher.heartbeat(heartbeat_seconds)
             if progress is not None:
                 progress(tally)
             if tally.horizon_reached:
                 return tally
-    _take(run, waiting, publisher, tally, policy)
+    _take(run, waiting, publisher, tally, policy, named_by_line)
     if progress is not None:
         progress(tally)
     return tally
@@ -193,6 +198,7 @@ def _take(
     publisher: Publisher,
     tally: Tally,
     policy: Policy,
+    named_by_line: bool,
 ) -> None:
     if not waiting:
         return
@@ -203,6 +209,12 @@ def _take(
             if isinstance(refusal, HorizonExceededError):
                 tally.horizon_reached = True
             else:
+                if named_by_line:
+                    raise DifferentContentError(
+                        f"line {waiting[0].line} was taken before with another example; if this is "
+                        f"another file or another day's pipe, give it a name of its own (--source) "
+                        f"or say where ids are (--id). Nothing was taken from here on"
+                    ) from None
                 reason = "an id that was taken before, with another example"
                 _reject(
                     tally, BadRow(waiting[0].line or 0, reason, got=shown(waiting[0].id)), policy
@@ -210,9 +222,9 @@ def _take(
             return
         # One of them does not fit: find it by halving, so that all others are taken.
         middle = len(waiting) // 2
-        _take(run, waiting[:middle], publisher, tally, policy)
+        _take(run, waiting[:middle], publisher, tally, policy, named_by_line)
         if not tally.horizon_reached:
-            _take(run, waiting[middle:], publisher, tally, policy)
+            _take(run, waiting[middle:], publisher, tally, policy, named_by_line)
         return
     repeated = sum(receipt.repeated for receipt in receipts)
     tally.repeated += repeated
