@@ -46,7 +46,7 @@ class Columns:
         return f"{self.origin} line {line}" if self.origin else f"line {line}"
 
 
-class MisfitError(ValueError):
+class _MisfitError(ValueError):
     """A value does not fit its column."""
 
     def __init__(self, field: str, reason: str, value: Any = None) -> None:
@@ -55,7 +55,7 @@ class MisfitError(ValueError):
         self.got = "" if value is None else shown(value)
 
 
-PointReader = Callable[[Sequence[Any]], tuple[Any, Any, MisfitError | None]]
+PointReader = Callable[[Sequence[Any]], tuple[Any, Any, _MisfitError | None]]
 """The point as it is stored, its canonical form, and what a stand-in was needed for."""
 
 
@@ -99,18 +99,18 @@ def _events(
             continue
         try:
             point, canonical, misfit = points(row[first:])
-        except MisfitError as problem:  # and there is nothing to put in its place
+        except _MisfitError as problem:  # and there is nothing to put in its place
             yield BadRow(line, problem.reason, problem.field, problem.got)
             continue
         identity = columns.line_name(line)
         try:
             label = _label(row[0], columns)
-        except MisfitError as problem:
+        except _MisfitError as problem:
             label, misfit = 0, misfit or problem
         if first == 2:
             try:
                 identity = _identity(row[1], columns)
-            except MisfitError as problem:
+            except _MisfitError as problem:
                 misfit = misfit or problem
         event = Event(identity, point, label, line, (canonical, label))
         if misfit is None:
@@ -122,14 +122,14 @@ def _events(
 
 def _label(value: Any, columns: Columns) -> int:
     if value is None or value == "":
-        raise MisfitError(columns.label, "is missing")
+        raise _MisfitError(columns.label, "is missing")
     if columns.positive is not None:
         return int(_words(value).strip() == columns.positive)
     label = _LABELS.get(value) if type(value) is str else None
     if label is None:
         label = _LABELS.get(_words(value).strip().lower())
     if label is None:
-        raise MisfitError(columns.label, "is neither 0 nor 1 (--positive says what is 1)", value)
+        raise _MisfitError(columns.label, "is neither 0 nor 1 (--positive says what is 1)", value)
     return label
 
 
@@ -141,12 +141,12 @@ def _words(value: Any) -> str:
 def _identity(value: Any, columns: Columns) -> str:
     name = columns.identity or ""
     if value is None or value == "":
-        raise MisfitError(name, "is missing")
+        raise _MisfitError(name, "is missing")
     try:
         text = str(value)
         text.encode()
     except (ValueError, RecursionError):
-        raise MisfitError(name, "cannot be written down", value) from None
+        raise _MisfitError(name, "cannot be written down", value) from None
     return text
 
 
@@ -167,12 +167,12 @@ def _points(domain: Domain, columns: Columns) -> PointReader:
     def point(values: Sequence[Any]) -> tuple[Any, Any, None]:
         (value,) = values
         if value is None or value == "":
-            raise MisfitError(feature, "is missing")
+            raise _MisfitError(feature, "is missing")
         try:
             plain = _whole(value) if whole else _storable(value)
             return plain, domain.check(tuple(plain) if isinstance(plain, list) else plain), None
         except (ValueError, TypeError, ArithmeticError, RecursionError):
-            raise MisfitError(feature, "is no point of the class", value) from None
+            raise _MisfitError(feature, "is no point of the class", value) from None
 
     return point
 
@@ -185,7 +185,7 @@ def _records(readers: Sequence[tuple[CellReader, dict[str, int], int]]) -> Point
 
     cells_of_texts = [known for _, known, _ in readers]
 
-    def point(values: Sequence[Any]) -> tuple[Cells, Cells, MisfitError | None]:
+    def point(values: Sequence[Any]) -> tuple[Cells, Cells, _MisfitError | None]:
         try:  # most texts have come before
             record = tuple(
                 [known[text] for text, known in zip(values, cells_of_texts, strict=True)]
@@ -194,14 +194,14 @@ def _records(readers: Sequence[tuple[CellReader, dict[str, int], int]]) -> Point
         except (KeyError, TypeError):
             return unknown(values)
 
-    def unknown(values: Sequence[Any]) -> tuple[Cells, Cells, MisfitError | None]:
+    def unknown(values: Sequence[Any]) -> tuple[Cells, Cells, _MisfitError | None]:
         cells, misfit = [], None
         for value, (read_cell, known, instead) in zip(values, readers, strict=True):
             try:
                 cell = read_cell(value)
                 if type(value) is str and len(known) < _REMEMBERED:
                     known[value] = cell
-            except MisfitError as problem:
+            except _MisfitError as problem:
                 cell, misfit = instead, misfit or problem
             cells.append(cell)
         record = tuple(cells)
@@ -216,12 +216,12 @@ def _cell_reader(part: Numeric | Category) -> tuple[CellReader, dict[str, int], 
 
     def cell(value: Any) -> int:
         if value is None or value == "":
-            raise MisfitError(part.name, "is missing")
+            raise _MisfitError(part.name, "is missing")
         try:
             return part.declared_cell(_number(value) if numeric else value)
         except (ValueError, TypeError, ArithmeticError, RecursionError):
             reason = "is not a number" if numeric else "is not one of the declared values"
-            raise MisfitError(part.name, reason, value) from None
+            raise _MisfitError(part.name, reason, value) from None
 
     return cell, {}, part.stand_in
 
