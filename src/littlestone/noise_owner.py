@@ -5,8 +5,8 @@ copy, a forked child or a step that broke off half-way and is tried again would 
 """
 
 import os
-import weakref
 from typing import Any, Final, Self
+from weakref import ref
 
 from littlestone.errors import RetiredError
 
@@ -38,7 +38,7 @@ class NoiseOwner:
         # Not in __init__: runs that are restored from a state do not pass there.
         owner = super().__new__(cls)
         owner._barred = None
-        _LIVE.add(owner)
+        _LIVE.add(ref(owner, _forget))
         return owner
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -70,12 +70,15 @@ class NoiseOwner:
         self._barred = reason
 
 
-_LIVE: "weakref.WeakSet[NoiseOwner]" = weakref.WeakSet()
+# A plain set of references, with its own ``discard`` called at their deaths: starting a run should
+# cost little, and a WeakSet does this in Python.
+_LIVE: "set[ref[NoiseOwner]]" = set()
+_forget: Final = _LIVE.discard
 
 
 def live_owners() -> list[NoiseOwner]:
     """All that exist in this process."""
-    return list(_LIVE)
+    return [owner for known in list(_LIVE) if (owner := known()) is not None]
 
 
 def _retire_all_after_fork() -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian
+from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated
@@ -110,7 +111,7 @@ class CorrelatedSums:
 
 
 @dataclass(init=False, eq=False, repr=False)
-class CorrelatedSumsRun:
+class CorrelatedSumsRun(NoiseOwner):
     """Remembers the sums of all batches, which are secret; noise is fresh at every release."""
 
     _sums: list[Vector]
@@ -129,11 +130,13 @@ class CorrelatedSumsRun:
                 f"total must be {recipe.width} whole numbers, at most {recipe.releases} times, "
                 f"got {len(known)} after {len(self._sums)} releases"
             )
+        self._begin()
         self._sums.append(known)  # (L1)
         weights = recipe.mix[: len(self._sums)][::-1]
         # Python's whole numbers: products of long sums must not wrap around.
         mixed = np.array(weights, dtype=object) @ np.array(self._sums, dtype=object)  # (L2)
         noise = recipe.noise.draw_many(recipe.width, self._rng).tolist()  # (L3)
+        self._end()
         return tuple(int(mean) + part for mean, part in zip(mixed, noise, strict=True))
 
 
