@@ -21,6 +21,8 @@ class WeightedFeatures:
 
     Weights are whole numbers from 0 to the threshold (more would change nothing). Equal means
     equal weights; different weights may still be the same function, which ``disagreement`` tells.
+    A forest counts such twins apart, so that a function is listed later than it might be: that
+    costs mistakes, and no privacy. To find one form of a function of many features is hard.
 
     >>> rule = WeightedFeatures(weights=(2, 1, 1), threshold=2)
     >>> rule((0, 1, 1)), rule((0, 0, 1)), rule.describe()
