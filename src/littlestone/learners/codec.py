@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final, TypeVar, get_type_hints
 
 import numpy as np
@@ -25,8 +26,10 @@ from littlestone.randomness import Randomness
 from littlestone.type_checks import fits
 
 _SMALL: Final = 0x80  # bytes from here on are the whole numbers 0 .. 127
+_FIRST_SMALL: Final = b"\x80"
 _SHORT: Final = 4  # texts below this length are not worth a number
 _MOST_VALUES: Final = 1 << 26  # with every repetition counted: hashing goes through them all
+_MOST_REMEMBERED: Final = 64
 _ARRAYS: Final = frozenset("biuf")
 _CONSTANTS: Final[dict[bytes, bool | None]] = {b"N": None, b"T": True, b"F": False}
 _ONE_BYTE: Final = tuple(bytes((byte,)) for byte in range(256))
@@ -69,16 +72,19 @@ def register(
     load: Callable[..., Any] | None = None,
     *,
     name: str | None = None,
+    remember: bool = False,
 ) -> Class:
     """Make a class known; usable as a decorator.
 
     Its objects are written as the arguments that they were made of (``parts_of``), and made again
-    from them once each fits its annotation. ``save`` and ``load`` replace the two steps.
+    from them once each fits its annotation. ``save`` and ``load`` replace the two steps. Those that
+    never change and take long to make are remembered, the last few of them.
     """
+    make = load or _maker(kind)
     known = Known(
         name or kind.__name__,
         save or (lambda made: parts_of(made).values()),
-        load or _maker(kind),
+        lru_cache(maxsize=_MOST_REMEMBERED, typed=True)(make) if remember else make,
         value=_is_value(kind),
     )
     if _by_name.setdefault(known.name, known) is not known and kind not in _by_class:
@@ -224,9 +230,10 @@ class _Reader:
         self.at = 0
 
     def read(self) -> Any:
-        self._count(1)
-        first = self._take(1)
-        if first[0] >= _SMALL:
+        self._values += 1  # as _count and _take would, without the calls: the innermost loop
+        first = self._data[self.at : self.at + 1]
+        self.at += 1
+        if first >= _FIRST_SMALL:
             return first[0] - _SMALL
         if first == b"s" or first == b"b":
             return self._text(first)
@@ -236,6 +243,8 @@ class _Reader:
             return _CONSTANTS[first]
         if first == b"f":
             return _FLOAT.unpack(self._take(8))[0]
+        if not first:
+            raise SnapshotError("the saved state ends too early")
         if first == b"r":
             value, values = self._known[self._length()]
             self._count(values)
@@ -247,6 +256,7 @@ class _Reader:
         return self._composed(first)
 
     def _composed(self, tag: bytes) -> Any:
+        self._count(0)
         before = self._values
         parts = [self.read() for _ in range(self._length())]
         if tag == b"o":
@@ -297,7 +307,11 @@ class _Reader:
         return taken
 
     def _length(self) -> int:
+        byte = self._take(1)[0]
+        if byte < _SMALL and byte <= len(self._data):
+            return byte
         value = shift = 0
+        self.at -= 1
         while True:
             byte = self._take(1)[0]
             value |= (byte & 0x7F) << shift

@@ -51,9 +51,14 @@ VALUES: Final[tuple[type, ...]] = (
     *(AboveThreshold, CountAboveThreshold, FirstFrequent, FrequentRelease),
     *(Charge, PrivacyGuarantee, ZeroConcentrated),
 )
+_REMEMBERED: Final = (
+    *(AboveThreshold, CountAboveThreshold, FirstFrequent, FrequentRelease),
+    *(PrivacyGuarantee, ZeroConcentrated),
+)
+"""Equal ones are made again and again by runs of one recipe, with tables of their noise."""
 
 for known in VALUES:
-    register(known)
+    register(known, remember=known in _REMEMBERED)
 
 
 # Learners that think for a while before they start are made once, not for every state.

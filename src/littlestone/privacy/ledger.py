@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
@@ -49,21 +50,16 @@ class Ledger:
         concentrated: ZeroConcentrated = _NO_RHO,
         concentrated_delta: float = 0.0,
     ) -> None:
-        reserved = concentrated.guarantee(delta=concentrated_delta)
-        if not reserved.within(budget):
-            raise ValueError(
-                f"concentrated={concentrated!r} is {reserved}, which does not fit into {budget!r}"
-            )
+        self._plain, self.promise = _terms(budget, concentrated, concentrated_delta)
+        """The promise is in words; a run says there what it promises to a user, who may have
+        several examples."""
         self._budget = budget
         self._private = private
         self._concentrated = concentrated
         self._concentrated_delta = concentrated_delta
-        self._plain = budget.less(reserved)
         self._charges: list[Charge] = []
         self._loads = Loads()
         self._delta_for_all = Fraction(0)
-        self.promise = str(budget)
-        """In words; a run says here what it promises to a user, who may have several examples."""
 
     @property
     def budget(self) -> PrivacyGuarantee:
@@ -239,6 +235,19 @@ class Ledger:
             "rho": self._concentrated.rho,
             "concentrated_delta": self._concentrated_delta,
         }
+
+
+@lru_cache(maxsize=64)
+def _terms(
+    budget: PrivacyGuarantee, concentrated: ZeroConcentrated, delta: float
+) -> tuple[PrivacyGuarantee, str]:
+    """What is not set aside, and the whole in words; the same for all runs of a recipe."""
+    reserved = concentrated.guarantee(delta=delta)
+    if not reserved.within(budget):
+        raise ValueError(
+            f"concentrated={concentrated!r} is {reserved}, which does not fit into {budget!r}"
+        )
+    return budget.less(reserved), str(budget)
 
 
 def _words(cost: Cost) -> str:

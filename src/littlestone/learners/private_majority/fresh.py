@@ -1,6 +1,7 @@
 """Private halving of a public version space: every phase learns from its own mistakes only."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,10 +10,18 @@ from numpy.typing import NDArray
 from littlestone.concepts.protocols import Label, VersionSpace
 from littlestone.learners.private_majority.phases import PhasesEngine
 from littlestone.learners.private_majority.plan import FreshPlan
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.randomness import Randomness
 
 if TYPE_CHECKING:
     from littlestone.learners.private_majority.recipe import PrivateMajority
+
+
+@lru_cache(maxsize=64)
+def _mechanisms(plan: FreshPlan) -> tuple[CountAboveThreshold, ExponentialMechanism]:
+    """Made once for all runs of a plan, with the tables of their noise."""
+    return plan.watch(), plan.selection()
 
 
 @dataclass(init=False, eq=False, repr=False)
@@ -31,7 +40,7 @@ class FreshEngine(PhasesEngine):
         plan, witnesses = recipe.planned, recipe._witnesses
         assert isinstance(plan, FreshPlan) and witnesses is not None
         self._witnesses = witnesses
-        self._watch_recipe, self._selection = plan.watch(), plan.selection()
+        self._watch_recipe, self._selection = _mechanisms(plan)
 
     def begin(self) -> None:
         super().begin()
