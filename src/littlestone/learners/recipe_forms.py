@@ -60,6 +60,12 @@ def canonical_form(value: Any) -> str:
     return json.dumps(form_of(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+@remembered
+def form_digest(value: Any) -> str:
+    """What stands for the form where there is little room."""
+    return hashlib.sha256(canonical_form(value).encode()).hexdigest()[:32]
+
+
 def form_of(value: Any) -> Any:
     """The form as plain JSON values."""
     if value is None or isinstance(value, bool | int | float | str):

@@ -18,7 +18,7 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners import codec, snapshots
 from littlestone.learners.engine import Engine
-from littlestone.learners.recipe_forms import canonical_form, remembered
+from littlestone.learners.recipe_forms import canonical_form, form_digest, remembered
 from littlestone.noise_owner import IN_A_STEP, NoiseOwner
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -136,10 +136,9 @@ class PrivateLearner(ABC):
         across processes. Snapshots of seeded runs protect nothing and may be continued at will.
         """
         saved = snapshots.unpack(snapshot)
-        mine = canonical_form(self)
-        if saved.recipe != mine:
+        if saved.recipe != form_digest(self):
             raise SnapshotError(
-                f"this snapshot belongs to another recipe: {saved.recipe}, not {mine}"
+                f"this snapshot belongs to another recipe than {canonical_form(self)}"
             )
         rng = saved.source()
         engine = self.engine(rng)
@@ -341,7 +340,7 @@ class PrivateRun(NoiseOwner):
         self._saved = snapshots.number_at(self._played, self._identity, private=self._rng.private)
         packed = snapshots.pack(
             snapshots.Saved(
-                recipe=canonical_form(self._recipe),
+                recipe=form_digest(self._recipe),
                 identity=self._identity,
                 number=self._saved,
                 randomness=self._rng.state(),

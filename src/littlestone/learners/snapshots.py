@@ -37,6 +37,7 @@ class Saved:
     """What a snapshot holds."""
 
     recipe: str
+    """The digest of its form."""
     identity: str
     number: int
     randomness: dict[str, Any]

@@ -25,7 +25,7 @@ ADAPTIVE = AgnosticFinite(
 )
 SIZES: dict[str, tuple[PrivateLearner, int]] = {
     "PrivateMajority": (MAJORITY, 2_100),
-    "LazyForest": (LazyForest.calibrated(concepts=Points(), **BUDGET), 1_500),
+    "LazyForest": (LazyForest.calibrated(concepts=Points(), **BUDGET), 1_300),
     "AgnosticFinite": (
         AgnosticFinite(
             concepts=Thresholds(998),
