@@ -16,6 +16,7 @@ from dataclasses import dataclass, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final, TypeVar, get_type_hints
 
 import numpy as np
@@ -147,11 +148,14 @@ class _Writer:
     def write(self, value: Any) -> tuple[bytes, bytes]:
         kind = type(value)
         if kind is int:
-            return _twice(_integer(value))
+            written = _integer(value)
+            return written, written
         if kind is str or kind is bytes:
             return self._text(value)
-        if kind is tuple:
-            return self._many(b"t", value)
+        if kind is tuple or kind is list:
+            return self._many(b"t" if kind is tuple else b"l", value)
+        if kind is dict:
+            return self._many(b"d", chain.from_iterable(value.items()))
         known = _by_class.get(kind)
         if known is not None:
             return self._object(known, value)
@@ -171,7 +175,7 @@ class _Writer:
                 return self._many(tag, value)
         for tag, kind in _MAPS.items():
             if isinstance(value, kind):
-                return self._many(tag, (part for entry in value.items() for part in entry))
+                return self._many(tag, chain.from_iterable(value.items()))
         for tag, kind in _SETS.items():
             if isinstance(value, kind):
                 return self._many(tag, sorted(value, key=lambda part: dumps(part, self._shared)))
@@ -205,7 +209,7 @@ class _Writer:
     def _text(self, text: str | bytes) -> tuple[bytes, bytes]:
         tag, body = (b"s", text.encode()) if isinstance(text, str) else (b"b", text)
         whole = tag + _length(len(body)) + body
-        return _twice(whole) if len(body) < _SHORT else self._numbered(whole, whole)
+        return (whole, whole) if len(body) < _SHORT else self._numbered(whole, whole)
 
     def _object(self, known: Known, value: Any) -> tuple[bytes, bytes]:
         for number, other in enumerate(self._shared):

@@ -98,16 +98,17 @@ def calls(what: Callable[[], object]) -> int:
     return count
 
 
-@pytest.mark.parametrize("recipe", [MAJORITY, ADAPTIVE], ids=["majority", "exponential weights"])
-def test_restoring_does_not_take_longer_after_many_rounds(recipe: PrivateLearner) -> None:
-    run = fed(started(recipe), 20)
-    early = run.snapshot()
-    recipe.restore(early)  # what is looked up once is known now
-    run = fed(started(recipe, number=2), 20)
-    few = calls(lambda: fed(recipe.restore(run.snapshot()), 1).snapshot())
-    run = fed(started(recipe, number=3), 2_000)
-    many = calls(lambda: fed(recipe.restore(run.snapshot()), 1).snapshot())
-    assert many <= 2 * few
+@pytest.mark.parametrize(
+    ("recipe", "early", "late"),
+    [(MAJORITY, 2_000, 4_000), (ADAPTIVE, 20, 2_000)],
+    ids=["majority, once it has learned", "exponential weights"],
+)
+def test_restoring_does_not_take_longer_after_more_rounds(
+    recipe: PrivateLearner, early: int, late: int
+) -> None:
+    saved = [fed(started(recipe, number), number).snapshot() for number in (1, early, late)]
+    _, few, many = (calls(lambda one=one: recipe.restore(one)) for one in saved)  # type: ignore[misc]
+    assert many <= 1.1 * few
 
 
 def test_the_register_has_one_entry_for_a_run_and_none_for_a_seeded_one() -> None:
