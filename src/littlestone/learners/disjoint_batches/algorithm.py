@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from littlestone.concepts.capabilities import WithConstants
+from littlestone.concepts.domain import block_of
 from littlestone.concepts.protocols import Hypothesis, Label, Point
 from littlestone.learners.engine import Engine
 from littlestone.mechanisms.exponential import ExponentialMechanism
@@ -112,7 +115,9 @@ class DisjointBatchesEngine(Engine):
 
     def _choose(self) -> None:
         candidates = self._candidates()
-        errors = [_errors(candidate, self._window) for candidate in candidates]
+        points = block_of(self._recipe.concepts.domain, list(self._window))
+        zeros, ones = np.array(list(self._window.values())).T
+        errors = [int(np.where(each.many(points), zeros, ones).sum()) for each in candidates]
         weights = [_TRUST] + [1] * (len(candidates) - 1)
         weights[self._shown] += sum(weights)  # what did well is likely to go on doing well
         (place,) = self._choice.draw(errors, multiplicities=weights, rng=self._rng)  # (L5)
@@ -129,8 +134,3 @@ class DisjointBatchesEngine(Engine):
 def _count(tally: dict[Point, tuple[int, int]], x: Point, y: Label) -> None:
     zeros, ones = tally.get(x, (0, 0))
     tally[x] = (zeros, ones + 1) if y else (zeros + 1, ones)
-
-
-def _errors(hypothesis: Hypothesis, tally: dict[Point, tuple[int, int]]) -> int:
-    labels = hypothesis.many(list(tally)).tolist()
-    return sum(counts[1 - label] for label, counts in zip(labels, tally.values(), strict=True))
