@@ -23,7 +23,6 @@ TRUE: Final = ("1", "1.0", "true", "yes")
 FALSE: Final = ("0", "0.0", "false", "no")
 _LABELS: Final = dict.fromkeys(TRUE, 1) | dict.fromkeys(FALSE, 0)
 _EXACT: Final = 2**53  # a float of this size or more may stand for several whole numbers
-_DEEPEST: Final = 20
 _MOST_DIGITS: Final = 4000  # 1e999999999 is short to write and fills the memory
 _REMEMBERED: Final = 10_000
 _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*")
@@ -247,11 +246,6 @@ def _whole(value: Any) -> int:
 
 
 def _storable(value: Any) -> Any:
-    """A point that JSON gives back unchanged, however often it is written and read."""
-    layer = [value]
-    for _ in range(_DEEPEST):
-        layer = [part for each in layer if isinstance(each, list) for part in each]
-        if not layer:
-            json.dumps(value, ensure_ascii=False).encode()
-            return value
-    raise ValueError(f"a point must not be nested deeper than {_DEEPEST} lists")
+    """A point that can be written down, and published: half of a surrogate pair cannot."""
+    json.dumps(value, ensure_ascii=False).encode()
+    return value

@@ -206,3 +206,18 @@ def test_a_pipe_is_read_as_it_comes() -> None:
     pipe = Slow(b"delay,from,y\n1,A,1\n2,A,1\nlate\n")
     found = read("-", OVER_SCHEMA, Columns(label="y"), standard_input=pipe)
     assert [row.line for row in islice(found, 2)] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("point", "fits"),
+    [
+        ('"\\ud83d\\ude00"', True),
+        ('"\\ud800"', False),  # half a pair: it could be stored, and never be published
+        ("[1, 2, 3]", True),
+        ("[[1, 2], 3]", False),
+        ("[" * 900 + "1" + "]" * 900, False),
+    ],
+)
+def test_a_point_can_be_stored_and_published_as_often_as_needed(point: str, fits: bool) -> None:
+    (found,) = events(f'{{"x": {point}, "y": 1}}', POINTS, feature="x")
+    assert isinstance(found, Event) == fits, found
