@@ -16,8 +16,8 @@ from littlestone.randomness import Randomness, secure
 
 CORRECT_GAMES: Final = 200_000
 CONTROL_GAMES: Final = 1_000_000
-CORRECT_SECONDS: Final = 5.0
-CONTROL_SECONDS: Final = 45.0
+CORRECT_SECONDS: Final = 10.0
+CONTROL_SECONDS: Final = 120.0
 _TRIAL: Final = 10
 
 
