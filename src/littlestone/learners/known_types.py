@@ -80,4 +80,4 @@ register(Ledger, Ledger.state, Ledger.from_state)
 
 # The watch of a FrequentReleaseRun is saved with it.
 for run in (CountAboveThresholdRun, FirstFrequentRun, FrequentReleaseRun):
-    register(run, lambda run: (run._recipe, run.state(), run._rng), run.restored)
+    register(run, lambda run: (run._recipe, run.remembered(), run._rng), run.resumed)

@@ -1,8 +1,9 @@
 """Runs of mechanisms that can be saved say what they remember by their fields alone."""
 
+from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from littlestone.errors import SnapshotError
 from littlestone.noise_owner import NoiseOwner
@@ -39,41 +40,48 @@ class SavedRun(NoiseOwner):
         It holds noise that is drawn and not yet used. Whoever reads it, or continues it twice,
         voids the guarantee.
         """
+        names = (name for name, _ in _places(type(self)))
+        return {**self._belongs_to(), **dict(zip(names, self.remembered(), strict=True))}
+
+    def remembered(self) -> tuple[Any, ...]:
+        """The same for whoever saves the recipe beside it."""
         if not self._over:
             self._require_usable()
-        remembered = {name: _saved(getattr(self, place)) for name, place in _places(self)}
-        return {**self._belongs_to(), **remembered}
+        return tuple(_saved(getattr(self, place)) for _, place in _places(type(self)))
 
     @classmethod
     def restored(cls, recipe: Any, state: dict[str, Any], rng: Randomness) -> Self:
         """A run of ``recipe`` that goes on where ``state`` was taken."""
-        run = cls.__new__(cls)  # __init__ would draw noise anew
-        run._recipe, run._rng = recipe, rng
-        hints = hints_of(cls)
         try:
-            for name, place in _places(cls):
-                kind, value = hints[place], _saved(state[name])
-                if isinstance(kind, type) and issubclass(kind, SavedRun):
-                    value = kind.restored(getattr(recipe, name)(), value, rng)
-                if not fits(value, kind):
-                    raise SnapshotError(f"{name} of a {cls.__name__} cannot be {value!r}")
-                setattr(run, place, value)
+            values = tuple(_saved(state[name]) for name, _ in _places(cls))
+            run = cls.resumed(recipe, values, rng)
         except (KeyError, TypeError) as problem:
             raise SnapshotError(f"this is not the state of a {cls.__name__}") from problem
         if state != run.state():
             raise SnapshotError(f"this state belongs to a {cls.__name__} of another recipe")
+        return run
+
+    @classmethod
+    def resumed(cls, recipe: Any, values: tuple[Any, ...], rng: Randomness) -> Self:
+        """A run of ``recipe`` that goes on with what was ``remembered``."""
+        run = cls.__new__(cls)  # __init__ would draw noise anew
+        run._recipe, run._rng = recipe, rng
+        hints = hints_of(cls)
+        for (name, place), value in zip(_places(cls), values, strict=True):
+            kind = hints[place]
+            if isinstance(kind, type) and issubclass(kind, SavedRun):
+                value = kind.restored(getattr(recipe, name)(), value, rng)
+            if not fits(value, kind):
+                raise SnapshotError(f"{name} of a {cls.__name__} cannot be {value!r}")
+            setattr(run, place, value)
         run._loaded()
         return run
 
 
-def _places(run: Any) -> list[tuple[str, str]]:
-    """All that a run remembers: what a state calls it, and the attribute."""
-    return _places_in(run if isinstance(run, type) else type(run))
-
-
-@cache
-def _places_in(kind: Any) -> list[tuple[str, str]]:
-    return [(field.name.lstrip("_"), field.name) for field in fields(kind)]
+_places: Final[Callable[[Any], list[tuple[str, str]]]] = cache(
+    lambda kind: [(field.name.lstrip("_"), field.name) for field in fields(kind)]
+)
+"""All that a run of a class remembers: what a state calls it, and the attribute."""
 
 
 def _saved(value: Any) -> Any:
