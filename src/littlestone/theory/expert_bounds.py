@@ -115,7 +115,7 @@ def noisy_losses_regret_upper_bound(
 
     >>> round(noisy_losses_regret_upper_bound(
     ...     experts=100, rounds=10**5, batch=62, noise_variance=1612 * 17.63**2))
-    6495
+    6494
     """
     require.usual(experts=experts, rounds=rounds, batch=batch)
     require.non_negative(noise_variance=noise_variance)

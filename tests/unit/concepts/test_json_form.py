@@ -16,6 +16,7 @@ from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.hypotheses.cube_table import CubeTable
+from littlestone.concepts.hypotheses.scorecard import Scorecard
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
@@ -36,6 +37,7 @@ HYPOTHESES: list[Any] = [
     *islice(DecisionTrees(STUMPS.schema, 1).concepts(), 3),
     STUMPS.version_space().standard_optimal(),
     CubeTable(2, TableHypothesis.from_labels([0, 1, 1, 0])),
+    Scorecard(STUMPS.schema, -5, ((10,),)),
     MajorityVote([*islice(Thresholds(5).concepts(), 3)]),
     MajorityVote([MajorityVote([FiniteSupport.on(1)])]),
 ]
