@@ -42,7 +42,7 @@ def canonical_key(x: Any) -> Point:
 and frozensets of these, got x=1j
     """
     kind = type(x)
-    if kind is str or (kind is int and _is_small(x)):
+    if (kind is str and x.isascii()) or (kind is int and _is_small(x)):
         key: Point = x
         return key
     try:
@@ -58,7 +58,9 @@ def canonical_keys(xs: Iterable[Any]) -> list[Point]:
     """
     keys = list(xs)
     kinds = set(map(type, keys))
-    if kinds == {str} or (kinds == {int} and _is_small(min(keys)) and _is_small(max(keys))):
+    if (kinds == {str} and all(map(str.isascii, keys))) or (
+        kinds == {int} and _is_small(min(keys)) and _is_small(max(keys))
+    ):
         return keys
     if kinds == {tuple} and _are_flat(keys):
         return keys
@@ -69,7 +71,10 @@ def _are_flat(tuples: list[Any]) -> bool:
     """Whether they are made of nothing but strings and whole numbers, which stay as they are."""
     if not set(map(type, chain.from_iterable(tuples))) <= {int, str}:
         return False
-    return all(type(part) is str or _is_small(part) for part in set(chain.from_iterable(tuples)))
+    return all(
+        part.isascii() if type(part) is str else _is_small(part)
+        for part in set(chain.from_iterable(tuples))
+    )
 
 
 def _is_small(x: int) -> bool:
@@ -124,6 +129,14 @@ def _same(x: Any) -> Any:
     return x
 
 
+def _text(x: str) -> str:
+    try:
+        x.encode()
+    except UnicodeEncodeError:  # a lone surrogate can be neither saved nor published
+        raise _NoFormError from None
+    return x
+
+
 def _whole(x: int) -> int:
     if not _is_small(x):
         raise _NoFormError
@@ -169,7 +182,7 @@ def _time(x: time) -> time:
 
 _FORMS: Final[dict[type, Callable[[Any], Any]]] = {
     NoneType: _same,
-    str: _same,
+    str: _text,
     bytes: _same,
     bool: int,
     int: _whole,

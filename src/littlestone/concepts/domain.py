@@ -185,11 +185,14 @@ class BooleanCube:
 def block_of(domain: Domain, points: Sequence[Point]) -> Any:
     """What ``domain.check_many`` gives for points that ``domain.check`` has given already.
 
-    Only the first of them is checked again, to see what a block looks like.
+    Only the first of them is checked again, to see what a block looks like; but of plain keys,
+    which may be of several types, all are: one must not decide how the others are read.
 
-    >>> block_of(IntegerRange(9), [3, 5])
-    array([3, 5])
+    >>> block_of(IntegerRange(9), [3, 5]), block_of(AnyHashable(), [3, "5"])
+    (array([3, 5]), [3, '5'])
     """
+    if isinstance(domain, AnyHashable):
+        return domain.check_many(points)
     first = domain.check_many(points[:1])
     if not isinstance(first, np.ndarray):
         return list(points)

@@ -332,7 +332,8 @@ def _refusal(path: Path, problem: sqlite3.Error | OSError) -> StoreError:
         return StoreError(f"{path} cannot be used: {problem}")
     if getattr(problem, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
         return StoreError(f"{path} is in use by another process")
-    return StoreError(f"{path} cannot be used, SQLite says: {problem}")
+    said = " ".join(str(problem).split())  # it may quote what a damaged file holds
+    return StoreError(f"{path} cannot be used, SQLite says: {said}")
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from littlestone.theory.outwards import upwards
 
 _SHARPER: Final = 2.0
 """Correlated noise is so small that a rate above the one with the least bound pays."""
-_DRAW_ERROR: Final = 2.0**-48
+_DRAW_ERROR: Final = 2.0**-36
 """Each weight of a draw is off by less than this share, and so is the sum."""
 
 
@@ -37,7 +37,8 @@ class NoisyLosses:
         Neighbours: streams that differ in one example
         Adversary:  adaptive
         Guarantee:  (epsilon, delta)
-        Assumes:    timing (docs/GUARANTEES.md): how long sampling takes depends on the noise
+        Assumes:    timing (docs/GUARANTEES.md): how long sampling takes depends on the noise, and
+                    how long a release takes on how many different points its batch has
         Proof:      noisy_losses_engine.md
 
     Regret: ln N / rate + rate * (sum of squared batch lengths / 8 + V / 2), and sqrt(2 V ln N) more

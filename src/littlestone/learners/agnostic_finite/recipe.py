@@ -77,13 +77,23 @@ class AgnosticFinite(Budgeted):
         """Fresh draws that are paid for, or a rule that is kept, or noisy losses."""
         budget: Any = {"rounds": self.rounds, "epsilon": self.epsilon, "delta": self.delta}
         recipe = ExponentialWeights if self.adversary == "adaptive" else ShrinkingDartboard
-        plans: list[ExpertsRecipe | NoisyLosses] = [recipe(experts=size, **budget)]
-        if can_be_asked(self.concepts):
+        asked = can_be_asked(self.concepts)
+        plans: list[ExpertsRecipe | NoisyLosses] = []
+        try:
+            plans.append(recipe(experts=size, **budget))
+        except ValueError:
+            if not asked:
+                raise
+        if asked:
             oblivious = self.adversary == "oblivious"
             plans.append(NoisyLosses(concepts=self.concepts, oblivious_only=oblivious, **budget))
         return min(plans, key=lambda plan: plan.expected_regret_bound())
 
     def _refuse_mismatch(self, given: "ExpertsRecipe | NoisyLosses", size: int) -> None:
+        if isinstance(given, NoisyLosses) and given.concepts != self.concepts:
+            raise ValueError(
+                f"experts must be for concepts={self.concepts!r}, got experts={given!r}"
+            )
         if (given.experts, given.rounds, given.loss_scale) != (size, self.rounds, 1):
             raise ValueError(
                 f"experts must be for {size} experts, {self.rounds} rounds and losses 0 or 1, "

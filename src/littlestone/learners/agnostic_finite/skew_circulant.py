@@ -59,8 +59,13 @@ class SkewCirculant:
             return product(counts, self._written)
         if counts.ndim == 2:
             return np.array([self.times(row) for row in counts])
-        met = np.flatnonzero(counts)
-        return counts[met] @ self._columns[len(counts) - met]
+        # Whatever the data, so many columns at a time: memory must not decide what is published.
+        met, most = np.flatnonzero(counts), max(1, _LARGEST_MATRIX // len(counts))
+        total = np.zeros(len(counts))
+        for start in range(0, len(met), most):
+            cells = met[start : start + most]
+            total += counts[cells] @ self._columns[len(counts) - cells]
+        return total
 
     def solve(self, answers: Floats) -> Floats:
         """What the matrix maps to ``answers``, along the last axis."""

@@ -1,6 +1,7 @@
 """Publish a rule drawn from the last batch alone: what people with a table of events want."""
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -104,7 +105,10 @@ class DisjointBatches(PrivateLearner):
     def batch_size(self, number: int) -> int:
         """The examples of batch 0, 1, …"""
         assert self.first is not None
-        size = math.ceil(self.first * self.growth**number)
+        try:
+            size = math.ceil(self.first * self.growth**number)
+        except OverflowError:  # longer than any stream, unless ``longest`` is shorter
+            size = sys.maxsize
         return size if self.longest is None else min(size, self.longest)
 
     def excess_bound(self, *, size: int, failure_probability: float) -> float:

@@ -127,19 +127,20 @@ class PrivateKeysEngine(Engine):
 
     def _fire(self) -> None:
         """List and unlist the keys whose turn has come."""
-        fired: set[Point] = set()
+        due: list[Point] = []
         while self._turns and self._turns[0][0] <= self._round:
             _, number, fires, key = heapq.heappop(self._turns)
             if self._newest.get(key) != number:  # the gap has moved since
                 continue
             if fires:
-                fired.add(key)
+                due.append(key)
                 del self._newest[key], self._gaps[key]
             else:
                 self._draw_turn(key, self._round + 1)  # tosses have no memory
-        if fired:
-            listed = self.hypothesis.positives ^ fired  # (L5)
-            for key in sorted(fired & listed, key=key_order):
+        if due:
+            due.sort(key=key_order)  # a set shows the order in which it grew
+            listed = self.hypothesis.positives ^ frozenset(due)  # (L5)
+            for key in filter(listed.__contains__, due):
                 self._gaps[key] = self._recipe.complaints + self._noise.draw(self._rng)  # (L6)
                 self._draw_turn(key, self._round + 1)
             self.hypothesis = FiniteSupport(listed)

@@ -223,3 +223,8 @@ def test_bad_parameters_are_refused_by_name() -> None:
         DisjointBatches(concepts=Points(), epsilon=1.0)
     with pytest.raises(ValueError, match="window"):
         DisjointBatches(concepts=Thresholds(3), epsilon=1.0, window=-1)
+
+
+def test_batches_that_stop_growing_never_overflow() -> None:
+    learner = DisjointBatches(concepts=Thresholds(3), epsilon=1.0, first=1, longest=4, window=0)
+    assert learner.batch_size(10**6) == 4

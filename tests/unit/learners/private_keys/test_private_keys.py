@@ -96,3 +96,18 @@ def test_it_is_the_default_for_sets_of_keys_without_a_bound() -> None:
     for concepts in (ls.Points(), ls.SparseSets(3)):
         advice = ls.recommend(concepts, **budget)
         assert advice.best is not None and advice.best.name == "private-keys"
+
+
+def test_the_set_does_not_show_which_of_two_keys_was_reported_last() -> None:
+    """0 and 8 meet in one cell of a small table: the first to come is shown first."""
+    shown = set()
+    for order in ((0, 8), (8, 0)):
+        run = RECIPE.start(rng=seeded(1))
+        engine: Any = run._engine
+        for number, key in enumerate(order, start=1):
+            engine._gaps[key], engine._newest[key] = 1, number
+            engine._turns.append((1, number, True, key))
+        run.observe("nobody", 0)
+        assert run.hypothesis == FiniteSupport.on(0, 8)
+        shown.add(repr(run.hypothesis))
+    assert len(shown) == 1
