@@ -11,7 +11,8 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile -c co
 unexport PYTHONDONTWRITEBYTECODE
 
 # Neighbours stay together, so that what one test has planned the next one has, too.
-PARALLEL := -n auto --dist worksteal
+# One worker for each core; threads of theirs would only wait for each other.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check format lint types layers examples statistical slow build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
@@ -34,7 +35,7 @@ run: $(TESTABLE) ## Play the demonstration: learners against adversaries
 	$(BIN)/littlestone demo
 
 test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, README
-	$(BIN)/python -m pytest $(PARALLEL) -m "not slow and not statistical"
+	$(PYTEST) -m "not slow and not statistical"
 
 check: lint types layers docs test examples ## Format, lint, types, layers, site, tests, doctests, examples
 
@@ -56,11 +57,11 @@ layers: $(READY)
 	$(BIN)/lint-imports
 
 statistical: $(READY) ## The statistical tests, with fresh seeds, and twice as many examples of each property
-	$(BIN)/python -m pytest $(PARALLEL) -m "statistical and not slow" tests
-	HYPOTHESIS_PROFILE=usual $(BIN)/python -m pytest $(PARALLEL) -m "hypothesis and not statistical and not slow" tests
+	$(PYTEST) -m "statistical and not slow" tests
+	HYPOTHESIS_PROFILE=usual $(PYTEST) -m "hypothesis and not statistical and not slow" tests
 
 slow: $(READY) ## The full-size tests: large audits, 240 killed runs, 5000 damaged stores
-	$(BIN)/python -m pytest $(PARALLEL) -m slow tests
+	$(PYTEST) -m slow tests
 
 build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the sdist
 	rm -rf dist
