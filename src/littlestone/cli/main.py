@@ -37,8 +37,11 @@ COMMANDS = {
         "sanitize:run",
         "Publish a private synthetic version of a column, good for every concept of a class.",
     ),
-    "learn": ("learn:run", "Learn from a stream of events and publish a private, updating rule."),
-    "verify": ("verify:run", "Check a file of published rules, alone or against its store."),
+    "learn": (
+        "stores.learn:run",
+        "Learn from a stream of events and publish a private, updating rule.",
+    ),
+    "verify": ("stores.verify:run", "Check a file of published rules, alone or against its store."),
 }
 """Where each command is, below this package, and what it does in one line."""
 
