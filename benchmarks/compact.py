@@ -17,7 +17,8 @@ from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.run import PrivateLearner, PrivateRun
-from littlestone.randomness import Keyed, Randomness
+from littlestone.randomness import Randomness
+from littlestone.word_sources import Keyed
 
 Row = tuple[str, str, str, bool | None]
 

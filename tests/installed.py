@@ -32,10 +32,16 @@ def a_private_learner_learns() -> None:
 
 
 def the_command_answers() -> None:
-    command = Path(sysconfig.get_path("scripts")) / "littlestone"
-    for arguments in (["--version"], ["dimension", "thresholds:16"], ["learners"]):
-        done = subprocess.run([command, *arguments], capture_output=True, text=True, check=True)
-        assert done.stdout.strip(), arguments
+    command = [str(Path(sysconfig.get_path("scripts")) / "littlestone")]
+    package = [sys.executable, "-I", "-m", "littlestone"]
+    for call in (
+        [*command, "--version"],
+        [*package, "--version"],
+        [*command, "dimension", "thresholds:16"],
+        [*command, "learners"],
+    ):
+        done = subprocess.run(call, capture_output=True, text=True, check=True)
+        assert done.stdout.strip(), call
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ def run(*arguments: str) -> Any:
 
 def run_as_a_process(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "littlestone.cli.main", *arguments],
+        [sys.executable, "-m", "littlestone", *arguments],
         capture_output=True,
         text=True,
         check=False,

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from littlestone.errors import RetiredError
-from littlestone.randomness import Ahead, Keyed, Randomness, Source, _derived, keyed, secure, seeded
+from littlestone.randomness import Randomness, keyed, secure, seeded
+from littlestone.word_sources import Ahead, Keyed, Source, derived_key
 
 
 class Scripted:
@@ -247,7 +248,7 @@ def test_a_label_is_a_string(label: str) -> None:
 def test_keys_are_derived_by_the_standard() -> None:
     # RFC 5869, test case 3: no salt, no info; its first block is all that is used here.
     expected = "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d"
-    assert _derived(b"\x0b" * 22, b"").hex() == expected
+    assert derived_key(b"\x0b" * 22, b"").hex() == expected
 
 
 def test_a_keyed_source_continues_from_its_state() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from littlestone.audit.substitution import replaced
-from littlestone.randomness import Ahead, Randomness, Seeded
+from littlestone.randomness import Randomness
+from littlestone.word_sources import Ahead, Seeded
 
 Place = tuple[type, str]
 """A method before which fresh coins are taken, each time that it is called."""

@@ -16,7 +16,8 @@ from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.recipe_forms import remembered
 from littlestone.learners.run import PrivateLearner, PrivateRun
-from littlestone.randomness import Keyed, Randomness, secure, seeded
+from littlestone.randomness import Randomness, secure, seeded
+from littlestone.word_sources import Keyed
 
 BUDGET: dict[str, Any] = {"rounds": 10_000, "epsilon": 1.0, "delta": 1e-6}
 MAJORITY = PrivateMajority(concepts=Thresholds(1024), **BUDGET)

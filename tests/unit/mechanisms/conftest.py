@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from littlestone.randomness import Ahead, Randomness, Source
+from littlestone.randomness import Randomness
+from littlestone.word_sources import Ahead, Source
 
 
 class Scripted:

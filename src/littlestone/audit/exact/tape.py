@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from littlestone.audit.exact.masses import NOTHING, ONE, UNIT, Mass, exp_mass
 from littlestone.errors import LittlestoneError
-from littlestone.randomness import OperatingSystem, Randomness
+from littlestone.randomness import Randomness
+from littlestone.word_sources import OperatingSystem
 
 # Up to this many values are told apart at once; of larger ranges only what comparisons ask for.
 _FEW: Final = 64

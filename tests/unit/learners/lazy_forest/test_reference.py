@@ -25,7 +25,8 @@ from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.randomness import Randomness, Seeded
+from littlestone.randomness import Randomness
+from littlestone.word_sources import Seeded
 
 Law = dict[Hashable, Fraction]
 COST = PrivacyGuarantee(epsilon=1.0, delta=0.25)

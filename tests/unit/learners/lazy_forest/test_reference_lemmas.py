@@ -17,7 +17,8 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest import reference
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.randomness import Randomness, Seeded, seeded
+from littlestone.randomness import Randomness, seeded
+from littlestone.word_sources import Seeded
 
 
 class Replayed(Randomness):
