@@ -117,3 +117,7 @@ def main() -> None:
         traceback.print_exc()
         typer.echo("littlestone: this is a bug; see SECURITY.md before you send data", err=True)
         sys.exit(3)
+
+
+if __name__ == "__main__":
+    main()
