@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.wide_records import Cutter
 
 Cells = tuple[int, ...]
 """A record as far as rules can tell: for each field, the number of its cell."""
@@ -206,9 +207,11 @@ class Schema:
 
     fields: tuple[Numeric | Category, ...]
     _widths: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    _cutter: Cutter | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_widths", tuple(part.cells for part in self.fields))
+        object.__setattr__(self, "_cutter", Cutter.of(self.fields))
         names = [part.name for part in self.fields]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"fields must have different names, got {names}")
@@ -258,13 +261,17 @@ class Schema:
     def check(self, x: Any, /) -> Cells:
         """The cells of a record; a tuple or row of cells is already what is wanted."""
         if type(x) is tuple and len(x) == len(self._widths):
+            wide = None if self._cutter is None else self._cutter.checked(x)
+            if wide is not None:
+                return wide
             for cell, width in zip(x, self._widths, strict=True):
                 if type(cell) is not int or not 0 <= cell < width:
                     break
             else:
                 return x
         if isinstance(x, Mapping):
-            return tuple([_cell(part, x) for part in self.fields])
+            cells = None if self._cutter is None else self._cutter.cells(x)
+            return tuple([_cell(part, x) for part in self.fields]) if cells is None else cells
         return self._check_cells(x)
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
@@ -274,6 +281,9 @@ class Schema:
         or rows of cells.
         """
         if isinstance(xs, Mapping):
+            cut = None if self._cutter is None else self._cutter.columns(xs)
+            if cut is not None:
+                return cut
             columns = [part.cells_of(_value(part, xs)) for part in self.fields]
             if len({len(column) for column in columns}) > 1:
                 lengths = {f.name: len(c) for f, c in zip(self.fields, columns, strict=True)}

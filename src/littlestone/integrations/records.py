@@ -6,6 +6,7 @@ from typing import Any
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import Domain, Point
 from littlestone.concepts.schema import Cells
+from littlestone.concepts.wide_records import Cutter
 
 Reader = Callable[[Any], Point]
 """Reads the point out of a record, or refuses the record with a ValueError."""
@@ -40,8 +41,15 @@ class FillingReader:
     def __init__(self, schema: Records, stand_ins: Mapping[str, Any]) -> None:
         _require_names(stand_ins, [part.name for part in schema.fields])
         self._fields = tuple(zip(schema.fields, schema.check(stand_ins), strict=True))
+        self._cutter = Cutter.of(schema.fields)
 
     def __call__(self, record: Any, /) -> Cells:
+        try:
+            whole = None if self._cutter is None else self._cutter.cells(record)
+        except (TypeError, ValueError):  # no record, or a category that does not fit
+            whole = None
+        if whole is not None:
+            return whole
         return tuple([_cell(part, record, instead) for part, instead in self._fields])
 
 

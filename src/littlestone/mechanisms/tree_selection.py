@@ -8,13 +8,12 @@ from itertools import accumulate
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.capabilities import Branching
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
 from littlestone.mechanisms.noise.exact import Bounds, Uniform, exp_bounds
-from littlestone.mechanisms.tree_weights import Sample, TreeWeights
+from littlestone.mechanisms.tree_weights import Floats, Sample, TreeWeights, log_sum
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
@@ -70,19 +69,19 @@ class TreeSelection:
     def draw(self, sample: Sample, *, rng: Randomness) -> DecisionTree:
         """One tree."""
         weights = TreeWeights(self.trees, float(self.eta))
-        bound = self._log_bound(weights, sample)
+        options = weights.log_options(sample, self.trees.depth)
+        bound = self._log_bound(log_sum(options), sample)
         while True:
             proposal = _Proposal(weights, rng)
-            root, errors = proposal.node(sample, self.trees.depth)  # (L1, L2)
+            root, errors = proposal.node(sample, self.trees.depth, options)  # (L1, L2)
             # prior / proposed * exp(-eta * errors) / bound is at most 1, for every tree.
             ratio = proposal.prior / proposal.proposed
             exponent = self.eta * errors + bound
             if Uniform(rng).below(_Scaled(ratio, exponent)):  # (L3)
                 return DecisionTree(self.trees.schema, root)
 
-    def _log_bound(self, weights: TreeWeights, sample: Sample) -> Fraction:
+    def _log_bound(self, total: float, sample: Sample) -> Fraction:
         """ln M: no tree weighs more than M times its probability of being proposed."""
-        total = weights.log_total(sample, self.trees.depth)
         largest = float(self.eta) * sample.size + 16 + math.log1p(len(self.trees.conditions))
         return Fraction(total) + _TRUST * (math.ceil(largest) + len(self.trees.conditions) + 1)
 
@@ -95,9 +94,10 @@ class _Proposal:
         self.prior = Fraction(1)
         self.proposed = Fraction(1)
 
-    def node(self, sample: Sample, depth: int) -> tuple[Node, int]:
-        """A node and its errors: label 0, label 1, or a question."""
-        logs = self._weights.log_options(sample, depth)
+    def node(self, sample: Sample, depth: int, logs: Floats | None = None) -> tuple[Node, int]:
+        """A node and its errors: label 0, label 1, or a question, given their weights if known."""
+        if logs is None:
+            logs = self._weights.log_options(sample, depth)
         option = self._choose(logs)
         if option < 2:
             self.prior *= Fraction(1, 4 if depth and len(logs) > 2 else 2)
@@ -109,7 +109,7 @@ class _Proposal:
         fails, more = self.node(outside, depth - 1)
         return (self._weights.trees.conditions[number], holds, fails), errors + more
 
-    def _choose(self, logs: NDArray[np.float64]) -> int:
+    def _choose(self, logs: Floats) -> int:
         darts = self._darts(logs)
         ends = list(accumulate(darts))
         option = bisect_right(ends, self._rng.below(ends[-1]))
@@ -117,7 +117,7 @@ class _Proposal:
         return option
 
     @staticmethod
-    def _darts(logs: NDArray[np.float64]) -> list[int]:
+    def _darts(logs: Floats) -> list[int]:
         """Rounded up: what floating point holds for impossible stays possible."""
         shares = np.exp(logs - logs.max()).tolist()
         return [int(math.ldexp(share, _GRID_BITS)) + 1 for share in shares]

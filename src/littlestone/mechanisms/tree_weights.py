@@ -69,6 +69,11 @@ class TreeWeights:
     def __init__(self, trees: Branching, eta: float) -> None:
         self.trees, self._eta = trees, eta
         self._asked = len(trees.conditions)
+        parts, lows, highs = np.array(trees.conditions, dtype=np.int64).reshape(-1, 3).T
+        widths = [part.cells for part in trees.schema.fields]
+        self._offsets = np.concatenate([[0], np.cumsum(widths)])
+        self._begins = self._offsets[parts] + lows
+        self._ends = self._offsets[parts] + highs + 1
 
     def parts(self, sample: Sample, number: int) -> tuple[Sample, Sample]:
         """The records for which a condition holds, and the others."""
@@ -80,10 +85,6 @@ class TreeWeights:
             Sample(sample.cells[~inside], sample.counts[:, ~inside]),
         )
 
-    def log_total(self, sample: Sample, depth: int) -> float:
-        """The weight of all trees of at most this depth."""
-        return _log_sum(self.log_options(sample, depth))
-
     def log_options(self, sample: Sample, depth: int) -> Floats:
         """The weights of label 0, of label 1, and of each question with all that may follow."""
         labels = -self._eta * np.array([sample.ones, sample.zeros], dtype=np.float64)
@@ -93,12 +94,12 @@ class TreeWeights:
         return np.concatenate([labels - 2 * _LN2, questions])
 
     def _questions(self, sample: Sample, depth: int) -> Floats:
-        exact = np.float32 if sample.size < _EXACT_SINGLE else np.float64
-        holds, (zeros, ones) = self.trees.answers(sample.cells, exact), sample.counts
-        single = Counts(holds.T @ zeros, holds.T @ ones)
+        single, (zeros, ones) = self._single(sample), sample.counts
         whole = Counts(zeros.sum(), ones.sum())
         if depth == 1:
             return self._leaf(single) + self._leaf(whole - single)
+        exact = np.float32 if sample.size < _EXACT_SINGLE else np.float64
+        holds = self.trees.answers(sample.cells, exact)
         if depth == 2:
             signed = holds.T * (zeros - ones).astype(holds.dtype)
             excess = np.asarray(signed @ holds, dtype=np.float64)
@@ -116,6 +117,19 @@ class TreeWeights:
                 everywhere - inside, there, whole - single[number]
             )
         return questions
+
+    def _single(self, sample: Sample) -> Counts:
+        """The zeros and ones for which each condition holds, from one histogram of each field."""
+        fields = len(self._offsets) - 1
+        sums = []
+        for row in sample.counts:
+            there = np.flatnonzero(row)
+            cells = (sample.cells[there] + self._offsets[:-1]).ravel()
+            often = np.repeat(row[there], fields)
+            histogram = np.bincount(cells, weights=often, minlength=int(self._offsets[-1]))
+            upto = np.concatenate([[0.0], np.cumsum(histogram)])
+            sums.append(upto[self._ends] - upto[self._begins])
+        return Counts(*sums)
 
     def _leaf(self, counts: Counts) -> Floats:
         """The average over both labels of exp(-eta * errors)."""
@@ -144,12 +158,13 @@ class TreeWeights:
 
     def _subtree(self, excess: Floats, single: Counts, whole: Counts) -> float:
         """A leaf, or a question and one more on either side."""
-        asked = _log_sum(self._with_one_more(excess, single, whole))
+        asked = log_sum(self._with_one_more(excess, single, whole))
         leaf = float(self._leaf(whole))
         return float(np.logaddexp(leaf, asked - math.log(self._asked)) - _LN2)
 
 
-def _log_sum(logs: Floats) -> float:
+def log_sum(logs: Floats) -> float:
+    """The logarithm of the sum of numbers that are given by their logarithms."""
     largest = float(logs.max())
     return largest + math.log(float(np.exp(logs - largest).sum()))
 
