@@ -221,18 +221,23 @@ def law(recipe: PrivateKeys, plain: bool, examples: list[Example]) -> Law:
         return law_of(play, rounds=len(examples), negligible=UNIT >> 24, most=10**5)
 
 
+# At epsilon = 10 two reports list a key and one complaint unlists it, and a key that was just
+# listed goes without a complaint once in two thousand times.
 @pytest.mark.parametrize(
-    "examples",
+    ("epsilon", "examples"),
     [
-        [("a", 1), ("b", 1), ("a", 1)],
-        [("a", 1), ("a", 1), ("a", 0), ("a", 1)],
+        (5.0, [("a", 1), ("b", 1), ("a", 1)]),
+        (5.0, [("a", 1), ("a", 1), ("a", 0), ("a", 1)]),
+        (10.0, [("a", 1), ("a", 1), ("a", 1), ("a", 1)]),
+        (10.0, [("a", 1), ("a", 1), ("a", 0), ("b", 1)]),
     ],
 )
-def test_the_engine_has_the_law_of_the_plain_one(examples: list[Example]) -> None:
-    recipe = PrivateKeys(rounds=4, epsilon=5.0, delta=0.9)
+def test_the_engine_has_the_law_of_the_plain_one(epsilon: float, examples: list[Example]) -> None:
+    recipe = PrivateKeys(rounds=4, epsilon=epsilon, delta=0.9)
+    assert (recipe.reports == recipe.complaints) == (epsilon < 10)
     fast, plain = law(recipe, False, examples), law(recipe, True, examples)
     slack = fast.missing + plain.missing
-    assert slack < UNIT >> 10
+    assert slack < UNIT >> 12
     for view in fast.views.keys() | plain.views.keys():
         one, other = fast.views.get(view, NOTHING), plain.views.get(view, NOTHING)
         assert one.low <= other.high + slack and other.low <= one.high + slack
