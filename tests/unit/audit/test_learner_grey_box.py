@@ -1,7 +1,8 @@
 """Private learners replayed on neighbouring streams: what reaches their mechanisms' doors.
 
 Streams are arbitrary, so most of them fit no concept. Forests are replayed with the reference that
-writes every sequence out (``forest_array.py``), since coupled worlds share slots, not counts.
+writes every sequence out (``forest_array.py``), since coupled worlds share slots, not counts;
+packed ones of dimension 2 and 3 in ``test_packed_grey_box.py``.
 """
 
 from collections import Counter
