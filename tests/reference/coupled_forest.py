@@ -125,7 +125,7 @@ class Coupling:
         matching = self.coupled(
             ("matching", self._layers),
             lambda: (elements, self.matched(elements, rng)),
-            lambda before: (elements, self.rematched(*before, elements, rng)),
+            lambda before: (elements, self.rematched(before[0], before[1], elements, rng)),
         )[1]
         return CoupledForest(
             self,

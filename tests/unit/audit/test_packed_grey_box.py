@@ -48,7 +48,7 @@ def calibrated(kind: Any = LazyForest) -> LazyForest:
     planned = LazyForest.calibrated(concepts=Thresholds(6), rounds=1000, epsilon=16.0, delta=0.3)
     assert planned.plan.packed
     assert planned.depth == 2
-    return planned if kind is LazyForest else kind(**_fields(planned))  # type: ignore[no-any-return]
+    return planned if kind is LazyForest else kind(**_fields(planned))
 
 
 def _fields(forest: LazyForest) -> dict[str, Any]:
