@@ -13,6 +13,7 @@ from typing import Any
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.fleet.keyed import advance
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
@@ -25,6 +26,7 @@ Row = tuple[str, str, str, bool | None]
 _BUDGET: dict[str, Any] = {"rounds": 10_000, "epsilon": 1.0, "delta": 1e-6}
 _LIVE = 20
 _EVENTS = 300
+_SECRET = bytes(range(32))
 
 RECIPES: dict[str, tuple[PrivateLearner, int, float]] = {
     "PrivateMajority, Thresholds(1024)": (
@@ -49,7 +51,7 @@ RECIPES: dict[str, tuple[PrivateLearner, int, float]] = {
 
 def measure() -> Iterator[Row]:
     for name, (recipe, most_bytes, most_seconds) in RECIPES.items():
-        state = fed(started(recipe, 1), _EVENTS).snapshot()
+        state, _ = advance(recipe, _SECRET, "key", None, range(1, _EVENTS + 1), *_events(1))
         size = len(state)
         yield f"{name}: state", f"{size:,} bytes", f"<= {most_bytes:,} bytes", size <= most_bytes
         seconds = _one_event(recipe, state)
@@ -76,11 +78,17 @@ def fed(run: PrivateRun, events: int) -> PrivateRun:
     return run
 
 
+def _events(first: int, count: int = _EVENTS) -> tuple[list[int], list[int]]:
+    xs = [event * 37 % 50 for event in range(first - 1, first - 1 + count)]
+    return xs, [int(x == 49) for x in xs]
+
+
 def _one_event(recipe: PrivateLearner, state: bytes) -> float:
     least = float("inf")
-    for _ in range(_EVENTS):
+    for number in range(_EVENTS + 1, 2 * _EVENTS + 1):
+        xs, ys = _events(number, 1)
         begun = time.process_time()
-        state = fed(recipe.restore(state), 1).snapshot()
+        state, _ = advance(recipe, _SECRET, "key", state, [number], xs, ys)
         least = min(least, time.process_time() - begun)
     return least
 

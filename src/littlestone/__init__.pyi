@@ -79,6 +79,7 @@ from littlestone.errors import LittlestoneError as LittlestoneError
 from littlestone.errors import NotRealizableError as NotRealizableError
 from littlestone.errors import RetiredError as RetiredError
 from littlestone.errors import RollbackError as RollbackError
+from littlestone.errors import SequenceGapError as SequenceGapError
 from littlestone.errors import SnapshotError as SnapshotError
 from littlestone.errors import StoreError as StoreError
 from littlestone.errors import TooFewExamplesError as TooFewExamplesError
@@ -90,6 +91,8 @@ from littlestone.experts.lazy_switching import LazySwitching as LazySwitching
 from littlestone.experts.protocols import ExpertsRecipe as ExpertsRecipe
 from littlestone.experts.realizable_experts import RealizableExperts as RealizableExperts
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard as ShrinkingDartboard
+from littlestone.fleet.keyed import advance as advance
+from littlestone.fleet.per_key import PerKey as PerKey
 from littlestone.game.consistency import ConsistencyTracker as ConsistencyTracker
 from littlestone.game.play import play as play
 from littlestone.game.protocols import Adversary as Adversary

@@ -34,6 +34,18 @@ class HorizonExceededError(LittlestoneError):
         self.rounds = rounds
 
 
+class SequenceGapError(LittlestoneError):
+    """Events of a key are missing before the one that came; nothing was learned."""
+
+    def __init__(self, *, expected: int, got: int) -> None:
+        super().__init__(
+            f"event {expected} of this key is missing: number {got} came instead, and nothing was "
+            f"learned. Feed the missing ones first; numbers run from 1 without gaps"
+        )
+        self.expected = expected
+        self.got = got
+
+
 class NotRealizableError(LittlestoneError):
     """An adversary that promised a consistent concept contradicted itself."""
 

@@ -16,6 +16,7 @@ from littlestone.word_sources import (
     Ahead,
     Keyed,
     OperatingSystem,
+    Position,
     Retired,
     Seeded,
     Source,
@@ -152,6 +153,12 @@ class Randomness(NoiseOwner):
         kinds: dict[str, type[Seeded] | type[Keyed]] = {"seeded": Seeded, "keyed": Keyed}
         return cls(kinds[state["source"]].from_state(state))
 
+    def position(self) -> Position:
+        """Where a keyed stream stands; ``labelled`` continues there."""
+        if not isinstance(self._source, Keyed):
+            raise ValueError(f"only a keyed stream has a position, got {self!r}")
+        return self._source.position(self._words)
+
     def _of_family(self, family: bytes) -> bool:
         return isinstance(self._source, Keyed) and self._source.family == family
 
@@ -203,6 +210,23 @@ one would use the same noise. Take another label, or a fresh key
     if replay:
         _retire_family(source.family)
     return Randomness(source)
+
+
+def labelled(key: bytes, position: Position = (0, 0, 0, 0)) -> Randomness:
+    """The stream of one of ``labelled_keys`` from ``position`` on, as often as it is asked for.
+
+    For pure functions of what was drawn and fed before. Whoever calls one sees to it that no two
+    continuations of one position are ever published: by a lock and a mark, as the fleet does.
+
+    >>> from littlestone.word_sources import labelled_keys
+    >>> [key], [other] = labelled_keys(bytes(32), b"of a shop"), labelled_keys(bytes(32), b"other")
+    >>> first = labelled(key)
+    >>> word, position = first.word(), first.position()
+    >>> first.word() == labelled(key, position).word(), word == labelled(other).word()
+    (True, False)
+    """
+    block, children, before, left = position
+    return Randomness(Keyed(key, block, children, (before, left)))
 
 
 def _retire_family(family: bytes) -> None:

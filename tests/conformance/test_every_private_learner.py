@@ -1,8 +1,10 @@
 """What every private learner owes its user, applied to all of them."""
 
+import json
 import math
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,16 @@ from littlestone.catalogue import LEARNERS
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import HorizonExceededError, SnapshotError
+from littlestone.fleet.keyed import advance
+from littlestone.learners import codec
+from littlestone.learners.recipe_forms import form_digest
 from littlestone.learners.run import PrivateRun
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.randomness import Randomness, secure, seeded
+from littlestone.randomness import Randomness, labelled, secure, seeded
+from littlestone.service.entries import Release
+from littlestone.word_sources import labelled_keys
 
 CONCEPTS = Thresholds(3)
 BUDGET: dict[str, Any] = {"rounds": 120, "epsilon": 1.0, "delta": 1e-3}
@@ -103,6 +110,31 @@ def data_never_raises_and_the_ledger_stays_within_the_promise(recipe: Any, rng: 
     assert isinstance(run.status, str) and run.switches >= 0
 
 
+def a_fleet_may_cut_its_batches_anywhere(recipe: Any, rng: Randomness) -> None:
+    """Bytes are the same however events are batched, and those of one run fed singly."""
+    examples, secret = stream(rng, 60), rng.bits(256).to_bytes(32, "big")
+    xs, ys = map(list, zip(*examples, strict=True))
+    whole, logged = advance(recipe, secret, "key", None, range(1, 61), xs, ys)
+    state, pieces, at = None, list[Release](), 0
+    while at < 60:
+        end = min(60, at + 1 + rng.below(9))
+        state, new = advance(
+            recipe, secret, "key", state, range(at + 1, end + 1), xs[at:end], ys[at:end]
+        )
+        pieces, at = pieces + new, end
+    assert state == whole and pieces == logged
+    [noise, _] = labelled_keys(
+        secret, bytes.fromhex(form_digest(recipe)) + codec.dumps("key"), count=2
+    )
+    run = recipe.start(rng=labelled(noise))
+    rules = [run.hypothesis, *published(run, examples)]
+    changes = [t for t, (before, after) in enumerate(pairwise(rules), start=1) if before != after]
+    assert [release.round for release in logged] == [0, *changes]
+    assert [json.loads(release.body)["rule"] for release in logged] == [
+        rules[release.round].describe() for release in logged
+    ]
+
+
 def blocks_take_every_round_once(recipe: Any, rng: Randomness) -> None:
     points, labels = map(np.array, zip(*stream(rng, 100), strict=True))
     run, taken = recipe.start(rng=secure()), 0
@@ -173,6 +205,7 @@ CHECKS: tuple[Callable[[Any, Randomness], None], ...] = (
     the_seed_decides_the_run,
     data_never_raises_and_the_ledger_stays_within_the_promise,
     blocks_take_every_round_once,
+    a_fleet_may_cut_its_batches_anywhere,
     bad_input_changes_nothing,
     the_horizon_is_refused_and_publishing_goes_on,
     a_snapshot_continues_identically,

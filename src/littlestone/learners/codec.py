@@ -33,6 +33,7 @@ _MOST_VALUES: Final = 1 << 26  # with every repetition counted: hashing goes thr
 _MOST_REMEMBERED: Final = 64
 _ARRAYS: Final = frozenset("biuf")
 _CONSTANTS: Final[dict[bytes, bool | None]] = {b"N": None, b"T": True, b"F": False}
+_PLAIN: Final = frozenset((int, str, bytes, float, bool, type(None)))
 _ONE_BYTE: Final = tuple(bytes((byte,)) for byte in range(256))
 _FLOAT: Final = struct.Struct("<d")
 
@@ -49,6 +50,9 @@ _MANY: Final[dict[bytes, Any]] = {b"t": tuple, b"l": list, b"Q": deque}
 _MAPS: Final[dict[bytes, Any]] = {b"C": Counter, b"d": dict}
 _SETS: Final[dict[bytes, Any]] = {b"z": frozenset, b"Z": set}
 
+_TAGS: Final[dict[type, bytes]] = {deque: b"Q", Counter: b"C"}
+"""Those that come often; subclasses are found by looking."""
+
 Class = TypeVar("Class", bound=type)
 
 
@@ -61,6 +65,8 @@ class Known:
     load: Callable[..., Any]
     value: bool
     """Whether it never changes, so that equal ones may become one object."""
+    text: bytes
+    """The name as it is written."""
 
 
 _by_class: dict[type, Known] = {}
@@ -81,12 +87,15 @@ def register(
     from them once each fits its annotation. ``save`` and ``load`` replace the two steps. Those that
     never change and take long to make are remembered, the last few of them.
     """
-    make = load or _maker(kind)
+    make, name = load or _maker(kind), name or kind.__name__
+    if len(name.encode()) < _SHORT:
+        raise ValueError(f"name must have at least {_SHORT} bytes, got name={name!r}")
     known = Known(
-        name or kind.__name__,
+        name,
         save or (lambda made: parts_of(made).values()),
         lru_cache(maxsize=_MOST_REMEMBERED, typed=True)(make) if remember else make,
         value=_is_value(kind),
+        text=b"s" + _length(len(name.encode())) + name.encode(),
     )
     if _by_name.setdefault(known.name, known) is not known and kind not in _by_class:
         raise ValueError(f"there is another class of the name {known.name!r} already")
@@ -117,6 +126,12 @@ def _maker(kind: type) -> Callable[..., Any]:
         return kind(**given)
 
     return make
+
+
+def never_changes(value: Any) -> bool:
+    """Whether it is of a known class whose objects stay as they were made, or a plain constant."""
+    known = _by_class.get(type(value))
+    return type(value) in _PLAIN if known is None else known.value
 
 
 def dumps(value: Any, shared: Sequence[Any] = ()) -> bytes:
@@ -159,15 +174,24 @@ class _Writer:
         known = _by_class.get(kind)
         if known is not None:
             return self._object(known, value)
+        tag = _TAGS.get(kind)
+        if tag is not None:
+            return self._many(tag, chain.from_iterable(value.items()) if tag == b"C" else value)
         if value is None or isinstance(value, bool | np.bool_):
             return _twice(b"N" if value is None else b"T" if value else b"F")
         if isinstance(value, int | np.integer):
             return _twice(_integer(int(value)))
         if isinstance(value, float | np.floating):
             return _twice(b"f" + _FLOAT.pack(float(value)))
+        if kind is np.ndarray and value.dtype.kind in _ARRAYS:
+            return self._array(value)
         if isinstance(value, str | bytes):
             return self._text(value)
         return self._composed(value)
+
+    def _array(self, array: np.ndarray[Any, Any]) -> tuple[bytes, bytes]:
+        parts = (array.dtype.str, array.shape, np.ascontiguousarray(array).tobytes())
+        return self._many(b"a", parts)
 
     def _composed(self, value: Any) -> tuple[bytes, bytes]:
         for tag, kind in _MANY.items():
@@ -184,8 +208,7 @@ class _Writer:
         if isinstance(value, Randomness):
             return _twice(b"R")
         if isinstance(value, np.ndarray) and value.dtype.kind in _ARRAYS:
-            parts = (value.dtype.str, value.shape, np.ascontiguousarray(value).tobytes())
-            return self._many(b"a", parts)
+            return self._array(value)
         for tag, kind in _ISO.items():
             if isinstance(value, kind):
                 return self._many(tag, (value.isoformat(), getattr(value, "fold", 0)))
@@ -197,14 +220,28 @@ class _Writer:
             f"bytes, dates, or tuples and frozensets of these; other classes must be registered"
         )
 
-    def _many(self, tag: bytes, parts: Iterable[Any]) -> tuple[bytes, bytes]:
-        bodies, keys = [tag, b""], [tag, b""]
+    def _many(
+        self, tag: bytes, parts: Iterable[Any], name: tuple[bytes, bytes] | None = None
+    ) -> tuple[bytes, bytes]:
+        bodies, keys = [tag, b""], None  # keys are bodies until some part has a number
+        if name is not None:
+            bodies, keys = [tag, b"", name[0]], [tag, b"", name[1]]
         for part in parts:
-            body, key = self.write(part)
+            if type(part) is int and 0 <= part < _SMALL:  # as write would, without the call
+                body = key = _ONE_BYTE[_SMALL + part]
+            else:
+                body, key = self.write(part)
+            if keys is None and key is not body:
+                keys = bodies.copy()
             bodies.append(body)
-            keys.append(key)
-        bodies[1] = keys[1] = _length(len(bodies) - 2)
-        return b"".join(bodies), b"".join(keys)
+            if keys is not None:
+                keys.append(key)
+        bodies[1] = _length(len(bodies) - 2)
+        joined = b"".join(bodies)
+        if keys is None:
+            return joined, joined
+        keys[1] = bodies[1]
+        return joined, b"".join(keys)
 
     def _text(self, text: str | bytes) -> tuple[bytes, bytes]:
         tag, body = (b"s", text.encode()) if isinstance(text, str) else (b"b", text)
@@ -215,7 +252,7 @@ class _Writer:
         for number, other in enumerate(self._shared):
             if value is other or (type(value) is type(other) and value == other):
                 return _twice(b"c" + _length(number))
-        body, key = self._many(b"o", (known.name, *known.save(value)))
+        body, key = self._many(b"o", known.save(value), self._numbered(known.text, known.text))
         return self._numbered(body, key) if known.value else (body, key)
 
     def _numbered(self, body: bytes, key: bytes) -> tuple[bytes, bytes]:
@@ -262,7 +299,15 @@ class _Reader:
     def _composed(self, tag: bytes) -> Any:
         self._count(0)
         before = self._values
-        parts = [self.read() for _ in range(self._length())]
+        data, parts = self._data, list[Any]()
+        for _ in range(self._length()):
+            first = data[self.at] if self.at < len(data) else 0
+            if first >= _SMALL:  # as read would, without the call
+                self._values += 1
+                self.at += 1
+                parts.append(first - _SMALL)
+            else:
+                parts.append(self.read())
         if tag == b"o":
             return self._object(parts, before)
         if tag in _MANY:

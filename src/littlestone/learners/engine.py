@@ -64,7 +64,7 @@ class Engine(ABC):
     def steps(self, xs: Any, ys: Any, /) -> int:
         """Take rounds until the published hypothesis changes or the block ends; how many."""
         published = self.hypothesis
-        for taken, (x, y) in enumerate(_rounds(xs, ys), start=1):
+        for taken, (x, y) in enumerate(single_rounds(xs, ys), start=1):
             self.step(x, y)
             if self.hypothesis is not published and self.hypothesis != published:
                 return taken
@@ -97,28 +97,27 @@ def fields_of(part: Any) -> tuple[Any, ...]:
     """What ``part`` remembers, and its parts do."""
     if isinstance(part, NoiseOwner):
         part._require_usable()
-    return tuple(_saved(getattr(part, field.name)) for field in fields(part))
+    return tuple([_saved(getattr(part, name)) for name, _ in _hinted_fields(type(part))])
 
 
 def _saved(value: Any) -> Any:
     if _is_part(type(value)):
         return value.state()
-    return fields_of(value) if _is_made_like_an_engine(value) else value
+    return fields_of(value) if _is_made_like_an_engine(type(value)) else value
 
 
 def load_fields(part: Any, state: tuple[Any, ...]) -> None:
     """Give ``part`` back what ``fields_of`` told."""
-    hints = hints_of(type(part))
-    for field, value in zip(fields(part), state, strict=True):
-        inner: Any = getattr(part, field.name, None)
-        if _is_part(type(inner)):
+    for (name, hint), value in zip(_hinted_fields(type(part)), state, strict=True):
+        inner: Any = getattr(part, name, None)
+        if inner is not None and _is_part(type(inner)):
             inner.load(value)
-        elif _is_made_like_an_engine(inner):
+        elif inner is not None and _is_made_like_an_engine(type(inner)):
             load_fields(inner, value)
-        elif fits(value, hints[field.name]):
-            setattr(part, field.name, value)
+        elif type(value) is hint or fits(value, hint):
+            setattr(part, name, value)
         else:
-            raise SnapshotError(f"{field.name} of an engine cannot be {type(value).__name__}")
+            raise SnapshotError(f"{name} of an engine cannot be {type(value).__name__}")
     if hasattr(part, "loaded"):
         part.loaded()
 
@@ -126,15 +125,21 @@ def load_fields(part: Any, state: tuple[Any, ...]) -> None:
 _is_part: Final[Callable[[Any], bool]] = cache(lambda kind: issubclass(kind, Part))
 
 
-def _is_made_like_an_engine(value: Any) -> bool:
-    """Whether it is a dataclass that was made without its fields, and no value."""
-    if isinstance(value, SavedRun):  # made and restored by its recipe, with all its fields
+def _made_like_an_engine(kind: Any) -> bool:
+    """Whether it is a dataclass that is made without its fields, and no value."""
+    if issubclass(kind, SavedRun):  # made and restored by its recipe, with all its fields
         return False
-    parameters = getattr(type(value), "__dataclass_params__", None)
+    parameters = getattr(kind, "__dataclass_params__", None)
     return parameters is not None and not (parameters.init or parameters.frozen)
 
 
-def _rounds(xs: Any, ys: Any) -> Iterator[tuple[Any, Label]]:
+_is_made_like_an_engine: Final[Callable[[Any], bool]] = cache(_made_like_an_engine)
+_hinted_fields: Final[Callable[[Any], list[tuple[str, Any]]]] = cache(
+    lambda kind: [(field.name, hints_of(kind)[field.name]) for field in fields(kind)]
+)
+
+
+def single_rounds(xs: Any, ys: Any) -> Iterator[tuple[Any, Label]]:
     """One by one, as ``step`` takes them; only as much of the block is read as is taken."""
     for start in range(0, len(ys), _CHUNK):
         points, labels = xs[start : start + _CHUNK], ys[start : start + _CHUNK].tolist()

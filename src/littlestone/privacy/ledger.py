@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -42,6 +43,9 @@ class Ledger:
 ε = 0.5 was spent: more than the promised ε = 1; nothing was spent
     """
 
+    _read: "Callable[[], Ledger]"
+    """Of an unread one only."""
+
     def __init__(
         self,
         *,
@@ -60,6 +64,27 @@ class Ledger:
         self._charges: list[Charge] = []
         self._loads = Loads()
         self._delta_for_all = Fraction(0)
+
+    @classmethod
+    def from_reader(cls, read: "Callable[[], Ledger]") -> "Ledger":
+        """A saved ledger that is read when somebody asks for anything in it.
+
+        Most steps of most runs do not; what was not read need not be written anew either.
+        """
+        ledger = cls.__new__(cls)
+        ledger._read = read
+        return ledger
+
+    @property
+    def is_unread(self) -> bool:
+        return "_read" in vars(self)
+
+    def __getattr__(self, name: str) -> Any:
+        read = vars(self).pop("_read", None)
+        if read is None:
+            raise AttributeError(f"a Ledger has no {name}")
+        vars(self).update(vars(read()))
+        return getattr(self, name)
 
     @property
     def budget(self) -> PrivacyGuarantee:

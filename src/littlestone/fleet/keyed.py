@@ -1,0 +1,319 @@
+"""One run of many, as a pure function: state and events in, state and releases out.
+
+An engine that computes a batch twice, because it was killed in between, must publish the same bytes
+twice: fresh noise would be a second draw on the same data. So all noise of a key is stretched from
+one secret and the key's name, and everything that came out of events 1 .. n depends on them alone:
+not on where the batches ended, who computed them, or how often.
+
+State bytes hold secrets (counts, noise that was drawn), and no key. They are sealed with a key that
+follows from the secret and the name, so that damage, or the state of another key, is refused.
+"""
+
+import hashlib
+import hmac
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from littlestone import require
+from littlestone.concepts.canonical_key import canonical_key
+from littlestone.concepts.keys import key_to_json
+from littlestone.concepts.protocols import Domain, Example, Hypothesis, Point
+from littlestone.errors import HorizonExceededError, SequenceGapError, SnapshotError
+from littlestone.learners import codec
+from littlestone.learners.engine import Engine, single_rounds
+from littlestone.learners.recipe_forms import form_digest
+from littlestone.learners.run import PrivateLearner
+from littlestone.privacy.ledger import Ledger
+from littlestone.randomness import Randomness, labelled
+from littlestone.service.durable import release_body
+from littlestone.service.entries import DIGEST_BYTES, Release, chained
+from littlestone.word_sources import labelled_keys
+
+_MAGIC: Final = b"LSK1"
+_HEAD: Final = struct.Struct("<4s16sQQ16s32sQQQHH")
+_SEAL_BYTES: Final = 16
+_MOST_REMEMBERED: Final = 1 << 12
+_LEDGER: Final = b"o\x06s\x06Ledger"  # how a saved ledger begins
+
+
+def advance(
+    recipe: PrivateLearner,
+    secret: bytes,
+    key: Any,
+    state: bytes | None,
+    seqs: Sequence[int],
+    xs: Any,
+    ys: Any,
+) -> tuple[bytes, list[Release]]:
+    """Feed the run of ``key`` its events ``seqs``; its new state, and what is published by it.
+
+    A run begins with ``state`` None and its first release. Events are numbered from 1 without
+    gaps: a number that was taken before is dropped, whatever comes with it (an answer that
+    depended on the content would be a release about it), and a gap is refused. All events go
+    through single rounds, so batches may end anywhere: the bytes are the same.
+
+    Publish what comes out only with the new state, at once and once: two continuations of one
+    state with different events share their noise, and void the promise. The function cannot see
+    that; who stores states holds a lock on the key and a mark against old copies.
+
+    >>> import littlestone as ls
+    >>> recipe = ls.PrivateMajority(concepts=ls.Thresholds(8), rounds=100, epsilon=1.0)
+    >>> state, [first] = advance(recipe, bytes(32), "shop 7", None, [1, 2], [3, 5], [0, 1])
+    >>> once = advance(recipe, bytes(32), "shop 7", state, [3, 4], [4, 4], [1, 1])
+    >>> again = advance(recipe, bytes(32), "shop 7", state, [2, 3, 3, 4], [0, 4, 4, 4], [1] * 4)
+    >>> once == again
+    True
+    """
+    if not len(xs) == len(ys) == len(seqs):
+        raise ValueError(
+            f"seqs, xs and ys must be equally long, got {len(seqs)}, {len(xs)}, {len(ys)}"
+        )
+    examples = _checked(recipe.concepts.domain, xs, ys)
+    run = KeyedRun.at(recipe, secret, key, state)
+    fresh = _fresh(seqs, run.rounds, recipe.rounds)
+    releases = run.take(examples if fresh is None else [examples[place] for place in fresh])
+    return run.state(), releases
+
+
+def ledger_of(recipe: PrivateLearner, secret: bytes, key: Any, state: bytes) -> Ledger:
+    """What the run of ``key`` has charged so far."""
+    return KeyedRun.at(recipe, secret, key, state).engine.ledger
+
+
+def rounds_of(state: bytes) -> int:
+    """How many events a state has seen; these numbers are public."""
+    return _head(state).rounds
+
+
+def _checked(domain: Domain, xs: Any, ys: Any) -> Sequence[Example]:
+    """The examples in canonical form; the first bad one is refused by name."""
+    if len(ys) == 1:  # a block would take its time to begin
+        return [(domain.check(xs[0]), require.label(ys[0]))]
+    return list(single_rounds(domain.check_many(xs), require.labels(ys)))
+
+
+def _fresh(seqs: Sequence[int], before: int, horizon: int | None) -> list[int] | None:
+    """The places of the events that are new; None if all are."""
+    numbers = seqs.tolist() if isinstance(seqs, np.ndarray) else list(seqs)
+    last = before + len(numbers)
+    fresh = None
+    if numbers != list(range(before + 1, last + 1)):
+        fresh, last = [], before
+        for place, number in enumerate(numbers):
+            require.integer(seqs=number, at_least=1)
+            if number > last + 1:
+                raise SequenceGapError(expected=last + 1, got=int(number))
+            if number == last + 1:
+                fresh.append(place)
+                last += 1
+    if horizon is not None and last > horizon:
+        raise HorizonExceededError(rounds=horizon)
+    return fresh
+
+
+class _Head(NamedTuple):
+    magic: bytes
+    recipe: bytes
+    rounds: int
+    releases: int
+    consumed: bytes
+    chain: bytes
+    block: int
+    children: int
+    before: int
+    left: int
+    fields: int
+
+
+@dataclass(slots=True)
+class KeyedRun:
+    """A run in memory. It copies nothing and guards nothing: that is its owner's part."""
+
+    recipe: PrivateLearner
+    engine: Engine
+    rng: Randomness
+    name: "KeyName"
+    seal: bytes
+    rounds: int = 0
+    releases: int = 0
+    consumed: bytes = bytes(DIGEST_BYTES)
+    """A digest of all events so far, one after another."""
+    chain: bytes = bytes(32)
+    known: tuple[tuple[bytes, Any], ...] = ()
+    """The bytes of each field and the value they were read as."""
+
+    @classmethod
+    def at(cls, recipe: PrivateLearner, secret: bytes, key: Any, state: bytes | None) -> "KeyedRun":
+        """The run of ``key`` where ``state`` was taken, or at its beginning."""
+        if state is not None:
+            return _read(recipe, secret, key, state)
+        recipe.refuse_to_start()
+        name, noise, seal = _keys(recipe, secret, key)
+        rng = labelled(noise)
+        engine = recipe.engine(rng)
+        engine.begin()
+        return cls(recipe, engine, rng, name, seal)
+
+    def take(self, examples: Sequence[Example]) -> list[Release]:
+        """Take these rounds, whose examples are in canonical form; what is published by them."""
+        engine, consumed, number = self.engine, self.consumed, self.rounds
+        published = engine.hypothesis
+        out = [] if self.releases else [self._released(published, 0)]
+        step, blake2b = engine.step, hashlib.blake2b
+        for x, y in examples:
+            number += 1
+            step(x, y)
+            consumed = blake2b(consumed + _event(x, y), digest_size=DIGEST_BYTES).digest()
+            newest = engine.hypothesis
+            if newest is not published and newest != published:
+                out.append(self._released(newest, number))
+            published = newest
+        self.consumed, self.rounds = consumed, number
+        return out
+
+    def _released(self, hypothesis: Hypothesis, round_number: int) -> Release:
+        self.releases += 1
+        body = release_body(
+            hypothesis, run=self.name.text, number=self.releases, round_number=round_number
+        )
+        # The first is chained to nothing, as in a store.
+        self.chain = chained(self.chain if self.releases > 1 else b"", body)
+        return Release(self.releases, round_number, body, self.chain)
+
+    def state(self) -> bytes:
+        """What ``at`` continues."""
+        blobs = self._fields()
+        head = _HEAD.pack(
+            _MAGIC,
+            _digest(self.recipe),
+            self.rounds,
+            self.releases,
+            self.consumed,
+            self.chain,
+            *self.rng.position(),
+            len(blobs),
+        )
+        sizes = struct.pack(f"<{len(blobs)}I", *map(len, blobs))
+        body = b"".join((head, sizes, *blobs))
+        return body + _sealed(body, self.seal)
+
+    def _fields(self) -> list[bytes]:
+        """What did not change since it was read is not written anew."""
+        shared = (self.recipe.concepts,)
+        values = self.engine.state()
+        if len(values) != len(self.known):
+            return [codec.dumps(value, shared) for value in values]
+        return [
+            blob if value is before and _stays(value) else codec.dumps(value, shared)
+            for value, (blob, before) in zip(values, self.known, strict=True)
+        ]
+
+
+def _read(recipe: PrivateLearner, secret: bytes, key: Any, state: bytes) -> KeyedRun:
+    head = _head(state)
+    if head.recipe != _digest(recipe):
+        raise SnapshotError(f"the state of key {key!r} belongs to another recipe than {recipe!r}")
+    name, noise, seal = _keys(recipe, secret, key)
+    body = state[:-_SEAL_BYTES]
+    if not hmac.compare_digest(_sealed(body, seal), state[-_SEAL_BYTES:]):
+        raise SnapshotError(
+            f"the state of key {key!r} is damaged, of another key or of another secret: its seal "
+            f"does not match. Nothing was learned"
+        )
+    # From here on the bytes are those that this module wrote.
+    rng = labelled(noise, (head.block, head.children, head.before, head.left))
+    known = tuple(_values(recipe, rng, body, head.fields))
+    engine = recipe.engine(rng)
+    engine.load(tuple(value for _, value in known))
+    return KeyedRun(
+        recipe,
+        engine,
+        rng,
+        name,
+        seal,
+        head.rounds,
+        head.releases,
+        head.consumed,
+        head.chain,
+        known,
+    )
+
+
+def _head(state: bytes) -> _Head:
+    if not isinstance(state, bytes) or len(state) < _HEAD.size or state[:4] != _MAGIC:
+        raise SnapshotError("this is no state of a keyed run")
+    return _Head(*_HEAD.unpack_from(state))
+
+
+def _values(
+    recipe: PrivateLearner, rng: Randomness, body: bytes, count: int
+) -> Iterator[tuple[bytes, Any]]:
+    shared, at = (recipe.concepts,), _HEAD.size + 4 * count
+    remembered = _remembered(_digest(recipe))
+    for size in struct.unpack_from(f"<{count}I", body, _HEAD.size):
+        blob = body[at : at + size]
+        at += size
+        if blob in remembered:
+            yield remembered[blob]
+        elif blob.startswith(_LEDGER):
+            yield blob, Ledger.from_reader(partial(codec.loads, blob, shared, rng))
+        else:
+            value = codec.loads(blob, shared, rng)
+            if codec.never_changes(value) and len(remembered) < _MOST_REMEMBERED:
+                remembered[blob] = blob, value
+            yield blob, value
+
+
+@lru_cache(maxsize=16)
+def _remembered(recipe: bytes) -> dict[bytes, tuple[bytes, Any]]:
+    """Values that never change, by their bytes: runs of one recipe have many in common."""
+    del recipe
+    return {}
+
+
+def _stays(value: Any) -> bool:
+    return value.is_unread if type(value) is Ledger else codec.never_changes(value)
+
+
+def _digest(recipe: PrivateLearner) -> bytes:
+    return bytes.fromhex(form_digest(recipe))
+
+
+def _sealed(body: bytes, seal: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=_SEAL_BYTES, key=seal).digest()
+
+
+class KeyName(NamedTuple):
+    """A key as bytes, which are equal for equal keys only, and as it is published."""
+
+    label: bytes
+    text: str
+
+
+def key_name(key: Any) -> KeyName:
+    """The name of a key: whatever is equal to it has the same, and nothing else has."""
+    plain: Point = canonical_key(key)
+    text = plain if type(plain) is str else repr(key_to_json(plain))
+    return KeyName(codec.dumps(plain), text)
+
+
+_name: Final = lru_cache(maxsize=_MOST_REMEMBERED, typed=True)(key_name)
+
+
+def _keys(recipe: PrivateLearner, secret: bytes, key: Any) -> tuple[KeyName, bytes, bytes]:
+    """The key's name, the key of its noise and the key of its seal."""
+    name = _name(key)
+    # The first part has a fixed length, so no two pairs give one label.
+    noise, seal = labelled_keys(secret, _digest(recipe) + name.label, count=2)
+    return name, noise, seal
+
+
+@lru_cache(maxsize=1 << 14, typed=True)
+def _event(x: Point, y: int) -> bytes:
+    """Equal points in canonical form look alike, and there are few."""
+    return codec.dumps((x, y))

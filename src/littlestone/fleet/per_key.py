@@ -1,0 +1,218 @@
+"""An independent private learner for each public key: shops, hospitals, sensors."""
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from littlestone import require
+from littlestone.concepts.canonical_key import canonical_key
+from littlestone.concepts.protocols import Hypothesis, Point
+from littlestone.errors import HorizonExceededError, SnapshotError
+from littlestone.fleet.keyed import KeyedRun, rounds_of
+from littlestone.learners import codec, snapshots
+from littlestone.learners.recipe_forms import canonical_form, form_digest
+from littlestone.learners.run import CONTINUED, PrivateLearner
+from littlestone.noise_owner import NoiseOwner
+from littlestone.privacy.group import user_level
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Ledger
+from littlestone.word_sources import labelled_keys
+
+_MOST_AWAKE: Final = 1024
+"""Runs that are kept as objects; the others are kept as their states, a tenth of the size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerKey:
+    """A run of ``learner`` for each key, begun when the key is first seen.
+
+    Which key an event has is public, its example is not. Each run has noise of its own, stretched
+    from one secret and the key, so an example pays for the one run that reads it, however many
+    keys there are.
+
+    Privacy:
+        Releases:   the hypotheses of all keys, which keys there are, and how many rounds each has
+        Neighbours: streams that differ in the example of one round, and not in its key
+        Adversary:  adaptive; chooses each key and example after seeing what all keys published
+        Guarantee:  that of one run of ``learner``, to a person who appears under one key; under at
+                    most ``max_keys`` keys by group privacy
+        Assumes:    the secret is known to nobody; what ``learner`` assumes
+        Proof:      per_key.md; also why a key that says something about a person is not protected
+
+    >>> import littlestone as ls
+    >>> shops = PerKey(
+    ...     learner=ls.PrivateMajority(concepts=ls.Thresholds(8), rounds=1000, epsilon=0.5))
+    >>> shops.guarantee(), PerKey(learner=shops.learner, max_keys=2).guarantee().epsilon
+    (PrivacyGuarantee(epsilon=0.5, delta=0.0), 1.0)
+    >>> run = shops.start()
+    >>> run.observe("Haifa", 3, 0)
+    >>> run.observe("Jaffa", 5, 1)
+    >>> list(run), run.rounds_played("Haifa")
+    (['Haifa', 'Jaffa'], 1)
+    """
+
+    learner: PrivateLearner
+    max_keys: int = 1
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
+        require.integer(max_keys=self.max_keys, at_least=1)
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """To a person with ``learner.max_contributions`` examples under each of ``max_keys``."""
+        return user_level(
+            self.learner.per_example,
+            max_contributions=self.max_keys * self.learner.max_contributions,
+        )
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in words, to whom it is given, and what is not covered by it."""
+        keys = "one key" if self.max_keys == 1 else f"at most {self.max_keys} keys"
+        examples = self.learner.max_contributions
+        each = "one example" if examples == 1 else f"at most {examples} examples"
+        return (
+            f"{self.guarantee()} to a person who appears under {keys}, with {each} under each; "
+            f"which keys there are and how many rounds each of them has is public"
+        )
+
+    def start(self, *, secret: bytes | None = None) -> "PerKeyRun":
+        """All runs, none of them begun; with a fresh secret of 32 bytes unless one is given.
+
+        A given secret must be new: whoever starts twice from one uses the same noise twice.
+        """
+        run = PerKeyRun(self, secrets.token_bytes(32) if secret is None else secret, {})
+        snapshots.track(run.identity, run)
+        return run
+
+    def restore(
+        self, snapshot: bytes, *, secret: bytes, register: snapshots.Register | None = None
+    ) -> "PerKeyRun":
+        """Continue from ``snapshot``, once; the secret is not in it and must be the same."""
+        saved = snapshots.unpack(snapshot)
+        if saved.recipe != form_digest(self):
+            raise SnapshotError(
+                f"this snapshot belongs to another recipe than {canonical_form(self)}"
+            )
+        run = PerKeyRun(self, secret, dict(codec.loads(saved.engine)))
+        if run.identity != saved.identity:
+            raise SnapshotError("this snapshot belongs to another secret")
+        run.register = register or run.register
+        run.register.claim(saved)
+        snapshots.track(run.identity, run)
+        return run
+
+
+class PerKeyRun(NoiseOwner):
+    """The runs of all keys; it guards them as ``PrivateRun`` guards its engine."""
+
+    def __init__(self, recipe: PerKey, secret: bytes, states: dict[Point, bytes]) -> None:
+        self.recipe = recipe
+        self.register: snapshots.Register = snapshots.ProcessRegister()
+        self._secret = secret
+        self._asleep = states
+        self._awake: OrderedDict[Point, KeyedRun] = OrderedDict()
+        self._saved: int | None = None
+        domain = recipe.learner.concepts.domain
+        self._check, self._rounds = domain.check, recipe.learner.rounds
+        [name] = labelled_keys(secret, b"identity of all keys" + form_digest(recipe).encode())
+        self.identity = sha256(name).hexdigest()[:32]
+        """The same for whoever continues these runs; says nothing about the secret."""
+
+    def __iter__(self) -> Iterator[Point]:
+        """The keys, in the order in which they were first seen."""
+        return iter(self._asleep)
+
+    def __len__(self) -> int:
+        return len(self._asleep)
+
+    def observe(self, key: Any, x: Any, y: Any) -> None:
+        """Take one labelled example of ``key``; bad input is refused and changes nothing."""
+        name, point, label = canonical_key(key), self._check(x), require.label(y)
+        self._begin()
+        run = self._run_of(name)
+        if run.rounds == self._rounds:
+            self._end()
+            raise HorizonExceededError(rounds=self._rounds)
+        if self._saved is not None:
+            self._use_up_snapshot(self._saved)
+        run.take([(point, label)])
+        self._end()
+
+    def hypothesis(self, key: Any) -> Hypothesis:
+        """What is published for the coming round of ``key``; its run begins if it was not there."""
+        return self._look(key).engine.hypothesis
+
+    def rounds_played(self, key: Any) -> int:
+        return self._look(key).rounds
+
+    def switches(self, key: Any) -> int:
+        """How often the published hypothesis of ``key`` changed."""
+        return max(0, self._look(key).releases - 1)
+
+    def ledger(self, key: Any) -> Ledger:
+        return self._look(key).engine.ledger
+
+    def snapshot(self) -> bytes:
+        """Bytes from which ``recipe.restore`` continues all runs, once. They hold no secret key,
+        and everything else that is secret."""
+        self._begin()
+        while self._awake:
+            self._put_one_to_sleep()
+        total = sum(map(rounds_of, self._asleep.values()))
+        self._saved = snapshots.number_at(total, self.identity, private=True)
+        packed = snapshots.pack(
+            snapshots.Saved(
+                recipe=form_digest(self.recipe),
+                identity=self.identity,
+                number=self._saved,
+                randomness={},
+                rounds_played=total,
+                switches=0,
+                engine=codec.dumps(list(self._asleep.items())),
+            )
+        )
+        self._end()
+        return packed
+
+    def retire(self, reason: str = CONTINUED) -> None:
+        """Refuse all further examples: by default because another run continues these."""
+        self._retire(reason)
+
+    def _look(self, key: Any) -> KeyedRun:
+        name = canonical_key(key)
+        self._begin()
+        run = self._run_of(name)
+        self._end()
+        return run
+
+    def _run_of(self, name: Point) -> KeyedRun:
+        """The run of a key, awake."""
+        run = self._awake.get(name)
+        if run is None:
+            state = self._asleep.setdefault(name, b"")
+            run = KeyedRun.at(self.recipe.learner, self._secret, name, state or None)
+            self._awake[name] = run
+            if len(self._awake) > _MOST_AWAKE:
+                self._put_one_to_sleep()
+        self._awake.move_to_end(name)
+        return run
+
+    def _put_one_to_sleep(self) -> None:
+        """The one that was not asked for longest; in a fixed order, whatever it holds."""
+        name, run = self._awake.popitem(last=False)
+        self._asleep[name] = run.state()
+
+    def _use_up_snapshot(self, number: int) -> None:
+        try:
+            self.register.went_on(self.identity, number)
+        except SnapshotError:
+            self.retire()
+            raise
+        except OSError:  # the file of a register: nothing was learned, and it may work later
+            self._end()
+            raise
+        self._saved = None
