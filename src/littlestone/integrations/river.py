@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from river import base
+from river import base, compose
 
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.concepts.schema import Schema
+from littlestone.integrations.frozen import FrozenClassifier
+from littlestone.integrations.promises import warn_of_fitted_steps
 from littlestone.integrations.records import reader_for
 from littlestone.integrations.shared import (
     Setting,
@@ -43,7 +45,9 @@ class PrivateClassifier(base.Classifier):
     Such a record is then an example like every other and costs the same.
 
     The rule for the coming record is ``hypothesis``; its predictions are certain, so
-    ``predict_proba_one`` gives 0 and 1. After ``rounds`` examples ``learn_one`` raises
+    ``predict_proba_one`` gives 0 and 1: nothing that was published says how often it is right, and
+    a count of that would need noise of its own. ``freeze`` gives the rule as a value that may be
+    copied and kept. After ``rounds`` examples ``learn_one`` raises
     HorizonExceededError, and predictions go on.
 
     Privacy:
@@ -52,7 +56,8 @@ class PrivateClassifier(base.Classifier):
         Adversary:  adaptive
         Guarantee:  that of its learner, at most (epsilon, delta), for one run
         Assumes:    that steps before it in a pipeline are fixed maps of one record: a scaler that
-                    learns from the stream publishes through it what it learned; and ``seed=None``
+                    learns from the stream publishes through it what it learned (the first example
+                    that comes through such a pipeline warns of it); and ``seed=None``
         Proof:      that of its learner
 
     >>> model = PrivateClassifier(
@@ -125,6 +130,8 @@ class PrivateClassifier(base.Classifier):
 
     def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
         point, number = self._reader(x), label_number(self._numbers, y)
+        if self._run is None or not self._run.rounds_played:
+            warn_of_fitted_steps(self, _fitted_before)
         self.run.observe_canonical(point, number)
 
     def predict_one(self, x: Mapping[Any, Any], **_: Any) -> Any:
@@ -133,6 +140,16 @@ class PrivateClassifier(base.Classifier):
     def predict_proba_one(self, x: Mapping[Any, Any], **_: Any) -> dict[Any, float]:
         predicted = self.run.hypothesis(self._reader(x))
         return {label: float(number == predicted) for label, number in self._numbers.items()}
+
+    def freeze(self) -> FrozenClassifier:
+        """The published rule alone, without anything secret: to be copied, pickled and exported."""
+        return FrozenClassifier(
+            self.hypothesis,
+            tuple(self.labels),
+            None if self.features is None else tuple(self.features),
+            self.stand_ins,
+            self.ledger.promise if self.run.private else f"NOT PRIVATE: seed={self.seed!r}",
+        )
 
     def snapshot(self) -> bytes:
         """Bytes from which ``resume`` continues, once. They hold secrets."""
@@ -170,3 +187,37 @@ class PrivateClassifier(base.Classifier):
         if self.seed is not None:
             return set()
         return {"check_pickling", "check_no_state_aliasing_with_input"}
+
+
+def fitted_steps(model: Any) -> list[str]:
+    """The steps of a pipeline that learn from the stream, each of which voids the promise.
+
+    >>> from river import preprocessing
+    >>> scaled = compose.Select("a") | preprocessing.StandardScaler()
+    >>> fitted_steps(scaled | preprocessing.Binarizer())
+    ['StandardScaler']
+    """
+    if isinstance(model, compose.Pipeline):
+        parts: Any = list(model.steps.items())[:-1]
+    elif isinstance(model, compose.TransformerUnion):
+        parts = model.transformers.items()
+    else:
+        return []
+    return [name for key, step in parts for name in _learning(str(key), step)]
+
+
+def _learning(name: str, step: Any) -> list[str]:
+    if isinstance(step, compose.TransformerUnion):
+        return fitted_steps(step)
+    if isinstance(step, compose.Pipeline):
+        return [found for key, part in step.steps.items() for found in _learning(str(key), part)]
+    stateless = type(step).learn_one is base.Transformer.learn_one
+    return [] if stateless else [name]
+
+
+def _fitted_before(caller: Any, classifier: PrivateClassifier) -> list[str]:
+    """What ``caller`` learns, if it is a pipeline that ends with ``classifier``."""
+    last = caller
+    while isinstance(last, compose.Pipeline):
+        last = list(last.steps.values())[-1]
+    return fitted_steps(caller) if last is classifier else []

@@ -6,13 +6,17 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from littlestone.concepts.capabilities import Records
+from littlestone.concepts.capabilities import Records, SetsOfKeys
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.concepts.schema import Category, Numeric, Schema
+from littlestone.integrations.frozen import FrozenClassifier
+from littlestone.integrations.promises import Fits, warn_of_fitted_steps
 from littlestone.integrations.shared import (
     Setting,
     as_class,
@@ -56,6 +60,10 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     some of it before any mechanism has a say: a list of classes tells whether anybody had the
     rarer one. Rows that do not fit are refused with a ValueError before anything is learned.
 
+    ``predict_proba`` gives 0 and 1, since a rule is certain: nothing that was published says how
+    often it is right, and a count of that would need noise of its own. ``freeze`` gives the rule
+    as a value that may be copied and kept.
+
     ``rounds`` is the number of rows that will ever be learned from. Without it ``fit`` plans for
     the rows it is given, which leaves nothing for ``partial_fit`` after it; a run that begins with
     ``partial_fit`` then plans for 100,000.
@@ -66,10 +74,13 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Adversary:  adaptive
         Guarantee:  that of its learner, at most (epsilon, delta), for one run: ``fit`` begins a
                     new one each time, so that rows which are fitted again pay again (as in
-                    cross-validation and grid searches)
+                    cross-validation and grid searches): ``guarantee()`` is the sum over all fits
+                    of this estimator and its clones, for all their rules together
         Assumes:    that steps before it in a pipeline are fixed maps of one row: a scaler that is
-                    fitted to the rows publishes through it what it learned; and random_state=None
-        Proof:      that of its learner
+                    fitted to the rows publishes through it what it learned (a pipeline that does
+                    so is warned of); that scores on true labels, and parameters that were chosen by
+                    such scores, are not published; and random_state=None
+        Proof:      that of its learner; for several fits docs/GUARANTEES.md (F2)
 
     >>> import numpy as np
     >>> column = np.linspace(-3, 3, 2000)[np.arange(2000) * 1237 % 2000]
@@ -104,12 +115,14 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Begin a new run, with a new budget, and learn from each row once, in order."""
+        warn_of_fitted_steps(self, _fitted_before)
         rows, targets = self._validated(X, y, self._declared(), reset=True)
         return self._begin(rows, targets, self.classes, unplanned=len(rows))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: N803
         """Go on with the run, or begin one, and learn from each row once, in order."""
         if not hasattr(self, "run_"):
+            warn_of_fitted_steps(self, _fitted_before)
             rows, targets = self._validated(X, y, self._declared(), reset=True)
             declared = self.classes if classes is None else np.unique(classes).tolist()
             return self._begin(rows, targets, declared, unplanned=ROUNDS)
@@ -121,11 +134,19 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """What the published rule says about each row."""
+        said = self._said(X)
+        labels: NDArray[Any] = self.classes_[said]
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """1 for what the published rule says and 0 for the other; a column for each class."""
+        return np.eye(2)[self._said(X)]
+
+    def _said(self, table: Any) -> NDArray[np.uint8]:
         check_is_fitted(self, "run_")
         kind = object if _has_text(self.recipe_.concepts) else "numeric"
-        rows = validate_data(self, X, reset=False, dtype=kind)
-        labels: NDArray[Any] = self.classes_[self.hypothesis.many(_points(self.recipe_, rows))]
-        return labels
+        rows = validate_data(self, table, reset=False, dtype=kind)
+        return self.hypothesis.many(_points(self.recipe_, rows))
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -139,9 +160,40 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return self.run_.ledger
 
     def guarantee(self) -> PrivacyGuarantee:
-        """What the run promises."""
+        """What the rules of all fits so far, of this estimator and its clones, promise together."""
+        if not len(self._fits_so_far):
+            check_is_fitted(self, "run_")
+        return self._fits_so_far.total()
+
+    @property
+    def promise(self) -> str:
+        """The guarantee in words, with the number of fits."""
+        self.guarantee()
+        return self._fits_so_far.promise
+
+    @property
+    def _fits_so_far(self) -> Fits:
+        """Made when it is first needed: scikit-learn wants nothing but parameters before."""
+        fits: Fits = self.__dict__.setdefault("_fits", Fits())
+        return fits
+
+    def __sklearn_clone__(self) -> Self:
+        fresh: Self = super().__sklearn_clone__()
+        fresh._fits = self._fits_so_far
+        return fresh
+
+    def freeze(self) -> FrozenClassifier:
+        """The published rule alone, without anything secret: to be copied, pickled and exported."""
         check_is_fitted(self, "run_")
-        return self.recipe_.guarantee()
+        known = isinstance(self.recipe_.concepts.domain, Records)
+        return FrozenClassifier(
+            self.hypothesis,
+            tuple(self.classes_.tolist()),
+            None if known else tuple(self._column_names()),
+            promise=self.promise
+            if self.run_.private
+            else f"NOT PRIVATE: random_state={self.random_state!r}",
+        )
 
     def snapshot(self) -> bytes:
         """Bytes from which ``resume`` continues, once. They hold secrets."""
@@ -159,6 +211,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         label_numbers(self.classes)
         self.run_ = recipe.restore(snapshot, register)
         self.recipe_, self.classes_ = recipe, np.asarray(self.classes)
+        self._fits_so_far.add(recipe, self.run_)
         if isinstance(concepts.domain, Records):
             self.n_features_in_ = len(concepts.domain.fields)
         return self
@@ -225,18 +278,23 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         numbers = _numbers(targets, classes)
         points = _points(recipe, rows)
         run = recipe.start(rng=None if self.random_state is None else seeded(self.random_state))
+        self._fits_so_far.add(recipe, run)  # before it learns: what breaks off has been paid for
         _learn(run, points, numbers)
         self.classes_ = np.asarray(classes)
         self.recipe_, self.run_ = recipe, run
         return self
 
     def _schema_of_numbers(self) -> Schema:
+        return Schema(tuple(Numeric(name, tuple(self.grid)) for name in self._column_names()))
+
+    def _column_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
         if names is None:
-            names = [f"x{number}" for number in range(self.n_features_in_)]
-        return Schema(tuple(Numeric(name, tuple(self.grid)) for name in names))
+            return [f"x{number}" for number in range(self.n_features_in_)]
+        return list(map(str, names))
 
     def __getstate__(self) -> dict[str, Any]:
+        assert self._fits_so_far is not None  # so that copies share it from the beginning
         state: dict[str, Any] = super().__getstate__()
         return {**state, "run_": portable(state["run_"])} if "run_" in state else state
 
@@ -253,8 +311,46 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return tags
 
 
+def fitted_steps(model: Any) -> list[str]:
+    """The steps of a pipeline that are fitted to the rows, each of which voids the promise.
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import Normalizer, StandardScaler
+    >>> fitted_steps(make_pipeline(Normalizer(), StandardScaler(), PrivateOnlineClassifier()))
+    ['standardscaler']
+    """
+    if not isinstance(model, Pipeline):
+        return []
+    return [found for name, step in model.steps[:-1] for found in _learning(name, step)]
+
+
+def _learning(name: str, step: Any) -> list[str]:
+    if step is None or isinstance(step, str):  # "passthrough" or "drop"
+        return []
+    parts: Any = None
+    if isinstance(step, Pipeline):
+        parts = step.steps
+    elif isinstance(step, FeatureUnion):
+        parts = step.transformer_list
+    elif isinstance(step, ColumnTransformer):
+        parts = [*((part[0], part[1]) for part in step.transformers), (name, step.remainder)]
+    if parts is not None:
+        return [found for inner, part in parts for found in _learning(inner, part)]
+    return [name] if get_tags(step).requires_fit else []
+
+
+def _fitted_before(caller: Any, classifier: PrivateOnlineClassifier) -> list[str]:
+    """What ``caller`` fits, if it is a pipeline that ends with ``classifier``."""
+    last = caller
+    while isinstance(last, Pipeline):
+        last = last.steps[-1][1]
+    return fitted_steps(caller) if last is classifier else []
+
+
 def _has_text(concepts: ConceptClass) -> bool:
-    """Whether some column holds strings, so that rows cannot be an array of numbers."""
+    """Whether some column may hold text, so that rows cannot be an array of numbers."""
+    if isinstance(concepts, SetsOfKeys) and concepts.domain.size is None:
+        return True
     fields = concepts.domain.fields if isinstance(concepts.domain, Records) else ()
     return any(
         isinstance(part, Category) and any(isinstance(value, str) for value in part.values)

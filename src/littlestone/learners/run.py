@@ -203,6 +203,11 @@ class PrivateRun(NoiseOwner):
         return self._hypothesis
 
     @property
+    def identity(self) -> str:
+        """Names this run and whatever continues it from a snapshot; tells nothing of its noise."""
+        return self._identity
+
+    @property
     def rounds_played(self) -> int:
         return self._played
 

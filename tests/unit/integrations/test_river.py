@@ -13,6 +13,7 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Schema
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
+from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
 
 pytest.importorskip("river", reason="the extra 'integrations' is not installed")
@@ -23,6 +24,12 @@ from littlestone.integrations.river import PrivateClassifier
 
 SCHEMA = Schema.from_mapping({"delay": {"grid": [0, 15, 30]}, "carrier": {"values": ["UA", "AA"]}})
 UNIT = list(PrivateClassifier._unit_test_params())
+KEYS = {
+    "concepts": "keys",
+    "rounds": 10_000,
+    "features": ("age_of_domain",),
+    "stand_ins": {"age_of_domain": -1},
+}
 
 
 def classifier(**changes: Any) -> PrivateClassifier:
@@ -39,8 +46,8 @@ def late(count: int) -> list[tuple[dict[str, Any], bool]]:
 
 @pytest.mark.parametrize(
     ("params", "seed"),
-    [(UNIT[0], 7), (UNIT[1], None)],
-    ids=lambda value: value["setting"] if isinstance(value, dict) else str(value),
+    [(UNIT[0], 7), (UNIT[1], None), (KEYS, None)],
+    ids=lambda value: value.get("setting", "keys") if isinstance(value, dict) else str(value),
 )
 def test_it_passes_the_checks_of_river(params: dict[str, Any], seed: int | None) -> None:
     model = PrivateClassifier(**{**params, "seed": seed})
@@ -98,6 +105,18 @@ def test_a_learner_of_ones_own() -> None:
     assert model.run.recipe is recipe
     assert model.predict_one({"minute": 63}) == "yes"
     assert set(model.predict_proba_one({"minute": 63})) == {"no", "yes"}
+
+
+def test_keys_are_listed_and_unlisted() -> None:
+    model = classifier(concepts="keys", features=("sender",), seed=3)
+    for i in range(500):
+        model.learn_one({"sender": f"s{i % 5}", "text": "?"}, i % 5 == 0)
+    assert isinstance(model.run.recipe, PrivateKeys)
+    assert model.hypothesis.describe() == "1 on 's0', 0 elsewhere"
+    assert model.predict_proba_one({"sender": "s0"}) == {False: 0.0, True: 1.0}
+    for _ in range(200):
+        model.learn_one({"sender": "s0"}, False)
+    assert model.predict_one({"sender": "s0"}) is False
 
 
 @pytest.mark.parametrize("labels", [(False, True), (0, 1), ("good", "bad"), (-1, 1), (5.0, None)])

@@ -12,6 +12,7 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Schema
 from littlestone.errors import SnapshotError
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
+from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
 
 pytest.importorskip("sklearn", reason="the extra 'integrations' is not installed")
@@ -60,6 +61,42 @@ def test_it_passes_the_checks_of_scikit_learn(random_state: int | None) -> None:
     assert sum(outcome["status"] == "passed" for outcome in outcomes) >= 40
     skipped = {o["check_name"] for o in outcomes if o["status"] == "skipped"}
     assert skipped <= {"check_pipeline_consistency", "check_array_api_input"}
+
+
+OF_KEYS = {
+    **EXPECTED_FAILED_CHECKS,
+    "check_dtype_object": "a dictionary is no key",
+    "check_estimators_nan_inf": "infinity is a key like any other",
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_keys_pass_the_checks_as_far_as_they_apply() -> None:
+    outcomes = check_estimator(
+        PrivateOnlineClassifier(concepts="keys"), expected_failed_checks=OF_KEYS, on_skip=None
+    )
+    assert sum(outcome["status"] == "passed" for outcome in outcomes) >= 40
+
+
+def test_one_column_of_keys() -> None:
+    keys = np.array([[f"sender {i % 9}"] for i in range(900)], dtype=object)
+    model = PrivateOnlineClassifier(concepts="keys", rounds=2000, random_state=7)
+    model.fit(keys, (np.arange(900) % 9 < 2).astype(int))
+    assert isinstance(model.recipe_, PrivateKeys)
+    assert model.hypothesis.describe() == "1 on 'sender 0', 'sender 1', 0 elsewhere"
+    assert model.predict_proba([["sender 0"], ["nobody"]]).tolist() == [[0, 1], [1, 0]]
+    # Complaints unlist.
+    model.partial_fit(keys[::9], np.zeros(100))
+    assert model.predict([["sender 0"], ["sender 1"]]).tolist() == [0, 1]
+
+
+def test_chances_are_certain() -> None:
+    rows, labels = table(300)
+    model = PrivateOnlineClassifier(classes=("no", "yes"), random_state=7)
+    model.fit(rows, np.array(["no", "yes"])[labels])
+    chances = model.predict_proba(rows)
+    assert set(np.unique(chances)) <= {0.0, 1.0} and (chances.sum(axis=1) == 1).all()
+    assert model.classes_[chances.argmax(axis=1)].tolist() == model.predict(rows).tolist()
 
 
 @pytest.mark.parametrize(
