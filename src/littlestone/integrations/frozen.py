@@ -17,7 +17,7 @@ from littlestone.concepts.capabilities import Records
 from littlestone.concepts.hypotheses.vote import domain_of
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.protocols import Domain, Hypothesis
-from littlestone.concepts.python_form import literal, python_source
+from littlestone.integrations.python_form import literal, python_source
 from littlestone.integrations.records import Reader, reader_for
 from littlestone.integrations.shared import label_numbers
 

@@ -75,7 +75,8 @@ def test_a_pipeline_around_somebody_else_is_nobodys_business() -> None:
             PrivateOnlineClassifier().fit(X, LABELS)
             return super().fit(X)
 
-    make_pipeline(Around(), FunctionTransformer()).fit(ROWS)
+    scaled = make_pipeline(Around(), FunctionTransformer()).fit_transform(ROWS)
+    assert scaled.shape == ROWS.shape
 
 
 def river_pipeline(*steps: Any) -> Any:

@@ -18,8 +18,8 @@ from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote, domain_of
 from littlestone.concepts.json_form import READERS
-from littlestone.concepts.python_form import WRITERS, literal, python_source
 from littlestone.concepts.schema import Schema
+from littlestone.integrations.python_form import WRITERS, literal, python_source
 
 SCHEMA = Schema.from_mapping(
     {
