@@ -3,12 +3,11 @@
 import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import count, groupby, repeat
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ CURVE_STEP = 1.02
 _BODY = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One labelled example with an identity of its own; ``x`` must be JSON.
 
     ``line`` says where it came from, for messages only. A reader that has checked ``x`` (made of
@@ -41,11 +39,10 @@ class Event:
     x: Any
     y: int
     line: int | None = None
-    example: Example | None = field(default=None, repr=False, compare=False)
+    example: Example | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(NamedTuple):
     """What an event got: its round, and the number of the release in force after it."""
 
     round: int
@@ -205,10 +202,25 @@ class DurableRun:
         domain, batch = self._recipe.concepts.domain, self._rounds + 1
         if len(events) == 1 and type(events[0].x) is int:  # needs no block, and no JSON to be read
             (event,) = events
+            _refuse_unwritable([event.id])
             canonical = (domain.check(event.x), require.label(event.y))
-            return [_stored(event, batch, batch)._replace(example=canonical)]
+            body, digest = _body(*canonical)
+            return [Taken(batch, event.id, digest, body, batch, None, canonical)]
         domain.check_many([_point(event.x) for event in events if event.example is None])
-        return [_stored(event, batch + place, batch) for place, event in enumerate(events)]
+        ids = [event.id for event in events]
+        _refuse_unwritable(ids)
+        bodies = [
+            _body(event.x, require.label(event.y))
+            if event.example is None or event.example[0] is not event.x
+            else _canonical_body(*event.example)
+            for event in events
+        ]
+        return [
+            Taken(place, event_id, digest, body, batch, None, event.example)
+            for place, event_id, (body, digest), event in zip(
+                count(batch), ids, bodies, events, strict=False
+            )
+        ]
 
     def _without_repeats(self, taken: list[Taken]) -> tuple[list[Taken], dict[str, Receipt]]:
         """Those that are new, numbered without gaps, and the receipts of the others."""
@@ -257,11 +269,13 @@ class DurableRun:
     def _learn(self, fresh: list[Taken]) -> dict[str, Receipt]:
         receipts: dict[str, Receipt] = {}
         for first, last in self._fed(fresh):
-            for event in fresh[first:last]:
-                self._rounds = event.round
-                if event is fresh[last - 1] and self._changed():
-                    self._log_release(event.round)
-                receipts[event.id] = Receipt(event.round, self._last.number)
+            ids = [event.id for event in fresh[first:last]]
+            before, self._rounds = self._rounds, fresh[last - 1].round
+            numbered = map(Receipt, count(before + 1), repeat(self._last.number))
+            receipts.update(zip(ids, numbered, strict=False))
+            if self._changed():
+                self._log_release(self._rounds)
+                receipts[ids[-1]] = Receipt(self._rounds, self._last.number)
         return receipts
 
     def _fed(self, events: Sequence[Taken]) -> Iterator[tuple[int, int]]:
@@ -286,16 +300,14 @@ class DurableRun:
     def _examples(self, events: Sequence[Taken]) -> tuple[list[Point], list[Label]]:
         """The points, in canonical form, and the labels."""
         check = self._recipe.concepts.domain.check
-        points, labels = [], []
+        examples = []
         for event in events:
             if event.example is None:
                 x, label = json.loads(event.body or "")
-                point = check(_point(x))
+                examples.append((check(_point(x)), label))
             else:
-                point, label = event.example
-            points.append(point)
-            labels.append(label)
-        return points, labels
+                examples.append(event.example)
+        return [x for x, _ in examples], [y for _, y in examples]
 
     def _changed(self) -> bool:
         newest, before = self._run.hypothesis, self._published
@@ -305,12 +317,14 @@ class DurableRun:
     def _receipts(
         self, events: Sequence[Event], new: dict[str, Receipt], known: dict[str, Receipt]
     ) -> list[Receipt]:
+        if len(new) == len(events):
+            return list(new.values())
         receipts = []
         told = set[str]()
         for event in events:
             receipt = known.get(event.id) or new[event.id]
             # The same id again within the group gets the same answer, marked as repeated.
-            receipts.append(replace(receipt, repeated=True) if event.id in told else receipt)
+            receipts.append(receipt._replace(repeated=True) if event.id in told else receipt)
             told.add(event.id)
         return receipts
 
@@ -352,16 +366,6 @@ class DurableRun:
             )
 
 
-def _stored(event: Event, round_number: int, batch: int) -> Taken:
-    if not isinstance(event.id, str) or not event.id or not _encodable(event.id):
-        raise ValueError(f"id must be a non-empty string, got id={event.id!r}")
-    if event.example is not None and event.example[0] is event.x:
-        body, digest = _canonical_body(*event.example)
-    else:
-        body, digest = _body(event.x, require.label(event.y))
-    return Taken(round_number, event.id, digest, body, batch, None, event.example)
-
-
 def _body(x: Any, label: Label) -> tuple[str, bytes]:
     """An example as JSON, and its digest."""
     # The encoder takes its time to begin; most points are whole numbers.
@@ -373,12 +377,19 @@ def _body(x: Any, label: Label) -> tuple[str, bytes]:
 _canonical_body = lru_cache(maxsize=1 << 14)(_body)
 
 
-def _encodable(text: str) -> bool:
-    """Whether it can be stored; half of a surrogate pair cannot."""
+def _refuse_unwritable(ids: Sequence[Any]) -> None:
+    """Half of a surrogate pair cannot be stored, nor found again."""
     try:
-        return bool(text.encode())
-    except UnicodeEncodeError:
-        return False
+        if all(ids) and "".join(ids).encode():
+            return
+    except (TypeError, UnicodeEncodeError):
+        pass
+    bad = next(name for name in ids if not isinstance(name, str) or not name or _halved(name))
+    raise ValueError(f"id must be a non-empty string, got id={bad!r}")
+
+
+def _halved(text: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def release_body(hypothesis: Hypothesis, *, run: str, number: int, round_number: int) -> bytes:

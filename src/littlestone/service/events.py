@@ -7,25 +7,27 @@ that differ in one round, and a promise about streams is one about files.
 """
 
 import json
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
+from itertools import chain, islice
 from typing import IO, Any, Final
 
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass, Domain
-from littlestone.concepts.schema import Category, Cells, Numeric
+from littlestone.concepts.schema import Cells
+from littlestone.service.cells import EXACT, WHOLE, CellReader, MisfitError
 from littlestone.service.durable import Event
-from littlestone.service.sources import BadRow, Form, Row, rows, shown
+from littlestone.service.sources import BadRow, Form, Row, rows
 
 TRUE: Final = ("1", "1.0", "true", "yes")
 FALSE: Final = ("0", "0.0", "false", "no")
 _LABELS: Final = dict.fromkeys(TRUE, 1) | dict.fromkeys(FALSE, 0)
-_EXACT: Final = 2**53  # a float of this size or more may stand for several whole numbers
+_BULK_LABELS: Final = _LABELS | {0: 0, 1: 1}
+_AT_ONCE: Final = 512
+_FEW: Final = 16
 _MOST_DIGITS: Final = 4000  # 1e999999999 is short to write and fills the memory
-_REMEMBERED: Final = 10_000
-_WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,16 +47,7 @@ class Columns:
         return f"{self.origin} line {line}" if self.origin else f"line {line}"
 
 
-class _MisfitError(ValueError):
-    """A value does not fit its column."""
-
-    def __init__(self, field: str, reason: str, value: Any = None) -> None:
-        super().__init__(reason)
-        self.field, self.reason = field, reason
-        self.got = "" if value is None else shown(value)
-
-
-PointReader = Callable[[Sequence[Any]], tuple[Any, Any, _MisfitError | None]]
+PointReader = Callable[[Sequence[Any]], tuple[Any, Any, MisfitError | None]]
 """The point as it is stored, its canonical form, and what a stand-in was needed for."""
 
 
@@ -74,7 +67,12 @@ def read(
     points = _points(concepts.domain, columns)
     needed = needed_columns(concepts, columns)
     found = rows(source, needed, form or Form(), standard_input)
-    return _events(found, points, columns, _stand_in(concepts.domain))
+    singly = partial(_events, points=points, columns=columns, instead=_stand_in(concepts.domain))
+    if source == "-" or not isinstance(concepts.domain, Records):
+        return singly(found)  # a pipe may let one wait for the rest of a chunk
+    chunks = iter(lambda: list(islice(found, _AT_ONCE)), [])
+    at_once = _columns_reader(concepts.domain, columns)
+    return chain.from_iterable(_bulk(chunk, at_once, singly) for chunk in chunks)
 
 
 def needed_columns(concepts: ConceptClass, columns: Columns) -> list[str]:
@@ -86,7 +84,7 @@ def needed_columns(concepts: ConceptClass, columns: Columns) -> list[str]:
 
 
 def _events(
-    found: Iterator[Row], points: PointReader, columns: Columns, instead: Cells | None
+    found: Iterable[Row], points: PointReader, columns: Columns, instead: Cells | None
 ) -> Iterator[Event | BadRow]:
     first = 1 if columns.identity is None else 2
     for line, row in found:
@@ -98,18 +96,18 @@ def _events(
             continue
         try:
             point, canonical, misfit = points(row[first:])
-        except _MisfitError as problem:  # and there is nothing to put in its place
+        except MisfitError as problem:  # and there is nothing to put in its place
             yield BadRow(line, problem.reason, problem.field, problem.got)
             continue
         identity = columns.line_name(line)
         try:
             label = _label(row[0], columns)
-        except _MisfitError as problem:
+        except MisfitError as problem:
             label, misfit = 0, misfit or problem
         if first == 2:
             try:
                 identity = _identity(row[1], columns)
-            except _MisfitError as problem:
+            except MisfitError as problem:
                 misfit = misfit or problem
         event = Event(identity, point, label, line, (canonical, label))
         if misfit is None:
@@ -119,16 +117,55 @@ def _events(
             yield BadRow(line, misfit.reason, misfit.field, misfit.got, stand_in)
 
 
+AtOnce = Callable[[Sequence[Row]], list[Event]]
+"""The events of rows that all fit; a ValueError, TypeError or KeyError if one may not."""
+
+
+def _bulk(
+    chunk: list[Row], at_once: AtOnce, singly: Callable[[Iterable[Row]], Iterator[Event | BadRow]]
+) -> Iterable[Event | BadRow]:
+    """Rows that may not fit are found by halving, and read one by one."""
+    if len(chunk) < _FEW:
+        return singly(chunk)
+    try:
+        return at_once(chunk)
+    except (ValueError, TypeError, KeyError, OverflowError):
+        middle = len(chunk) // 2
+        return chain(*(_bulk(half, at_once, singly) for half in (chunk[:middle], chunk[middle:])))
+
+
+def _columns_reader(domain: Records, columns: Columns) -> AtOnce:
+    readers = [CellReader(part) for part in domain.fields]
+
+    def at_once(chunk: Sequence[Row]) -> list[Event]:
+        lines = [line for line, _ in chunk]
+        labels, *values = zip(*(row for _, row in chunk), strict=True)
+        if columns.identity is None:
+            ids = [columns.line_name(line) for line in lines]
+        else:
+            ids = [_identity(value, columns) for value in values.pop(0)]
+        if columns.positive is None:
+            known = list(map(_BULK_LABELS.__getitem__, labels))
+        else:
+            known = [_label(value, columns) for value in labels]
+        cells = [reader.many(column) for reader, column in zip(readers, values, strict=True)]
+        points = list(zip(*cells, strict=True))
+        examples = zip(points, known, strict=True)
+        return list(map(Event._make, zip(ids, points, known, lines, examples, strict=True)))
+
+    return at_once
+
+
 def _label(value: Any, columns: Columns) -> int:
     if value is None or value == "":
-        raise _MisfitError(columns.label, "is missing")
+        raise MisfitError(columns.label, "is missing")
     if columns.positive is not None:
         return int(_words(value).strip() == columns.positive)
     label = _LABELS.get(value) if type(value) is str else None
     if label is None:
         label = _LABELS.get(_words(value).strip().lower())
     if label is None:
-        raise _MisfitError(columns.label, "is neither 0 nor 1 (--positive says what is 1)", value)
+        raise MisfitError(columns.label, "is neither 0 nor 1 (--positive says what is 1)", value)
     return label
 
 
@@ -140,12 +177,12 @@ def _words(value: Any) -> str:
 def _identity(value: Any, columns: Columns) -> str:
     name = columns.identity or ""
     if value is None or value == "":
-        raise _MisfitError(name, "is missing")
+        raise MisfitError(name, "is missing")
     try:
         text = str(value)
         text.encode()
     except (ValueError, RecursionError):
-        raise _MisfitError(name, "cannot be written down", value) from None
+        raise MisfitError(name, "cannot be written down", value) from None
     return text
 
 
@@ -157,7 +194,7 @@ def _stand_in(domain: Domain) -> Cells | None:
 def _points(domain: Domain, columns: Columns) -> PointReader:
     """How a row becomes a point of the class: a record, or the one feature column."""
     if isinstance(domain, Records):
-        return _records([_cell_reader(part) for part in domain.fields])
+        return _records([CellReader(part) for part in domain.fields])
     feature = columns.feature
     if feature is None:
         raise ValueError("feature must name the column of the point for this class (--feature)")
@@ -166,25 +203,21 @@ def _points(domain: Domain, columns: Columns) -> PointReader:
     def point(values: Sequence[Any]) -> tuple[Any, Any, None]:
         (value,) = values
         if value is None or value == "":
-            raise _MisfitError(feature, "is missing")
+            raise MisfitError(feature, "is missing")
         try:
             plain = _whole(value) if whole else _storable(value)
             return plain, domain.check(tuple(plain) if isinstance(plain, list) else plain), None
         except (ValueError, TypeError, ArithmeticError, RecursionError):
-            raise _MisfitError(feature, "is no point of the class", value) from None
+            raise MisfitError(feature, "is no point of the class", value) from None
 
     return point
 
 
-CellReader = Callable[[Any], int]
-
-
-def _records(readers: Sequence[tuple[CellReader, dict[str, int], int]]) -> PointReader:
+def _records(readers: Sequence[CellReader]) -> PointReader:
     """Cells are what is stored, too: the store has no use for the values in them."""
+    cells_of_texts = [reader.known for reader in readers]
 
-    cells_of_texts = [known for _, known, _ in readers]
-
-    def point(values: Sequence[Any]) -> tuple[Cells, Cells, _MisfitError | None]:
+    def point(values: Sequence[Any]) -> tuple[Cells, Cells, MisfitError | None]:
         try:  # most texts have come before
             record = tuple(
                 [known[text] for text, known in zip(values, cells_of_texts, strict=True)]
@@ -193,15 +226,13 @@ def _records(readers: Sequence[tuple[CellReader, dict[str, int], int]]) -> Point
         except (KeyError, TypeError):
             return unknown(values)
 
-    def unknown(values: Sequence[Any]) -> tuple[Cells, Cells, _MisfitError | None]:
+    def unknown(values: Sequence[Any]) -> tuple[Cells, Cells, MisfitError | None]:
         cells, misfit = [], None
-        for value, (read_cell, known, instead) in zip(values, readers, strict=True):
+        for value, reader in zip(values, readers, strict=True):
             try:
-                cell = read_cell(value)
-                if type(value) is str and len(known) < _REMEMBERED:
-                    known[value] = cell
-            except _MisfitError as problem:
-                cell, misfit = instead, misfit or problem
+                cell = reader.one(value)
+            except MisfitError as problem:
+                cell, misfit = reader.stand_in, misfit or problem
             cells.append(cell)
         record = tuple(cells)
         return record, record, misfit
@@ -209,35 +240,11 @@ def _records(readers: Sequence[tuple[CellReader, dict[str, int], int]]) -> Point
     return point
 
 
-def _cell_reader(part: Numeric | Category) -> tuple[CellReader, dict[str, int], int]:
-    """How a value becomes a cell, the texts whose cell is known, and the cell of a stand-in."""
-    numeric = isinstance(part, Numeric)
-
-    def cell(value: Any) -> int:
-        if value is None or value == "":
-            raise _MisfitError(part.name, "is missing")
-        try:
-            return part.declared_cell(_number(value) if numeric else value)
-        except (ValueError, TypeError, ArithmeticError, RecursionError):
-            reason = "is not a number" if numeric else "is not one of the declared values"
-            raise _MisfitError(part.name, reason, value) from None
-
-    return cell, {}, part.stand_in
-
-
-def _number(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    number = float(value)
-    exact = -_EXACT < number < _EXACT or _WHOLE.fullmatch(value) is None
-    return number if exact else int(value)
-
-
 def _whole(value: Any) -> int:
     """The whole number that was written, all of its digits."""
-    if isinstance(value, str) and _WHOLE.fullmatch(value):
+    if isinstance(value, str) and WHOLE.fullmatch(value):
         return int(value)
-    if isinstance(value, float) and not abs(value) < _EXACT:
+    if isinstance(value, float) and not abs(value) < EXACT:
         raise ValueError("a float of this size may stand for several whole numbers")
     number = Decimal(value)
     if not number.is_finite() or number.adjusted() > _MOST_DIGITS or number != int(number):

@@ -7,12 +7,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from littlestone.catalogue import class_from_spec
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.schema import Schema
+from littlestone.concepts.schema import Numeric, Schema
+from littlestone.service.cells import CellReader
 from littlestone.service.durable import Event
 from littlestone.service.events import Columns, read
 from littlestone.service.sources import BadRow, Form
@@ -120,7 +122,7 @@ def test_dialects_give_the_same_events(delimiter: str, encoding: str, end: str) 
     content = end.join(lines).encode(encoding)
     form = Form() if encoding.startswith("utf-8") else Form(encoding=encoding)
     assert events(content, form=form) == [
-        Event("line 2", (2, 0), 1, 2), Event("line 3", (0, 1), 0, 3),
+        Event("line 2", (2, 0), 1, 2, ((2, 0), 1)), Event("line 3", (0, 1), 0, 3, ((0, 1), 0)),
     ]  # fmt: skip
 
 
@@ -147,7 +149,9 @@ def test_rows_without_a_header_are_named_by_their_number() -> None:
     found = events(
         "20,x,1\n30,y,0\n7\n", THRESHOLDS, form=Form(header=False), label="3", feature="1"
     )
-    assert found[:2] == [Event("line 1", 20, 1, 1), Event("line 2", 30, 0, 2)]
+    assert found[:2] == [
+        Event("line 1", 20, 1, 1, (20, 1)), Event("line 2", 30, 0, 2, (30, 0)),
+    ]  # fmt: skip
     assert isinstance(found[2], BadRow)
 
 
@@ -221,3 +225,66 @@ def test_a_pipe_is_read_as_it_comes() -> None:
 def test_a_point_can_be_stored_and_published_as_often_as_needed(point: str, fits: bool) -> None:
     (found,) = events(f'{{"x": {point}, "y": 1}}', POINTS, feature="x")
     assert isinstance(found, Event) == fits, found
+
+
+GRIDS = Schema.from_mapping(
+    {
+        "delay": {"grid": [0, 0.1, 15, 2**53 - 1]},
+        "large": {"grid": [0, 2**53 + 1]},  # no float holds it: never read in bulk
+        "from": {"values": ["A", "", "B,C", 7]},
+    }
+)
+CELLS = [
+    [
+        "1",
+        "0.1",
+        "15",
+        "-3",
+        "9007199254740993",
+        "1e400",
+        "nan",
+        "",
+        " 2 ",
+        "1_0",
+        "٣",
+        "x",
+        '"16"',
+    ],
+    ["9007199254740992", "9007199254740993", "-1", "3", "", "inf"],
+    ["A", '"B,C"', "B,C", "", "7", "C", '"A', "A\x00", "\udcff", '"A"'],
+    ["0", "1", " yes", "1.0", "", "2", "TRUE", '"1"'],
+]
+
+
+@pytest.mark.parametrize("identity", [None, "from"])
+@pytest.mark.parametrize("usual", [0.0, 0.9, 0.999])
+def test_columns_in_bulk_give_the_events_of_single_rows(
+    tmp_path: Path, usual: float, identity: str | None
+) -> None:
+    """A file is read in chunks, a pipe row by row: what one says of each row, the other does."""
+    generator = np.random.default_rng(7)
+    lines = [
+        ",".join(
+            texts[0 if generator.random() < usual else generator.integers(len(texts))]
+            for texts in CELLS
+        )
+        for _ in range(2000)
+    ]
+    content = ("\ufeffdelay,large,from,y\r\n" + "\r\n".join(lines)).encode(errors="surrogateescape")
+    (tmp_path / "rows.csv").write_bytes(content)
+    concepts, columns = Stumps(GRIDS, 1), Columns(label="y", identity=identity, origin="o")
+    found, expected = (
+        list(read(source, concepts, columns, standard_input=io.BytesIO(content)))
+        for source in (str(tmp_path / "rows.csv"), "-")
+    )
+    assert found == expected and len(found) == 2000
+    assert usual == 0.999 or len(bad(found)) > 100
+
+
+def test_numbers_in_bulk_are_read_as_single_ones_are() -> None:
+    part = Numeric("delay", (-1.5, 0, 0.1, 15))
+    numbers = ["-1.5", "-0", "0.1", "1e-1", "0.10000000000000001", "14.999", "15", 15, 0.1, 10**6]
+    assert CellReader(part).many(numbers) == [CellReader(part).one(each) for each in numbers]
+    for unusual in ("nan", "inf", str(2**53), "", None, True, [], "x"):
+        with pytest.raises((ValueError, TypeError)):
+            CellReader(part).many(["1", unusual])

@@ -1,0 +1,66 @@
+"""``littlestone learn`` on a CSV of a million rows and six fields, in groups: time and memory."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+Row = tuple[str, str, str, bool | None]
+
+ROWS = 1_000_000
+SCHEMA = """
+delay.grid = [-10, 0, 5, 10, 15, 20, 30, 45, 60]
+hour.grid = [6, 9, 12, 15, 18, 21]
+carrier.values = ["AA", "B6", "DL", "UA"]
+distance.grid = [200, 500, 1000, 2000]
+origin.values = ["EWR", "JFK", "LGA"]
+"""
+SECONDS, MEGABYTES = 20, 200
+
+
+def measure() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _write(folder / "rows.csv")
+        (folder / "schema.toml").write_text(SCHEMA)
+        command = ["learn", "rows.csv", "--schema", "schema.toml", "--label", "late"]
+        command += ["--store", "run.db", "--out", "rules.jsonl", "--quiet"]
+        started = time.perf_counter()
+        process = subprocess.Popen([sys.executable, "-m", "littlestone", *command], cwd=folder)
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - started
+    assert status == 0
+    cpu, megabytes = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    yield "seconds for a million rows", f"{wall:.1f} s", f"<= {SECONDS} s", wall <= SECONDS
+    yield (
+        "seconds of CPU (a busy machine makes one wait, and caches cold)",
+        f"{cpu:.1f} s",
+        "",
+        None,
+    )
+    most = megabytes <= MEGABYTES
+    yield "memory, at most", f"{megabytes:.0f} MB", f"<= {MEGABYTES} MB", most
+
+
+def _write(path: Path) -> None:
+    """Late is who leaves twenty minutes late, and one in twenty of the others."""
+    generator = np.random.default_rng(2013)
+    delays = generator.normal(8, 20, ROWS).round(1)
+    late = (delays >= 20) ^ (generator.random(ROWS) < 0.05)
+    columns = [
+        delays,
+        generator.integers(24, size=ROWS),
+        generator.choice(["AA", "B6", "DL", "UA"], ROWS),
+        generator.integers(50, 3000, size=ROWS),
+        generator.choice(["EWR", "JFK", "LGA"], ROWS),
+        late.astype(int),
+    ]
+    lines = zip(*(column.tolist() for column in columns), strict=True)
+    with path.open("w") as file:
+        file.write("delay,hour,carrier,distance,origin,late\n")
+        file.writelines(",".join(map(str, line)) + "\n" for line in lines)
