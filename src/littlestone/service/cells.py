@@ -32,8 +32,8 @@ class CellReader:
         self.stand_in = part.stand_in
         self.known: dict[str, int] = {}
         grid = part.grid if isinstance(part, Numeric) else ()
-        self._grid = np.array(grid, dtype=np.float64)
-        self._exact = self._grid.tolist() == list(grid)
+        # Numbers beyond are read singly, so a cut beyond may as well be at the end.
+        self._grid = np.array([max(-EXACT, min(cut, EXACT)) for cut in grid], dtype=np.float64)
 
     def one(self, value: Any) -> int:
         """The cell of a value that is what was declared; a misfit otherwise."""
@@ -58,8 +58,8 @@ class CellReader:
             pass
         if not isinstance(self._part, Numeric):
             return list(map(self.one, column))
-        if not self._exact or not _PLAIN.issuperset(map(type, column)):
-            raise ValueError("values, or a grid, that floats may not hold")
+        if not _PLAIN.issuperset(map(type, column)):
+            raise ValueError("neither texts nor numbers")
         numbers = np.array(list(map(float, column)))
         if not (np.abs(numbers) < EXACT).all():  # not a number is not, either
             raise ValueError("numbers that floats may not hold")
