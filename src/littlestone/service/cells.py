@@ -15,7 +15,7 @@ _PLAIN: Final = frozenset({str, int, float})
 _REMEMBERED: Final = 10_000
 
 
-class MisfitError(ValueError):
+class Misfit(ValueError):  # noqa: N818 (never leaves this package)
     """A value does not fit its column."""
 
     def __init__(self, field: str, reason: str, value: Any = None) -> None:
@@ -33,19 +33,21 @@ class CellReader:
         self.known: dict[str, int] = {}
         grid = part.grid if isinstance(part, Numeric) else ()
         # Numbers beyond are read singly, so a cut beyond may as well be at the end.
-        self._grid = np.array([max(-EXACT, min(cut, EXACT)) for cut in grid], dtype=np.float64)
+        cuts = [max(-EXACT, min(cut, EXACT)) for cut in grid]
+        self._grid = np.array(cuts, dtype=np.float64)
+        self._exact = self._grid.tolist() == cuts  # fractions may not be
 
     def one(self, value: Any) -> int:
         """The cell of a value that is what was declared; a misfit otherwise."""
         part = self._part
         if value is None or value == "":
-            raise MisfitError(part.name, "is missing")
+            raise Misfit(part.name, "is missing")
         numeric = isinstance(part, Numeric)
         try:
             cell = part.declared_cell(_number(value) if numeric else value)
         except (ValueError, TypeError, ArithmeticError, RecursionError):
             reason = "is not a number" if numeric else "is not one of the declared values"
-            raise MisfitError(part.name, reason, value) from None
+            raise Misfit(part.name, reason, value) from None
         if type(value) is str and len(self.known) < _REMEMBERED:
             self.known[value] = cell
         return cell
@@ -58,8 +60,8 @@ class CellReader:
             pass
         if not isinstance(self._part, Numeric):
             return list(map(self.one, column))
-        if not _PLAIN.issuperset(map(type, column)):
-            raise ValueError("neither texts nor numbers")
+        if not self._exact or not _PLAIN.issuperset(map(type, column)):
+            raise ValueError("a grid, or values, that floats may not hold")
         numbers = np.array(list(map(float, column)))
         if not (np.abs(numbers) < EXACT).all():  # not a number is not, either
             raise ValueError("numbers that floats may not hold")

@@ -17,7 +17,7 @@ from typing import IO, Any, Final
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass, Domain
 from littlestone.concepts.schema import Cells
-from littlestone.service.cells import EXACT, WHOLE, CellReader, MisfitError
+from littlestone.service.cells import EXACT, WHOLE, CellReader, Misfit
 from littlestone.service.durable import Event
 from littlestone.service.sources import BadRow, Form, Row, rows
 
@@ -47,7 +47,7 @@ class Columns:
         return f"{self.origin} line {line}" if self.origin else f"line {line}"
 
 
-PointReader = Callable[[Sequence[Any]], tuple[Any, Any, MisfitError | None]]
+PointReader = Callable[[Sequence[Any]], tuple[Any, Any, Misfit | None]]
 """The point as it is stored, its canonical form, and what a stand-in was needed for."""
 
 
@@ -96,18 +96,18 @@ def _events(
             continue
         try:
             point, canonical, misfit = points(row[first:])
-        except MisfitError as problem:  # and there is nothing to put in its place
+        except Misfit as problem:  # and there is nothing to put in its place
             yield BadRow(line, problem.reason, problem.field, problem.got)
             continue
         identity = columns.line_name(line)
         try:
             label = _label(row[0], columns)
-        except MisfitError as problem:
+        except Misfit as problem:
             label, misfit = 0, misfit or problem
         if first == 2:
             try:
                 identity = _identity(row[1], columns)
-            except MisfitError as problem:
+            except Misfit as problem:
                 misfit = misfit or problem
         event = Event(identity, point, label, line, (canonical, label))
         if misfit is None:
@@ -158,14 +158,14 @@ def _columns_reader(domain: Records, columns: Columns) -> AtOnce:
 
 def _label(value: Any, columns: Columns) -> int:
     if value is None or value == "":
-        raise MisfitError(columns.label, "is missing")
+        raise Misfit(columns.label, "is missing")
     if columns.positive is not None:
         return int(_words(value).strip() == columns.positive)
     label = _LABELS.get(value) if type(value) is str else None
     if label is None:
         label = _LABELS.get(_words(value).strip().lower())
     if label is None:
-        raise MisfitError(columns.label, "is neither 0 nor 1 (--positive says what is 1)", value)
+        raise Misfit(columns.label, "is neither 0 nor 1 (--positive says what is 1)", value)
     return label
 
 
@@ -177,12 +177,12 @@ def _words(value: Any) -> str:
 def _identity(value: Any, columns: Columns) -> str:
     name = columns.identity or ""
     if value is None or value == "":
-        raise MisfitError(name, "is missing")
+        raise Misfit(name, "is missing")
     try:
         text = str(value)
         text.encode()
     except (ValueError, RecursionError):
-        raise MisfitError(name, "cannot be written down", value) from None
+        raise Misfit(name, "cannot be written down", value) from None
     return text
 
 
@@ -203,12 +203,12 @@ def _points(domain: Domain, columns: Columns) -> PointReader:
     def point(values: Sequence[Any]) -> tuple[Any, Any, None]:
         (value,) = values
         if value is None or value == "":
-            raise MisfitError(feature, "is missing")
+            raise Misfit(feature, "is missing")
         try:
             plain = _whole(value) if whole else _storable(value)
             return plain, domain.check(tuple(plain) if isinstance(plain, list) else plain), None
         except (ValueError, TypeError, ArithmeticError, RecursionError):
-            raise MisfitError(feature, "is no point of the class", value) from None
+            raise Misfit(feature, "is no point of the class", value) from None
 
     return point
 
@@ -217,7 +217,7 @@ def _records(readers: Sequence[CellReader]) -> PointReader:
     """Cells are what is stored, too: the store has no use for the values in them."""
     cells_of_texts = [reader.known for reader in readers]
 
-    def point(values: Sequence[Any]) -> tuple[Cells, Cells, MisfitError | None]:
+    def point(values: Sequence[Any]) -> tuple[Cells, Cells, Misfit | None]:
         try:  # most texts have come before
             record = tuple(
                 [known[text] for text, known in zip(values, cells_of_texts, strict=True)]
@@ -226,12 +226,12 @@ def _records(readers: Sequence[CellReader]) -> PointReader:
         except (KeyError, TypeError):
             return unknown(values)
 
-    def unknown(values: Sequence[Any]) -> tuple[Cells, Cells, MisfitError | None]:
+    def unknown(values: Sequence[Any]) -> tuple[Cells, Cells, Misfit | None]:
         cells, misfit = [], None
         for value, reader in zip(values, readers, strict=True):
             try:
                 cell = reader.one(value)
-            except MisfitError as problem:
+            except Misfit as problem:
                 cell, misfit = reader.stand_in, misfit or problem
             cells.append(cell)
         record = tuple(cells)
