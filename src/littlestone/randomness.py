@@ -78,6 +78,10 @@ class Randomness(NoiseOwner):
         """``count`` uniform 64-bit words; the array is the caller's own."""
         return np.array(self._source.words(count), dtype=np.uint64)
 
+    def short_words(self, count: int) -> NDArray[np.uint16]:
+        """``count`` uniform 16-bit words: bits of the operating system take their time."""
+        return self.words(-(-count // 4)).view(np.uint16)[:count]
+
     def bits(self, count: int) -> int:
         """A uniform whole number below 2**count."""
         if 0 < count <= _WORD_BITS:

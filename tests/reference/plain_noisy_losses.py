@@ -56,6 +56,26 @@ def totals(
     return [list(column) for column in zip(*found, strict=True)]
 
 
+def totals_by_levels(
+    asked: Sequence[Sequence[int]], noise: Sequence[Sequence[int]], weights: Sequence[int]
+) -> list[list[Fraction]]:
+    """The estimated total after each batch: by the digits of its number, an epoch for each."""
+    epoch, found = len(weights) + 1, []
+    for number in range(1, len(asked) + 1):
+        total, size = [Fraction(0)] * len(asked[0]), 1
+        while size <= number:
+            ends = range(number - number % (size * epoch) + size, number + 1, size)
+            terms = [
+                [sum(parts) for parts in zip(*asked[end - size : end], strict=True)] for end in ends
+            ]
+            if terms:
+                mixed = totals(terms, [noise[end - 1] for end in ends], weights[: len(terms)])
+                total = [a + b for a, b in zip(total, mixed[-1], strict=True)]
+            size *= epoch
+        found.append(total)
+    return found
+
+
 def threshold_losses(column: Sequence[int], answers: Sequence[Any]) -> list[Fraction]:
     """Of 1[x >= k], k = 0 .. n, up to what they share: half of what is above less what is below."""
     at = solved(skew_circulant(column), answers)
@@ -63,10 +83,10 @@ def threshold_losses(column: Sequence[int], answers: Sequence[Any]) -> list[Frac
 
 
 def drawn(costs: Sequence[Any], rate: float, word: int) -> int:
-    """The first position whose weights so far exceed the word's share of all."""
+    """The first position whose weights so far exceed the share of all of a word of 48 bits."""
     least = min(costs)
     weights = [math.exp(-rate * float(cost - least)) for cost in costs]
-    height, at = (word >> 11) * 2.0**-53 * sum(weights), 0.0
+    height, at = word * 2.0**-48 * sum(weights), 0.0
     for position, weight in enumerate(weights):
         at += weight
         if height < at:

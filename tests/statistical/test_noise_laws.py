@@ -14,12 +14,14 @@ import opendp.prelude as dp
 import pytest
 from numpy.typing import NDArray
 
+from littlestone.mechanisms.noise import wide_gaussian
 from littlestone.mechanisms.noise.bernoulli import BernoulliExp
 from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian
 from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
 from littlestone.mechanisms.noise.waiting_time import WaitingTime
+from littlestone.mechanisms.noise.wide_gaussian import WideGaussian
 from littlestone.randomness import Randomness, secure
 
 pytestmark = pytest.mark.statistical
@@ -126,6 +128,16 @@ def test_discrete_gaussian_has_its_law(
         assert fit(values + 1, law) < LOWEST_P_VALUE
         assert fit((sampler.draw(rng) for _ in range(SCALARS)), law) > LOWEST_P_VALUE
     assert fit(values, gaussian_law(0.9 * float(variance))) < LOWEST_P_VALUE
+
+
+def test_wide_gaussian_noise_has_its_law_beyond_the_strips(
+    rng: Randomness, fit: Fit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wide_gaussian, "_REACH", 1)  # one value of three lies beyond
+    values, law = WideGaussian(Fraction(2**16)).draw_many(SCALARS, rng), gaussian_law(2.0**16)
+    assert fit(values, law) > LOWEST_P_VALUE
+    inside = values[np.abs(values) < 256]
+    assert fit(inside, law) < LOWEST_P_VALUE
 
 
 def test_samplers_wrong_by_one_step_are_rejected(rng: Randomness, fit: Fit) -> None:

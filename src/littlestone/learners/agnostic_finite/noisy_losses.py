@@ -9,8 +9,8 @@ from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.experts.selection import zcdp_budget
 from littlestone.learners.agnostic_finite.batch_queries import Lines, Queries
-from littlestone.learners.agnostic_finite.epoch_sums import time_weights
 from littlestone.learners.agnostic_finite.noisy_losses_plan import best_sizes, noise_of, questions
+from littlestone.learners.agnostic_finite.running_totals import squared_shift
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.theory.expert_bounds import noisy_losses_regret_upper_bound
@@ -19,7 +19,7 @@ from littlestone.theory.outwards import upwards
 _SHARPER: Final = 2.0
 """Correlated noise is so small that a rate above the one with the least bound pays."""
 _DRAW_ERROR: Final = 2.0**-36
-"""Each weight of a draw is off by less than this share, and so is the sum."""
+"""Each probability of a draw is off by less than this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +28,9 @@ class NoisyLosses:
 
     Concept i has the weight exp(-rate * estimated loss of i) for a whole batch, and each round
     draws by these weights anew: who attacks the hypothesis on display attacks a past draw. With
-    ``epoch`` > 1 the noises of so many batches are correlated so that they nearly cancel in sums,
-    which is far better against oblivious adversaries and promises nothing against others.
+    ``epoch`` > 1 the noises of so many batches are correlated so that they nearly cancel in sums
+    (and those of so many epochs, and so on), which is far better against oblivious adversaries and
+    promises nothing against others.
     What is not given is planned for the smallest regret bound.
 
     Privacy:
@@ -46,8 +47,8 @@ class NoisyLosses:
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> plan = NoisyLosses(concepts=Thresholds(99), rounds=10**5, epsilon=1.0, delta=1e-6)
-    >>> plan.batch, plan.epoch, plan.expected_regret_bound() < 6500
-    (61, 1, True)
+    >>> plan.batch, plan.epoch, plan.expected_regret_bound() < 6530
+    (71, 1, True)
     >>> plan.guarantee().within(PrivacyGuarantee(epsilon=1.0, delta=1e-6))
     True
     """
@@ -68,6 +69,7 @@ class NoisyLosses:
 
     prefix_conditional: ClassVar[bool] = True
     loss_scale: ClassVar[int] = 1
+    form_version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
@@ -133,7 +135,7 @@ class NoisyLosses:
     def _cost(self) -> PrivacyGuarantee:
         if not self.releases:
             return PrivacyGuarantee(epsilon=0.0, delta=0.0)
-        moved = self.queries.squared_sensitivity * time_weights(self.epoch or 1).squared_norm
+        moved = self.queries.squared_sensitivity * squared_shift(self.releases, self.epoch or 1)
         cost = ZeroConcentrated.rounded_up(rho=Fraction(moved) / (2 * self.variance))
         return cost.guarantee(delta=self.delta)
 

@@ -1,5 +1,6 @@
 """The rounds of noisy losses: one batch after another, singly or in blocks of batches."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,9 +12,13 @@ from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.losses.listing import finder
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.agnostic_finite.batch_queries import Lines
-from littlestone.learners.agnostic_finite.epoch_sums import EpochSums
 from littlestone.learners.agnostic_finite.fresh_draws import FreshDraws
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
+from littlestone.learners.agnostic_finite.running_totals import (
+    CorrelatedTotals,
+    IndependentTotals,
+    Totals,
+)
 from littlestone.learners.engine import Engine
 from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian
 from littlestone.privacy.ledger import Ledger
@@ -21,7 +26,7 @@ from littlestone.randomness import Randomness
 
 # Noise and words are drawn for so many rounds and answers at a time, or for one batch.
 _ERA_ROUNDS: Final = 1 << 14
-_ERA_ANSWERS: Final = 1 << 17
+_ERA_ANSWERS: Final = 1 << 15
 
 
 @dataclass(init=False, eq=False, repr=False)
@@ -29,7 +34,7 @@ class NoisyLossesEngine(Engine):
     """Collects a batch, releases its losses with noise, draws the hypotheses of the next."""
 
     ledger: Ledger
-    _sums: EpochSums
+    _sums: Totals
     _draws: FreshDraws
     _noise: Counts
     """Of the batches of this era, a row for each."""
@@ -50,7 +55,7 @@ class NoisyLossesEngine(Engine):
         self._gaussian = DiscreteGaussian(variance=plan.variance)
         self._concept = finder(plan.concepts)
         self._known: dict[int, Hypothesis] = {}
-        self._sums = EpochSums(self._queries, epoch=plan.epoch, batch=plan.batch)
+        self._sums = _totals(plan)
         self._draws = FreshDraws(rng)
         answers = _ERA_ANSWERS // self._queries.cells
         self._era = max(1, min(_ERA_ROUNDS // self._length, answers))
@@ -60,7 +65,8 @@ class NoisyLossesEngine(Engine):
         self.ledger = Ledger(budget=cost, private=self._rng.private)
         # Every example is in one batch; all releases together cost what the plan says.
         self.ledger.charge("NoisyLosses", cost, first=1)
-        self._sums.begin()
+        if isinstance(self._sums, CorrelatedTotals):
+            self._pad(self._sums)
         self._batch, self._points, self._labels = 0, [], []
         self._begin_batch()
         self.loaded()
@@ -107,7 +113,8 @@ class NoisyLossesEngine(Engine):
             self.hypothesis = self._rules[-1]
             return
         row = self._batch % self._era
-        self._sums.release(self._points, self._labels, self._noise[row])  # (L3, L4)
+        asked = self._queries.asked(self._points, self._labels)
+        self._sums.release(asked, self._noise[row])  # (L3, L4)
         self._batch, self._points, self._labels = self._batch + 1, [], []
         self._begin_batch()
         self.loaded()
@@ -116,6 +123,10 @@ class NoisyLossesEngine(Engine):
         self._prepare_era()
         costs = self._rate * self._queries.estimates(self._sums.total)  # (L5)
         self._positions = self._draws.draw(costs, self._length_of(self._batch))  # (L6)
+
+    def _pad(self, sums: CorrelatedTotals) -> None:
+        shape = sums.missing
+        sums.pad(self._gaussian.draw_many(math.prod(shape), self._rng).reshape(shape))
 
     def _prepare_era(self) -> None:
         """Noise for the batches of an era, and words for their draws."""
@@ -132,7 +143,7 @@ class NoisyLossesEngine(Engine):
         return self._plan.lengths[batch == self._plan.releases]
 
     def follow(self, xs: Any, ys: Any, /) -> tuple[NDArray[np.uint8], int]:
-        if self._plan.epoch != 1 or not isinstance(self._queries, Lines):
+        if not isinstance(self._queries, Lines):
             return super().follow(xs, ys)
         rows = self._queries.rows(xs)
         said, switches, at = np.empty(len(ys), dtype=np.uint8), 0, 0
@@ -158,11 +169,11 @@ class NoisyLossesEngine(Engine):
         return len(self._positions) - len(self._labels)
 
     def _whole_batches(self, rounds: int) -> int:
-        """How many batches of this era can be taken at once, from the start of one."""
+        """How many batches can be taken at once, from the start of one."""
         if self._labels:
             return 0
-        in_era = self._era - self._batch % self._era
-        return min(rounds // self._length, in_era, self._plan.releases - self._batch)
+        at_once = min(self._era - self._batch % self._era, self._sums.room)
+        return min(rounds // self._length, at_once, self._plan.releases - self._batch)
 
     def _take_batches(self, rows: Counts, labels: Any, whole: int) -> Counts:
         """The same as ``_take`` for each batch, all at once; returns the positions played."""
@@ -170,10 +181,8 @@ class NoisyLossesEngine(Engine):
         assert isinstance(queries, Lines)
         first = self._batch % self._era
         asked = queries.asked_batches(rows, 1.0 - 2.0 * labels, whole)
-        released = asked + self._noise[first : first + whole]  # (L3, L4)
-        totals = np.cumsum(np.concatenate([self._sums.total[None], released]), axis=0)[1:]
+        totals = self._sums.release_many(asked, self._noise[first : first + whole])  # (L3, L4)
         costs = self._rate * queries.estimates(totals)  # (L5)
-        self._sums.total = totals[-1]
         self._batch += whole
         later = self._draws.draw(costs[:-1], self._length) if whole > 1 else costs[:0, :0].ravel()
         positions = np.concatenate([self._positions, later]).astype(np.int64)
@@ -181,6 +190,14 @@ class NoisyLossesEngine(Engine):
         self._positions = self._draws.draw(costs[-1], self._length_of(self._batch))  # (L6)
         self.loaded()
         return positions
+
+
+def _totals(plan: NoisyLosses) -> Totals:
+    assert plan.epoch is not None
+    cells = plan.queries.cells
+    if plan.epoch == 1:
+        return IndependentTotals(cells)
+    return CorrelatedTotals(cells, epoch=plan.epoch, releases=plan.releases)
 
 
 def _listed(xs: Any) -> Sequence[Any]:

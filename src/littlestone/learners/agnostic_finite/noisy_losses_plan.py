@@ -7,16 +7,23 @@ from typing import Final
 
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.agnostic_finite.batch_queries import Lines, Queries, queries_about
-from littlestone.learners.agnostic_finite.epoch_sums import time_weights
+from littlestone.learners.agnostic_finite.running_totals import (
+    levels_for,
+    squared_shift,
+    total_error,
+)
 from littlestone.mechanisms.noise.discrete_gaussian import LARGEST_TABLE_VARIANCE
 from littlestone.theory.expert_bounds import noisy_losses_regret_upper_bound
 from littlestone.theory.outwards import upwards
 
 _MOST_DRAWS: Final = 1 << 27  # of noise, in one run
-_MOST_REMEMBERED: Final = 1 << 23  # answers of one epoch
+_LONGEST_EPOCH: Final = 400
+_SHORTEST_EPOCH: Final = 4  # unless there are fewer batches
+_MOST_REMEMBERED: Final = 1 << 15  # answers of one epoch
 _FINENESS: Final = 256  # variances are multiples of 1/256
 _UNROUNDED: Final = float(1 << 20)
 _GRID: Final = 1.04
+_NEAR_ENOUGH: Final = 1.005  # longer batches take less time
 
 Sizes = tuple[int, int]
 """Of a batch, in rounds, and of an epoch, in batches."""
@@ -39,11 +46,11 @@ def noise_of(
     queries: Queries, rho: float, rounds: int, batch: int, epoch: int
 ) -> tuple[Fraction, float]:
     """The variance of each answer's noise, and that of an estimate of a total at the end."""
-    weights, releases = time_weights(epoch), (rounds - 1) // batch
-    moved = queries.squared_sensitivity * weights.squared_norm
+    releases = (rounds - 1) // batch
+    moved = queries.squared_sensitivity * squared_shift(releases, epoch)
     least = Fraction(moved) / (2 * Fraction(rho))
     variance = max(Fraction(1, 16), Fraction(math.ceil(_FINENESS * least), _FINENESS))
-    total = float(variance) * queries.spread * weights.total_error(releases)
+    total = float(variance) * queries.spread * total_error(releases, epoch)
     return variance, upwards(total)
 
 
@@ -57,30 +64,37 @@ def best_sizes(
     batch: int | None,
     epoch: int | None,
 ) -> Sizes:
-    """Those given, and else those with the smallest bound that a run can afford."""
+    """Those given, and else the longest batches that have nearly the smallest bound."""
 
     def regret(sizes: Sizes) -> float:
         length, correlated = sizes
         releases = (rounds - 1) // length
         root = queries.squared_sensitivity * queries.spread / (2 * rho)
-        # Near enough: γ(m)² per epoch of m batches, by the closed form for m → ∞ [FHU23].
-        near = 1.0 if correlated == 1 else (1.1 + math.log(correlated) / math.pi) ** 2
+        # Near enough: γ(m) for each level, by the closed form for m → ∞ [FHU23].
+        near = (1.07 + math.log(correlated) / math.pi) * levels_for(releases, correlated)
         return noisy_losses_regret_upper_bound(
             experts=experts,
             rounds=rounds,
             batch=length,
-            noise_variance=root * near * releases / correlated,
+            noise_variance=root * (releases if correlated == 1 else near**2),
             oblivious=oblivious,
         )
 
     correlating = oblivious and isinstance(queries, Lines)
     drafts = []
     for length in _lengths(queries, rounds) if batch is None else [min(batch, rounds)]:
-        releases = max(1, (rounds - 1) // length)
-        epochs = -(-releases // max(1, _MOST_REMEMBERED // queries.cells))
-        choices = {1, -(-releases // epochs)} if correlating else {1}
+        choices = {1, _epoch((rounds - 1) // length, queries.cells)} if correlating else {1}
         drafts += [(length, size) for size in (choices if epoch is None else [epoch])]
-    return min(drafts, key=regret)
+    bounds = {sizes: regret(sizes) for sizes in drafts}
+    enough = _NEAR_ENOUGH * min(bounds.values())
+    return max(sizes for sizes, bound in bounds.items() if bound <= enough)
+
+
+def _epoch(releases: int, cells: int) -> int:
+    """As few levels as memory allows, and as short epochs as so few levels allow."""
+    longest = max(_SHORTEST_EPOCH, min(_LONGEST_EPOCH, _MOST_REMEMBERED // cells))
+    levels = levels_for(releases, longest)
+    return next(m for m in range(2, longest + 1) if m**levels > releases)
 
 
 def _lengths(queries: Queries, rounds: int) -> list[int]:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from littlestone.mechanisms.noise.exact import (
     WORD_BITS,
     Bounds,
@@ -19,15 +18,14 @@ from littlestone.mechanisms.noise.exact import (
     exp_bounds,
     fraction,
 )
+from littlestone.mechanisms.noise.wide_gaussian import wide_gaussian
 from littlestone.randomness import Randomness
 
 LARGEST_TABLE_VARIANCE: Final = 1 << 22
-"""Beyond, a table would take too long to make, and drawing takes several times as long."""
+"""Beyond, a table would take too long to make, and drawing takes twice as long."""
 _LARGEST_VARIANCE: Final = 1 << 76
 # e**(-0.7 * bits) < 2**(-bits)
 _TAIL: Final = Fraction(7, 10)
-# Floats are trusted to one part in 2**30 only; what is closer is decided in whole numbers.
-_MARGIN: Final = 2.0**-30
 _GUIDE_BITS: Final = 16
 
 
@@ -40,7 +38,7 @@ class DiscreteGaussian:
     [CKS20, Proposition 5, Corollary 17]. The variance of the law is at most ``variance``.
 
     Up to a deviation of 2**11 one uniform number is compared with a table of the distribution
-    function, to as many bits as it takes; beyond, discrete Laplace noise is thinned out.
+    function, to as many bits as it takes; beyond, see ``wide_gaussian``.
 
     >>> from littlestone.randomness import seeded
     >>> noise = DiscreteGaussian(variance=100).draw_many(10_000, seeded(5))
@@ -71,7 +69,7 @@ class DiscreteGaussian:
         """``count`` independent values."""
         if self._variance <= LARGEST_TABLE_VARIANCE:
             return _table(self._variance).draw_many(count, rng)
-        return _thinned(self._variance, count, rng)
+        return wide_gaussian(self._variance).draw_many(count, rng)
 
 
 class _Table:
@@ -96,7 +94,10 @@ class _Table:
         self.words = np.array([*leading, (1 << WORD_BITS) - 1], dtype=np.uint64)
         # For each beginning of a word, how many entries are below all such words.
         starts = np.arange(1 << _GUIDE_BITS, dtype=np.uint64) << np.uint64(WORD_BITS - _GUIDE_BITS)
-        self._guide = np.searchsorted(self.words, starts).astype(np.int64)
+        self._guide = np.searchsorted(self.words, starts).astype(np.int32)
+        # And whether an entry begins like it, so that more of the word must be read.
+        begins = self.words >> np.uint64(WORD_BITS - _GUIDE_BITS)
+        self._divided = np.bincount(begins.astype(np.int64), minlength=len(starts)) > 0
 
     def draw(self, rng: Randomness) -> int:
         word = rng.word()
@@ -106,14 +107,15 @@ class _Table:
         return index - self.reach
 
     def draw_many(self, count: int, rng: Randomness) -> NDArray[np.int64]:
-        words = rng.words(count)
-        indices = self._guide[words >> np.uint64(WORD_BITS - _GUIDE_BITS)]
-        passed = np.flatnonzero(self.words[indices] <= words)  # few: the others are settled
-        indices[passed] = np.searchsorted(self.words, words[passed], side="right")
-        unclear = passed[self.words[indices[passed] - 1] == words[passed]]
-        values: NDArray[np.int64] = indices - self.reach
-        for index in unclear:
-            values[index] = self._settle(int(words[index]), rng)
+        begins = rng.short_words(count)  # 16 bits decide most
+        values = self._guide[begins].astype(np.int64) - self.reach
+        passed = np.flatnonzero(self._divided[begins])
+        rest = rng.words(len(passed)) >> np.uint64(_GUIDE_BITS)
+        words = begins[passed].astype(np.uint64) << np.uint64(WORD_BITS - _GUIDE_BITS) | rest
+        found = np.searchsorted(self.words, words, side="right")
+        values[passed] = found - self.reach
+        for place in np.flatnonzero(self.words[found - 1] == words):
+            values[passed[place]] = self._settle(int(words[place]), rng)
         return values
 
     def _settle(self, word: int, rng: Randomness) -> int:
@@ -176,33 +178,3 @@ def _weights(variance: Fraction, reach: int, bits: int) -> tuple[list[int], list
         ratio_low = ratio_low * square_low >> bits
         ratio_high = -(-ratio_high * square_high >> bits)
     return lows, highs
-
-
-def _thinned(variance: Fraction, count: int, rng: Randomness) -> NDArray[np.int64]:
-    """Discrete Laplace values y of scale t, kept with probability e**(-(|y| - v/t)**2 / (2v))."""
-    scale = isqrt(int(variance)) + 1
-    laplace = DiscreteLaplace(rate=Fraction(1, scale))
-    values = np.empty(count, dtype=np.int64)
-    missing = np.arange(count)
-    while len(missing):
-        proposed = laplace.draw_many(len(missing), rng)
-        kept = _kept(proposed, variance, scale, rng)
-        values[missing[kept]] = proposed[kept]
-        missing = missing[~kept]
-    return values
-
-
-def _kept(
-    proposed: NDArray[np.int64], variance: Fraction, scale: int, rng: Randomness
-) -> NDArray[np.bool_]:
-    """One coin for each; floats toss those that are not close."""
-    words = rng.words(len(proposed))
-    distances = np.abs(proposed) - float(variance / scale)
-    chances = np.exp(-(distances**2) / float(2 * variance))
-    heights = words * 2.0**-WORD_BITS
-    kept: NDArray[np.bool_] = heights < chances
-    for index in np.flatnonzero(np.abs(heights - chances) <= _MARGIN):
-        exponent = (abs(int(proposed[index])) - variance / scale) ** 2 / (2 * variance)
-        coin = partial(exp_bounds, exponent)
-        kept[index] = Uniform(rng, int(words[index])).below(coin)
-    return kept
