@@ -11,14 +11,14 @@ import os
 import secrets
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
 from littlestone.concepts.protocols import Hypothesis
-from littlestone.errors import SnapshotError
+from littlestone.errors import LittlestoneError, SnapshotError
 from littlestone.learners import (
     codec,
     known_types,  # noqa: F401 (makes them known)
@@ -57,6 +57,8 @@ class Saved:
             _ = (engine.status, engine.halted, hash(engine.hypothesis))  # what all will ask for
             if not fits(engine.hypothesis, Hypothesis):
                 raise SnapshotError("this snapshot holds no hypothesis")
+        for name in ("step", "steps", "follow"):
+            setattr(engine, name, _blaming_the_snapshot(getattr(engine, name)))
 
 
 @contextmanager
@@ -70,6 +72,23 @@ def _refusing() -> Iterator[None]:
         raise SnapshotError(
             f"this snapshot holds no state of this recipe: {problem!r}"
         ) from problem
+
+
+def _blaming_the_snapshot(step: Callable[..., Any]) -> Callable[..., Any]:
+    """No step raises because of the data, so one that does was given a state that cannot be."""
+
+    def taken(*example: Any) -> Any:
+        try:
+            return step(*example)
+        except LittlestoneError:
+            raise
+        except Exception as problem:
+            raise SnapshotError(
+                f"a step of this restored run broke off, so its snapshot was altered by somebody "
+                f"who knew how (or this is a defect of the library): {problem!r}"
+            ) from problem
+
+    return taken
 
 
 _runs: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()

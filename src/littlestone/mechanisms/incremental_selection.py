@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.errors import SnapshotError
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.noise.integer_weights import whole_scores
 from littlestone.noise_owner import NoiseOwner
@@ -120,8 +121,12 @@ class IncrementalSelectionRun(NoiseOwner):
 
     def loaded(self) -> None:
         """Go on with the weights that were laid out then."""
-        if self._base is not None:
-            self._lay_out(self._base)
+        if self._base is None:
+            return
+        grown = self._scores.as_array() - self._base
+        if not ((grown >= 0) & (grown <= self._age)).all():  # next to no proposal would be kept
+            raise SnapshotError("the weights laid out last do not fit the scores")
+        self._lay_out(self._base)
 
     def _lay_out(self, scores: NDArray[np.int64]) -> None:
         """Weights in digits of 40 bits, each place a stretch of its own (exponential.md)."""

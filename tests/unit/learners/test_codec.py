@@ -1,5 +1,6 @@
 """The bytes of a state: the same for the same state, small, and harmless whoever made them."""
 
+import dataclasses
 import datetime
 import hashlib
 import time
@@ -21,6 +22,7 @@ from littlestone.concepts.classes.thresholds import ThresholdHypothesis, Thresho
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.errors import LittlestoneError, SnapshotError
 from littlestone.learners import codec, snapshots
+from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.layer import Agreeing
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.wrappers.restarting import Restarting
@@ -218,11 +220,45 @@ def replaced(value: Any, generator: np.random.Generator, depth: int = 0) -> Any:
     return anything(generator)
 
 
+def goes_on_or_is_out_of_use(run: Any, generator: np.random.Generator) -> bool:
+    """Ten examples, singly and in a block: all taken, or the library's error and no step more."""
+    size = run.recipe.concepts.domain.size
+    xs, ys = generator.integers(size, size=10).tolist(), generator.integers(2, size=10).tolist()
+    try:
+        for x, y in zip(xs[:5], ys[:5], strict=True):
+            run.observe(x, y)
+        run.follow(xs[5:], ys[5:])
+    except LittlestoneError:
+        before = run.rounds_played, run.hypothesis, run.switches
+        with pytest.raises(LittlestoneError):
+            run.observe(0, 0)
+        with pytest.raises(LittlestoneError):
+            run.observe_many([0, 1], [0, 1])
+        assert before == (run.rounds_played, run.hypothesis, run.switches)
+        return False
+    return True
+
+
+def test_a_state_that_cannot_be_is_the_snapshots_fault_and_ends_the_run() -> None:
+    """A forest that watches nothing: nobody but the one who altered the bytes can have made it."""
+    recipe = subjects()[-2].learner
+    saved = snapshots.unpack(recipe.start(rng=seeded(1)).snapshot())
+    state = list(codec.loads(saved.engine, (recipe.concepts,), seeded(1)))
+    names = [field.name for field in dataclasses.fields(LazyForestEngine)]
+    state[names.index("_above_threshold")] = state[names.index("_early")] = None
+    altered = dataclasses.replace(saved, engine=codec.dumps(tuple(state), (recipe.concepts,)))
+    run = recipe.restore(snapshots.pack(altered))
+    with pytest.raises(SnapshotError, match="a step of this restored run broke off"):
+        run.observe_many([1] * 20, [1] * 20)
+    with pytest.raises(LittlestoneError, match="in the middle of a step"):
+        run.observe(1, 1)
+
+
 @pytest.mark.parametrize("count", [CRAFTED, pytest.param(MANY, marks=pytest.mark.statistical)])
 def test_crafted_snapshots_end_in_a_snapshot_error_or_in_a_run(count: int, rng: Randomness) -> None:
     """Whatever is restored can be looked at and goes on; nothing else is ever raised."""
     generator, recipes = rng.generator(), subjects()
-    start, refused = time.process_time(), 0
+    start, refused, went_on = time.process_time(), 0, 0
     saved: dict[int, snapshots.Saved] = {}
     for number in range(count):
         recipe = recipes[number % len(recipes)]
@@ -238,7 +274,8 @@ def test_crafted_snapshots_end_in_a_snapshot_error_or_in_a_run(count: int, rng: 
             refused += 1
             continue
         assert isinstance(restored.status, str) and restored.hypothesis.describe()
-    assert refused > count / 2
+        went_on += goes_on_or_is_out_of_use(restored, generator)
+    assert refused > count / 2 and went_on > count / 20
     assert time.process_time() - start < 10 + SECONDS_EACH * count
 
 
