@@ -76,9 +76,15 @@ class PrivateLinear(Budgeted):
         # |round(GRID * g)| <= GRID + sqrt(width) / 2 for |g| <= 1, squared and rounded up.
         longest = GRID * GRID + math.isqrt(GRID * GRID * width) + width // 4 + 2
         rho = ZeroConcentrated.largest(epsilon=self.epsilon, delta=self.delta).rho
-        sums = CorrelatedSums(
-            releases=len(self.batch_sizes), width=width, longest_squared=longest, rho=rho
-        )
+        try:
+            sums = CorrelatedSums(
+                releases=len(self.batch_sizes), width=width, longest_squared=longest, rho=rho
+            )
+        except ValueError as problem:  # of rho, which nobody here has given
+            raise ValueError(
+                f"epsilon={self.epsilon!r} at delta={self.delta!r} would need more noise than "
+                f"there are numbers for; make one of them larger"
+            ) from problem
         object.__setattr__(self, "sums", sums)
 
     def _sizes(self) -> list[int]:
@@ -86,15 +92,17 @@ class PrivateLinear(Budgeted):
         assert self.first is not None
         sizes: list[int] = []
         played = 0
-        while not sizes or played + sizes[-1] <= self.rounds:
-            played += sizes[-1] if sizes else 0
-            sizes.append(max(self.first, math.ceil(self.growth * played)))
-            if len(sizes) > MOST_RELEASES:
+        while True:
+            size = max(self.first, math.ceil(self.growth * played))
+            if sizes and played + size > self.rounds:
+                return sizes
+            if len(sizes) == MOST_RELEASES:
                 raise ValueError(
                     f"first={self.first} and growth={self.growth!r} make more than "
                     f"{MOST_RELEASES} batches of {self.rounds} rounds; make one of them larger"
                 )
-        return sizes[: max(1, len(sizes) - 1)]
+            sizes.append(size)
+            played += size
 
     def rate_of(self, batch: int) -> float:
         """What the sum of all gradients up to a batch is multiplied by."""

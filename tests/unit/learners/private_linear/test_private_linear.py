@@ -1,5 +1,6 @@
 """The private linear rule: whole-number sensitivity, blocks, snapshots, what it learns."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -20,7 +21,7 @@ from littlestone.learners.private_linear.algorithm import (
 )
 from littlestone.learners.private_linear.features import Features
 from littlestone.learners.private_linear.recipe import PrivateLinear
-from littlestone.mechanisms.correlated_sums import CorrelatedSums
+from littlestone.mechanisms.correlated_sums import MOST_RELEASES, CorrelatedSums
 from littlestone.randomness import seeded
 
 SCHEMA = Schema.from_mapping(
@@ -179,3 +180,20 @@ def test_points_of_other_kinds_and_bad_numbers_are_refused_by_name() -> None:
         PrivateLinear(concepts=Thresholds(3), growth=0.01, **{**budget, "rounds": 10**9})
     with pytest.raises(ValueError, match="delta"):
         PrivateLinear(concepts=Thresholds(3), **{**budget, "delta": 0.0})
+
+
+def test_as_many_batches_as_the_sums_allow_are_taken_and_no_more() -> None:
+    played = 0
+    for _ in range(MOST_RELEASES):
+        played += max(1, math.ceil(0.01 * played))
+    one_more = played + math.ceil(0.01 * played)
+    numbers: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "first": 1, "growth": 0.01}
+    learner = PrivateLinear(concepts=Thresholds(5), rounds=one_more - 1, **numbers)
+    assert len(learner.batch_sizes) == MOST_RELEASES and sum(learner.batch_sizes) == played
+    with pytest.raises(ValueError, match="more than 1024 batches"):
+        PrivateLinear(concepts=Thresholds(5), rounds=one_more, **numbers)
+
+
+def test_too_small_a_budget_is_refused_by_the_name_it_was_given() -> None:
+    with pytest.raises(ValueError, match=r"epsilon=1e-09 at delta=1e-06 .* larger"):
+        PrivateLinear(concepts=Thresholds(5), rounds=100, epsilon=1e-9, delta=1e-6)
