@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,9 @@ from littlestone.word_sources import labelled_keys
 CONCEPTS = Thresholds(3)
 BUDGET: dict[str, Any] = {"rounds": 120, "epsilon": 1.0, "delta": 1e-3}
 
+
+NEEDS_A_POINT = ("SanitizedBatches", "SanitizedExperts")
+"""A sanitizer's dataset has a fixed size: a public point stands where there is no example."""
 
 PRIVATE = [name for name, entry in LEARNERS.items() if entry.private]
 
@@ -180,6 +183,29 @@ def a_snapshot_continues_identically(recipe: Any, rng: Randomness) -> None:
     assert restored.ledger.spent() == run.ledger.spent()
 
 
+def a_round_without_an_example_reads_none(recipe: Any, rng: Randomness) -> None:
+    """It does not even matter which public point is handed over; but it is a round."""
+    examples, points = stream(rng, 20), list(islice(recipe.concepts.domain, 2))
+    seen: list[list[Hypothesis]] = [[], []]
+    for point, shown in zip(points, seen, strict=True):
+        run = recipe.start(rng=seeded(2))
+        for x, y in examples:
+            run._engine.step(x, y)
+            for _ in range(3):
+                run._engine.idle(point)
+            shown.append(run._engine.hypothesis)
+    if type(recipe).__name__ not in NEEDS_A_POINT:
+        assert seen[0] == seen[1]
+    run = recipe.start(rng=seeded(2))
+    rounds = recipe.rounds or 50
+    for _ in range(rounds):
+        run.pass_round()
+    assert run.rounds_played == rounds and run.ledger.spent().within(recipe.per_example)
+    if recipe.rounds is not None:
+        with pytest.raises(HorizonExceededError):
+            run.pass_round()
+
+
 def a_secure_snapshot_is_continued_once(recipe: Any, rng: Randomness) -> None:
     run = recipe.start()
     published(run, stream(rng, 10))
@@ -209,6 +235,7 @@ CHECKS: tuple[Callable[[Any, Randomness], None], ...] = (
     bad_input_changes_nothing,
     the_horizon_is_refused_and_publishing_goes_on,
     a_snapshot_continues_identically,
+    a_round_without_an_example_reads_none,
     a_secure_snapshot_is_continued_once,
     a_seeded_run_says_that_it_is_not_private,
 )

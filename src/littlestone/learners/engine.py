@@ -61,6 +61,14 @@ class Engine(ABC):
     def step(self, x: Any, y: Label, /) -> None:
         """Take one round. Never raises because of the data."""
 
+    def idle(self, x: Any, /) -> None:
+        """Take a round that has no example (docs/GUARANTEES.md, U); ``x`` is some public point.
+
+        Whoever learns from mistakes alone learns nothing from a point on which what is published
+        errs not; whoever counts more leaves the round out of what it counts.
+        """
+        self.step(x, self.hypothesis(x))
+
     def steps(self, xs: Any, ys: Any, /) -> int:
         """Take rounds until the published hypothesis changes or the block ends; how many."""
         published = self.hypothesis

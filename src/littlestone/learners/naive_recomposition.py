@@ -93,6 +93,9 @@ class NaiveRecompositionEngine(Engine):
         self._losses.add(x, y, 1)  # (L2)
         self._draw()
 
+    def idle(self, x: Any, /) -> None:
+        self._draw()
+
     def _draw(self) -> None:
         chosen = self._mechanism.draw(self._losses.as_array(), rng=self._rng)  # (L1)
         self.hypothesis = self._losses.majority_of(chosen)

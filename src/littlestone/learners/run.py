@@ -250,6 +250,19 @@ class PrivateRun(NoiseOwner):
         if self._barred is IN_A_STEP:
             self._barred = None
 
+    def pass_round(self) -> None:
+        """Play a round in which nobody's example is read: of someone who has had enough, say.
+
+        It counts and publishes like any other (docs/GUARANTEES.md, U).
+        """
+        self._begin()
+        if self._played == self._rounds or self._saved is not None:
+            self._before_going_on()
+        self._played += 1
+        self._engine.idle(next(iter(self._recipe.concepts.domain)))
+        self._publish()
+        self._end()
+
     def observe_many(self, xs: Any, ys: Any) -> int:
         """Take a block of rounds until the published hypothesis changes; returns how many.
 

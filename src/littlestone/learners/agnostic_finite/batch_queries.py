@@ -20,6 +20,10 @@ from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.agnostic_finite.skew_circulant import Floats, SkewCirculant, product
 
+NO_LABEL: Final = 2
+"""Of a round without an example."""
+_GAINS: Final = np.array([1.0, -1.0, 0.0])
+"""What a label counts: 0, 1 and none."""
 MOST_CELLS: Final = 1 << 16
 _LARGEST_MATRIX: Final = 1 << 21
 _SHARES: Final = (0.0, 0.5)
@@ -55,7 +59,11 @@ class Listed(Queries):
 
     def asked(self, points: Any, labels: Any, /) -> Floats:
         losses = LossTable(self._concepts)  # afresh: runs share these questions, not their data
-        losses.add_many(points, labels)
+        if NO_LABEL in labels:
+            points = [x for x, y in zip(points, labels, strict=True) if y != NO_LABEL]
+            labels = [y for y in labels if y != NO_LABEL]
+        if len(labels):
+            losses.add_many(points, labels)
         return (2 * losses.as_array() - len(labels)).astype(np.float64)
 
     def estimates(self, answers: Floats, /) -> Floats:
@@ -86,7 +94,7 @@ class Lines(Queries):
         return np.asarray(points, dtype=np.int64).reshape(-1, len(self.stretches.widths))
 
     def asked(self, points: Any, labels: Any, /) -> Floats:
-        return self.weighted(self.rows(points), 1.0 - 2.0 * np.asarray(labels))
+        return self.weighted(self.rows(points), _GAINS[np.asarray(labels, dtype=np.intp)])
 
     def weighted(self, rows: Counts, gains: Floats) -> Floats:
         """The answers if each row counts with its gain, for a zero +1 and for a one -1."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.losses.listing import finder
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.learners.agnostic_finite.batch_queries import Lines
+from littlestone.learners.agnostic_finite.batch_queries import NO_LABEL, Lines
 from littlestone.learners.agnostic_finite.fresh_draws import FreshDraws
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.running_totals import (
@@ -87,6 +87,9 @@ class NoisyLossesEngine(Engine):
             self.hypothesis = self._rules[len(labels)]
         else:
             self._end_batch()
+
+    def idle(self, x: Any, /) -> None:
+        self.step(x, NO_LABEL)
 
     def steps(self, xs: Any, ys: Any, /) -> int:
         published, taken = self.hypothesis, 0

@@ -183,6 +183,11 @@ class AgnosticFiniteEngine(Engine):
         self._strategy.settle()
         self._publish()
 
+    def idle(self, x: Any, /) -> None:
+        self._strategy.take((0,))  # no concept has a loss
+        self._strategy.settle()
+        self._publish()
+
     def steps(self, xs: Any, ys: Any, /) -> int:
         expert, taken, window = self._expert, 0, _FIRST_WINDOW
         while taken < len(ys) and self._expert == expert:

@@ -70,20 +70,27 @@ class DisjointBatchesEngine(Engine):
         self._watching = self._is_time_to_watch()
 
     def step(self, x: Any, y: Label, /) -> None:
+        self._take(x, (1 - y, y))
+
+    def idle(self, x: Any, /) -> None:
+        self._take(x, (0, 0))
+
+    def _take(self, x: Point, labels: tuple[int, int]) -> None:
+        """One round, with how often each label came in it."""
         self._played += 1
         turn = self._played % _CYCLE if self._watching else 0
         if turn == 0:
-            _count(self._batch, x, y)  # (L2)
+            _count(self._batch, x, labels)  # (L2)
             self._in_batch += 1
             if self._in_batch == self._recipe.batch_size(self._batches):
                 self._draw()
         elif turn == _CYCLE // 2 and self._recipe.recent:
-            _count(self._recent_batch, x, y)  # (L2)
+            _count(self._recent_batch, x, labels)  # (L2)
             self._in_recent_batch += 1
             if self._in_recent_batch == self._recipe.recent:
                 self._draw_recent()
         else:
-            _count(self._window, x, y)  # (L2)
+            _count(self._window, x, labels)  # (L2)
             self._in_window += 1
             if self._in_window == self._recipe.window:
                 self._choose()
@@ -131,6 +138,6 @@ class DisjointBatchesEngine(Engine):
             self.hypothesis = chosen
 
 
-def _count(tally: dict[Point, tuple[int, int]], x: Point, y: Label) -> None:
+def _count(tally: dict[Point, tuple[int, int]], x: Point, labels: tuple[int, int]) -> None:
     zeros, ones = tally.get(x, (0, 0))
-    tally[x] = (zeros, ones + 1) if y else (zeros + 1, ones)
+    tally[x] = (zeros + labels[0], ones + labels[1])

@@ -186,4 +186,7 @@ class EagerForestEngine(Engine):
 
     def step(self, x: Any, y: Label) -> None:
         self._forest.insert(x, y)
+        self.idle(x)
+
+    def idle(self, x: Any, /) -> None:
         self._release.step(self._forest.shown)

@@ -115,6 +115,9 @@ class FreshCopiesEngine(Engine):
 
     def step(self, x: Any, y: Label) -> None:
         self._examples.append((x, y))
+        self.idle(x)
+
+    def idle(self, x: Any, /) -> None:
         forest = Forest(self._trees, self._leaves, self._base, self._rng)
         for example in self._examples:
             forest.insert(*example)

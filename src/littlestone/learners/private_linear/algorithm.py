@@ -68,6 +68,13 @@ class PrivateLinearEngine(Engine):
             return  # the last, unfinished batch is never released
         self._points.append(x)
         self._labels.append(y)
+        self._count_round(batch)
+
+    def idle(self, x: Any, /) -> None:
+        if (batch := len(self._released)) < len(self._recipe.batch_sizes):
+            self._count_round(batch)
+
+    def _count_round(self, batch: int) -> None:
         self._in_batch += 1
         over = self._in_batch == self._recipe.batch_sizes[batch]
         if over or len(self._points) == _TOGETHER:
@@ -76,6 +83,8 @@ class PrivateLinearEngine(Engine):
             self._release()
 
     def _add_gradients(self) -> None:
+        if not self._points:
+            return
         rows, labels = self._recipe.features.rows(self._points), np.array(self._labels)
         whole = gradients(rows, labels, self._weights, self._recipe.sums.longest_squared)  # (L2)
         added = whole.sum(axis=0).tolist()

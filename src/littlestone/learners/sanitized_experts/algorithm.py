@@ -81,6 +81,12 @@ class SanitizedExpertsEngine(Engine):
     def step(self, x: Any, y: Label) -> None:
         wrong = int(self.hypothesis(x) != y)
         self._losses.add(x, y)  # (L1)
+        self._end_round(x, wrong)
+
+    def idle(self, x: Any, /) -> None:
+        self._end_round(x, 0)  # the sanitizers need some point, and no expert has a loss
+
+    def _end_round(self, x: Any, wrong: int) -> None:
         self._strategy.take((wrong,))
         self._intervals.observe(x, self.ledger)  # (L2)
         self._round += 1

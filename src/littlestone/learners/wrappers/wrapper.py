@@ -111,6 +111,12 @@ class CopiesEngine(Engine):
             self._played += 1
             self._next_if_over()
 
+    def idle(self, x: Any, /) -> None:
+        if not self.halted:
+            self._copy.idle(x)
+            self._played += 1
+            self._next_if_over()
+
     def steps(self, xs: Any, ys: Any) -> int:
         if self.halted:
             return len(ys)
