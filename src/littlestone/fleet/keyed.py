@@ -30,8 +30,7 @@ from littlestone.learners.recipe_forms import form_digest
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness, labelled
-from littlestone.service.durable import release_body
-from littlestone.service.entries import DIGEST_BYTES, Release, chained
+from littlestone.service.entries import DIGEST_BYTES, Release, chained, release_body
 from littlestone.word_sources import labelled_keys
 
 _MAGIC: Final = b"LSK1"

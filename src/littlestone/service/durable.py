@@ -1,38 +1,43 @@
 """A run that survives being killed at any moment: exactly once in, identical bytes out."""
 
-import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from itertools import count, groupby, repeat
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from littlestone import require
-from littlestone.concepts.domain import block_of
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Point
+from littlestone.concepts.protocols import Example
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed
-from littlestone.service.entries import Checkpoint, Release, Taken, chained, digest_of
+from littlestone.service.entries import (
+    Checkpoint,
+    Release,
+    Taken,
+    as_point,
+    body_of,
+    canonical_body,
+    chained,
+    release_body,
+)
+from littlestone.service.feeding import Feeding
 from littlestone.service.store import Store, Witness, finding_damage
+from littlestone.service.users import canonical_user, digests_under, promise_of
 
 CHECKPOINT_EVERY = 50_000
 CURVE_STEP = 1.02
-
-_BODY = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 class Event(NamedTuple):
     """One labelled example with an identity of its own; ``x`` must be JSON.
 
-    ``line`` says where it came from, for messages only. A reader that has checked ``x`` (made of
-    what JSON gives back unchanged) leaves the canonical ``example``, which is not checked again.
+    ``line`` says where it came from, for messages only; ``user`` is whose it is, where users are
+    counted. A reader that has checked ``x`` (made of what JSON gives back unchanged) leaves the
+    canonical ``example``, which is not checked again.
     """
 
     id: str
@@ -40,14 +45,19 @@ class Event(NamedTuple):
     y: int
     line: int | None = None
     example: Example | None = None
+    user: str | None = None
 
 
 class Receipt(NamedTuple):
-    """What an event got: its round, and the number of the release in force after it."""
+    """What an event got: its round, and the number of the release in force after it.
+
+    It was ``unread`` if its user had had as many events as are read of anybody.
+    """
 
     round: int
     release: int
     repeated: bool = False
+    unread: bool = False
 
 
 class _RepeatedError(Exception):
@@ -78,23 +88,46 @@ class DurableRun:
 
     def __init__(self, recipe: PrivateLearner, store: Store, run: PrivateRun) -> None:
         self._recipe, self._store, self._run = recipe, store, run
+        self._user_digest = digests_under(store.key)
+        run.ledger.promise = self.promise
         self._rounds = store.rounds
         self._last = store.release_at(self._rounds)
         self._published = run.hypothesis
         saved = store.checkpoint()
         self._checkpointed = 0 if saved is None else saved.round
-        self._mistakes = 0 if saved is None else saved.mistakes
+        mistakes = 0 if saved is None else saved.mistakes
+        self._feeding = Feeding(recipe, store, run, mistakes=mistakes)
         self._drawn = max((place for place, _ in store.curve()), default=0)
         self._broken = False
 
     @classmethod
-    def start(cls, recipe: PrivateLearner, path: str | Path) -> "DurableRun":
-        """A new durable run, with its first release, or nothing at all."""
-        form, key, identity = canonical_form(recipe), secrets.token_bytes(32), secrets.token_hex(16)
+    def start(
+        cls,
+        recipe: PrivateLearner,
+        path: str | Path,
+        *,
+        users: str | None = None,
+        identity: str | None = None,
+    ) -> "DurableRun":
+        """A new durable run, with its first release, or nothing at all.
+
+        With ``users``, a word for whom events belong to, ``max_contributions`` of each are read.
+        """
+        form, key = canonical_form(recipe), secrets.token_bytes(32)
+        identity = identity or secrets.token_hex(16)
         run = recipe.start(rng=keyed(key, label=form))
         body = release_body(run.hypothesis, run=identity, number=1, round_number=0)
         first = Release(1, 0, body, chained(b"", body))
-        store = Store.create(path, identity=identity, recipe=form, key=key, first=first)
+        promise = promise_of(recipe, users)
+        store = Store.create(
+            path,
+            identity=identity,
+            recipe=form,
+            key=key,
+            first=first,
+            promise=promise,
+            users=users,
+        )
         return cls(recipe, store, run)
 
     @classmethod
@@ -103,6 +136,7 @@ class DurableRun:
         recipe: PrivateLearner,
         path: str | Path,
         *,
+        users: str | None = None,
         adopt: bool = False,
         witness: Witness | None = None,
     ) -> "DurableRun":
@@ -112,7 +146,9 @@ class DurableRun:
         is a copy, nobody knows whether another copy went on; ``adopt`` says that none did. A
         ``witness`` may look at what the store has published and refuse it, too.
         """
-        store = Store.open(path, recipe=canonical_form(recipe), adopt=adopt, witness=witness)
+        store = Store.open(
+            path, recipe=canonical_form(recipe), users=users, adopt=adopt, witness=witness
+        )
         try:
             with finding_damage(store.path):
                 return cls._continued(recipe, store)
@@ -148,6 +184,11 @@ class DurableRun:
         return self._store.identity
 
     @property
+    def promise(self) -> str:
+        """What is promised, and to whom; the ledger says the same."""
+        return promise_of(self._recipe, self._store.users)
+
+    @property
     def adopted(self) -> bool:
         """Whether nothing but the word of whoever opened it says that this is the newest copy."""
         return self._store.adopted
@@ -159,11 +200,11 @@ class DurableRun:
     @property
     def mistakes(self) -> int:
         """Mistakes of the published hypotheses so far: for the owner, not for publication."""
-        return self._mistakes
+        return self._feeding.mistakes
 
     def curve(self) -> list[tuple[int, int]]:
         """Rounds and mistakes so far, at a few hundred points; as private as the labels."""
-        return [*self._store.curve(), (self._rounds, self._mistakes)]
+        return [*self._store.curve(), (self._rounds, self._feeding.mistakes)]
 
     @property
     def newest(self) -> Release:
@@ -204,23 +245,35 @@ class DurableRun:
             (event,) = events
             _refuse_unwritable([event.id])
             canonical = (domain.check(event.x), require.label(event.y))
-            body, digest = _body(*canonical)
-            return [Taken(batch, event.id, digest, body, batch, None, canonical)]
-        domain.check_many([_point(event.x) for event in events if event.example is None])
+            body, digest = body_of(*canonical)
+            user = self._digests(events)[0]
+            return [Taken(batch, event.id, digest, body, batch, None, user, canonical)]
+        domain.check_many([as_point(event.x) for event in events if event.example is None])
         ids = [event.id for event in events]
         _refuse_unwritable(ids)
         bodies = [
-            _body(event.x, require.label(event.y))
+            body_of(event.x, require.label(event.y))
             if event.example is None or event.example[0] is not event.x
-            else _canonical_body(*event.example)
+            else canonical_body(*event.example)
             for event in events
         ]
         return [
-            Taken(place, event_id, digest, body, batch, None, event.example)
-            for place, event_id, (body, digest), event in zip(
-                count(batch), ids, bodies, events, strict=False
+            Taken(place, event_id, digest, body, batch, None, user, event.example)
+            for place, event_id, (body, digest), user, event in zip(
+                count(batch), ids, bodies, self._digests(events), events, strict=False
             )
         ]
+
+    def _digests(self, events: Sequence[Event]) -> list[bytes | None]:
+        """Of the events' users, where they are counted."""
+        users = {event.user for event in events}
+        if self._store.users is None:
+            if users - {None}:
+                raise ValueError("user must be None where nobody is counted")
+            return [None] * len(events)
+        if None in users:
+            raise ValueError("user must be given where users are counted, got user=None")
+        return [self._user_digest(canonical_user(event.user)) for event in events]
 
     def _without_repeats(self, taken: list[Taken]) -> tuple[list[Taken], dict[str, Receipt]]:
         """Those that are new, numbered without gaps, and the receipts of the others."""
@@ -230,9 +283,10 @@ class DurableRun:
             earlier = fresh.get(event.id) or self._store.find(event.id)
             if earlier is None:
                 fresh[event.id] = event._replace(round=event.batch + len(fresh))
-            elif earlier.digest != event.digest:
+            elif (earlier.digest, earlier.user) != (event.digest, event.user):
+                what = "example" if earlier.digest != event.digest else "user"
                 raise DifferentContentError(
-                    f"event {event.id!r} was taken in round {earlier.round} with another example; "
+                    f"event {event.id!r} was taken in round {earlier.round} with another {what}; "
                     f"nothing of this group was taken"
                 )
             elif event.id not in fresh:
@@ -253,11 +307,11 @@ class DurableRun:
             receipts = self._learn(fresh)
             if self._rounds - self._checkpointed >= CHECKPOINT_EVERY:
                 self._store.set_checkpoint(
-                    Checkpoint(self._rounds, self._mistakes, self._run.snapshot())
+                    Checkpoint(self._rounds, self._feeding.mistakes, self._run.snapshot())
                 )
                 self._checkpointed = self._rounds
             if self._rounds > CURVE_STEP * self._drawn:
-                self._store.add_to_curve(self._rounds, self._mistakes)
+                self._store.add_to_curve(self._rounds, self._feeding.mistakes)
                 self._drawn = self._rounds
         self._store.mark(self._rounds)
         self._broken = False
@@ -268,7 +322,8 @@ class DurableRun:
 
     def _learn(self, fresh: list[Taken]) -> dict[str, Receipt]:
         receipts: dict[str, Receipt] = {}
-        for first, last in self._fed(fresh):
+        unread = self._feeding.unread(fresh)
+        for first, last in self._feeding.fed(fresh, unread):
             ids = [event.id for event in fresh[first:last]]
             before, self._rounds = self._rounds, fresh[last - 1].round
             numbered = map(Receipt, count(before + 1), repeat(self._last.number))
@@ -276,38 +331,10 @@ class DurableRun:
             if self._changed():
                 self._log_release(self._rounds)
                 receipts[ids[-1]] = Receipt(self._rounds, self._last.number)
+        for event in fresh:
+            if event.round in unread:
+                receipts[event.id] = receipts[event.id]._replace(unread=True)
         return receipts
-
-    def _fed(self, events: Sequence[Taken]) -> Iterator[tuple[int, int]]:
-        """Feed one group; yields the stretches at whose ends the hypothesis may have changed."""
-        points, labels = self._examples(events)
-        if len(events) == 1:
-            wrong_one = self._run.hypothesis(points[0]) != labels[0]
-            self._run.observe_canonical(points[0], labels[0])
-            self._mistakes += wrong_one
-            yield 0, 1
-            return
-        block, known = block_of(self._recipe.concepts.domain, points), require.labels(labels)
-        start = 0
-        while start < len(events):
-            published = self._run.hypothesis
-            end = start + self._run.observe_many_canonical(block[start:], known[start:])
-            wrong = published.many(block[start:end]) != known[start:end]
-            self._mistakes += int(np.count_nonzero(wrong))
-            yield start, end
-            start = end
-
-    def _examples(self, events: Sequence[Taken]) -> tuple[list[Point], list[Label]]:
-        """The points, in canonical form, and the labels."""
-        check = self._recipe.concepts.domain.check
-        examples = []
-        for event in events:
-            if event.example is None:
-                x, label = json.loads(event.body or "")
-                examples.append((check(_point(x)), label))
-            else:
-                examples.append(event.example)
-        return [x for x, _ in examples], [y for _, y in examples]
 
     def _changed(self) -> bool:
         newest, before = self._run.hypothesis, self._published
@@ -346,7 +373,7 @@ class DurableRun:
         missing = self._store.events_after(self._checkpointed)
         for _, group in groupby(list(missing), key=attrgetter("batch")):
             events = list(group)
-            for _, last in self._fed(events):
+            for _, last in self._feeding.fed(events, self._feeding.unread(events)):
                 if self._changed():
                     self._compare(next(logged, None), events[last - 1].round)
         if next(logged, None) is not None or self._run.rounds_played != self._rounds:
@@ -366,21 +393,11 @@ class DurableRun:
             )
 
 
-def _body(x: Any, label: Label) -> tuple[str, bytes]:
-    """An example as JSON, and its digest."""
-    # The encoder takes its time to begin; most points are whole numbers.
-    body = f"[{x if type(x) is int else _BODY.encode(x)},{label}]"
-    return body, digest_of(body.encode())
-
-
-# Equal points in canonical form look alike (of 1, 1.0 and True only one is), and there are few.
-_canonical_body = lru_cache(maxsize=1 << 14)(_body)
-
-
 def _refuse_unwritable(ids: Sequence[Any]) -> None:
     """Half of a surrogate pair cannot be stored, nor found again."""
     try:
-        if all(ids) and "".join(ids).encode():
+        if all(ids):
+            "".join(ids).encode()
             return
     except (TypeError, UnicodeEncodeError):
         pass
@@ -390,19 +407,3 @@ def _refuse_unwritable(ids: Sequence[Any]) -> None:
 
 def _halved(text: str) -> bool:
     return any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
-def release_body(hypothesis: Hypothesis, *, run: str, number: int, round_number: int) -> bytes:
-    """What is published, apart from the hash that ties it to all before: one line of JSON."""
-    record = {
-        "run": run,
-        "release": number,
-        "round": round_number,
-        "rule": hypothesis.describe(),
-        "hypothesis": hypothesis.to_json(),
-    }
-    return json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
-
-
-def _point(x: Any) -> Any:
-    return tuple(_point(part) for part in x) if isinstance(x, list) else x

@@ -5,13 +5,17 @@ them anew.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
-from littlestone.concepts.protocols import Example
+from littlestone.concepts.protocols import Example, Hypothesis, Label
 from littlestone.errors import StoreError
 
 DIGEST_BYTES: Final = 16
+
+_BODY: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 class Release(NamedTuple):
@@ -28,8 +32,9 @@ class Taken(NamedTuple):
 
     ``batch`` is the first round of the group it came in: a replay must group events alike,
     because a block and single rounds have the same law but not the same noise. The last of a group
-    bears the ``seal`` of all events so far. ``example`` is the body in canonical form, where that
-    is known; it is not stored.
+    bears the ``seal`` of all events so far. ``user`` is a digest under a key, where users are
+    counted, and the log is what they are counted by. ``example`` is the body in canonical form,
+    where that is known; it is not stored.
     """
 
     round: int
@@ -38,6 +43,7 @@ class Taken(NamedTuple):
     body: str | None
     batch: int
     seal: bytes | None = None
+    user: bytes | None = None
     example: Example | None = None
 
 
@@ -66,7 +72,7 @@ def digest_of(content: bytes) -> bytes:
 def sealed_by(before: bytes, group: Sequence[Taken]) -> bytes:
     """The hash that ties a group of events, all but their bodies, to all events before it."""
     names = "".join([f" {len(event.id)}:{event.id}" for event in group])
-    digests = b"".join([event.digest for event in group])
+    digests = b"".join([event.digest + (event.user or b"") for event in group])
     return digest_of(before + digests + f"{group[0].batch}{names}".encode())
 
 
@@ -116,3 +122,30 @@ def check_chain(releases: Iterable[Release], *, of: str) -> None:
             )
     if not newest:
         raise StoreError(f"{of} is damaged: it has no release")
+
+
+def body_of(x: Any, label: Label) -> tuple[str, bytes]:
+    """An example as JSON, and its digest."""
+    # The encoder takes its time to begin; most points are whole numbers.
+    body = f"[{x if type(x) is int else _BODY.encode(x)},{label}]"
+    return body, digest_of(body.encode())
+
+
+# Equal points in canonical form look alike (of 1, 1.0 and True only one is), and there are few.
+canonical_body = lru_cache(maxsize=1 << 14)(body_of)
+
+
+def release_body(hypothesis: Hypothesis, *, run: str, number: int, round_number: int) -> bytes:
+    """What is published, apart from the hash that ties it to all before: one line of JSON."""
+    record = {
+        "run": run,
+        "release": number,
+        "round": round_number,
+        "rule": hypothesis.describe(),
+        "hypothesis": hypothesis.to_json(),
+    }
+    return json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
+
+
+def as_point(x: Any) -> Any:
+    return tuple(as_point(part) for part in x) if isinstance(x, list) else x

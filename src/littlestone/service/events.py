@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import IO, Any, Final
 
 from littlestone.concepts.capabilities import Records
@@ -20,6 +20,7 @@ from littlestone.concepts.schema import Cells
 from littlestone.service.cells import EXACT, WHOLE, CellReader, Misfit
 from littlestone.service.durable import Event
 from littlestone.service.sources import BadRow, Form, Row, rows
+from littlestone.service.users import NAMELESS, canonical_user
 
 TRUE: Final = ("1", "1.0", "true", "yes")
 FALSE: Final = ("0", "0.0", "false", "no")
@@ -35,12 +36,14 @@ class Columns:
     """Which columns hold what. Without ``identity`` an event is a line of the ``origin``, a name.
 
     ``positive`` is the label that counts as 1, and every other as 0; without it labels are 0 or 1.
+    ``user`` says whose a row is, where the rows of each are counted.
     """
 
     label: str
     feature: str | None = None
     identity: str | None = None
     positive: str | None = None
+    user: str | None = None
     origin: str = ""
 
     def line_name(self, line: int) -> str:
@@ -79,19 +82,21 @@ def needed_columns(concepts: ConceptClass, columns: Columns) -> list[str]:
     """The columns without which no row can be taken: the label, the id, those of the point."""
     domain = concepts.domain
     points = [part.name for part in domain.fields] if isinstance(domain, Records) else []
-    named = (columns.label, columns.identity, *points, columns.feature)
+    named = (columns.label, columns.identity, columns.user, *points, columns.feature)
     return [name for name in named if name is not None]
 
 
 def _events(
     found: Iterable[Row], points: PointReader, columns: Columns, instead: Cells | None
 ) -> Iterator[Event | BadRow]:
-    first = 1 if columns.identity is None else 2
+    named, owned = columns.identity is not None, columns.user is not None
+    first = 1 + named + owned
+    nobody = NAMELESS if owned else None
     for line, row in found:
         if isinstance(row, BadRow):
             if instead is not None:
                 identity = columns.line_name(line)
-                row = replace(row, stand_in=Event(identity, instead, 0, line, (instead, 0)))
+                row = replace(row, stand_in=Event(identity, instead, 0, line, (instead, 0), nobody))
             yield row
             continue
         try:
@@ -104,12 +109,18 @@ def _events(
             label = _label(row[0], columns)
         except Misfit as problem:
             label, misfit = 0, misfit or problem
-        if first == 2:
+        if named:
             try:
                 identity = _identity(row[1], columns)
             except Misfit as problem:
                 misfit = misfit or problem
-        event = Event(identity, point, label, line, (canonical, label))
+        user = nobody
+        if owned:
+            try:
+                user = _user(row[first - 1], columns)
+            except Misfit as problem:
+                misfit = misfit or problem
+        event = Event(identity, point, label, line, (canonical, label), user)
         if misfit is None:
             yield event
         else:
@@ -144,6 +155,9 @@ def _columns_reader(domain: Records, columns: Columns) -> AtOnce:
             ids = [columns.line_name(line) for line in lines]
         else:
             ids = [_identity(value, columns) for value in values.pop(0)]
+        users: Iterable[str | None] = repeat(None, len(lines))
+        if columns.user is not None:
+            users = [_user(value, columns) for value in values.pop(0)]
         if columns.positive is None:
             known = list(map(_BULK_LABELS.__getitem__, labels))
         else:
@@ -151,7 +165,8 @@ def _columns_reader(domain: Records, columns: Columns) -> AtOnce:
         cells = [reader.many(column) for reader, column in zip(readers, values, strict=True)]
         points = list(zip(*cells, strict=True))
         examples = zip(points, known, strict=True)
-        return list(map(Event._make, zip(ids, points, known, lines, examples, strict=True)))
+        fields = zip(ids, points, known, lines, examples, users, strict=True)
+        return list(map(Event._make, fields))
 
     return at_once
 
@@ -184,6 +199,16 @@ def _identity(value: Any, columns: Columns) -> str:
     except (ValueError, RecursionError):
         raise Misfit(name, "cannot be written down", value) from None
     return text
+
+
+def _user(value: Any, columns: Columns) -> str:
+    try:
+        user = canonical_user(value)
+    except ValueError:
+        raise Misfit(columns.user or "", "cannot be a user", value) from None
+    if user == NAMELESS:
+        raise Misfit(columns.user or "", "is missing")
+    return user
 
 
 def _stand_in(domain: Domain) -> Cells | None:

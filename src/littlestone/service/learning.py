@@ -42,6 +42,8 @@ class Tally:
     repeated: int = 0
     rejected: int = 0
     stood_in: int = 0
+    unread: int = 0
+    """Of those taken: rounds without an example, since their users had had their share."""
     misfits: Counter[tuple[str, str]] = field(default_factory=Counter)
     first: dict[tuple[str, str], BadRow] = field(default_factory=dict)
     horizon_reached: bool = False
@@ -229,6 +231,7 @@ def _take(
     repeated = sum(receipt.repeated for receipt in receipts)
     tally.repeated += repeated
     tally.taken += len(receipts) - repeated
+    tally.unread += sum(receipt.unread for receipt in receipts if not receipt.repeated)
 
 
 def _reject(tally: Tally, row: BadRow, policy: Policy) -> None:

@@ -38,14 +38,11 @@ pre {{ background: #f5f5f5; padding: .6rem; overflow-x: auto; }}
 def report(run: DurableRun, *, bound: float | None, floor: float | None) -> str:
     """The page, self-contained."""
     inner = run.run
-    promise = inner.recipe.guarantee()
     releases = [json.loads(release.body) for release in run.releases()]
-    users = inner.recipe.max_contributions
-    who = "one example" if users == 1 else f"all of at most {users} examples of one user"
     return PAGE.format(
         promise=html.escape(
             f"The {len(releases)} published rules together are differentially private with "
-            f"{promise}, for {who}, even if whoever reads them chooses the next example."
+            f"{run.promise}, even if whoever reads them chooses the next example."
         ),
         warning="" if inner.private else '<p class="warn">NOT PRIVATE: this run was seeded.</p>',
         rule=html.escape(releases[-1]["rule"]),

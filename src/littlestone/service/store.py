@@ -29,7 +29,7 @@ from littlestone.service.entries import (
 )
 from littlestone.service.mark import NOWHERE, Mark, Standing, inode_of
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 
 APPLICATION: Final = 0x4C53544E
 """In the header of the file, by which it is known before anything is done to it."""
@@ -40,8 +40,9 @@ PRAGMA user_version = {FORMAT};
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE events (
     round INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, body TEXT,
-    batch INTEGER NOT NULL, seal BLOB
+    batch INTEGER NOT NULL, seal BLOB, user BLOB
 );
+CREATE INDEX by_user ON events (user, round) WHERE user IS NOT NULL;
 CREATE TABLE releases (
     number INTEGER PRIMARY KEY, round INTEGER NOT NULL, body BLOB NOT NULL, chain BLOB NOT NULL
 );
@@ -55,7 +56,7 @@ CREATE TABLE curve (
 """
 
 _LAID_OUT: Final = "SELECT name, sql FROM sqlite_master ORDER BY name"
-_EVENTS: Final = "SELECT round, id, digest, body, batch, seal FROM events "
+_EVENTS: Final = "SELECT round, id, digest, body, batch, seal, user FROM events "
 # Whoever altered a body may have made it a text; its hash shall tell, not its type.
 _RELEASES: Final = "SELECT number, round, CAST(body AS BLOB), chain FROM releases "
 
@@ -73,6 +74,7 @@ class Store:
         mark: Mark,
         *,
         recipe: str,
+        users: str | None,
         adopt: bool = False,
         witness: Witness | None = None,
     ) -> None:
@@ -84,7 +86,7 @@ class Store:
         self._seal = b""  # of all events so far
         self._db = _connect(path)
         try:
-            self._about = self._checked_about(recipe)
+            self._about = self._checked_about(recipe, users)
             self._check_whole()
             if witness is not None:
                 witness(self)
@@ -95,9 +97,20 @@ class Store:
 
     @classmethod
     def create(
-        cls, path: str | Path, *, identity: str, recipe: str, key: bytes, first: Release
+        cls,
+        path: str | Path,
+        *,
+        identity: str,
+        recipe: str,
+        key: bytes,
+        first: Release,
+        promise: str,
+        users: str | None = None,
     ) -> "Store":
-        """A new store; the key of all noise is on disk before the first example arrives."""
+        """A new store; the key of all noise is on disk before the first example arrives.
+
+        ``users`` names whose events are counted; ``promise`` is what it says of itself.
+        """
         target = _real(path)
         with refusing(target):
             if target.exists():  # before a mark is made beside what may be anything
@@ -108,9 +121,10 @@ class Store:
                     raise StoreError(f"{target} was just created by another process")
                 mark.refuse_known()
                 about = {"identity": identity, "recipe": recipe, "key": key.hex()}
+                about |= {"promise": promise} | ({} if users is None else {"users": users})
                 about |= {"seal": _about_seal(about), "branch": secrets.token_hex(16)}
                 _place(target, mark, about, first)
-                return cls(target, mark, recipe=recipe)
+                return cls(target, mark, recipe=recipe, users=users)
             except BaseException:
                 if not target.exists():
                     mark.forget()
@@ -123,6 +137,7 @@ class Store:
         path: str | Path,
         *,
         recipe: str,
+        users: str | None = None,
         adopt: bool = False,
         witness: Witness | None = None,
     ) -> "Store":
@@ -135,7 +150,7 @@ class Store:
             _refuse_foreign(target)
             mark = Mark(target, create=adopt)
             try:
-                return cls(target, mark, recipe=recipe, adopt=adopt, witness=witness)
+                return cls(target, mark, recipe=recipe, users=users, adopt=adopt, witness=witness)
             except BaseException:
                 if adopt:
                     mark.forget()
@@ -172,6 +187,11 @@ class Store:
         return bytes.fromhex(self._about["key"])
 
     @property
+    def users(self) -> str | None:
+        """Whose events are counted, if anybody's are."""
+        return self._about.get("users")
+
+    @property
     def rounds(self) -> int:
         """How many events were taken."""
         row = self._db.execute("SELECT max(round) FROM events").fetchone()
@@ -185,15 +205,19 @@ class Store:
     def add_events(self, events: Sequence[Taken]) -> bool:
         """Store a group within a transaction; False if one of the ids was taken before."""
         seal = sealed_by(self._seal, events)
-        *others, last = [event[:6] for event in events]
+        rows = [event[:7] for event in [*events[:-1], events[-1]._replace(seal=seal)]]
         changes = self._db.total_changes
-        self._db.executemany(
-            "INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?)", [*others, (*last[:5], seal)]
-        )
+        self._db.executemany("INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         fresh = self._db.total_changes - changes == len(events)
         if fresh:  # should the transaction fail after all, nobody goes on with this run
             self._seal = seal
         return fresh
+
+    def events_of(self, user: bytes, *, before: int, at_most: int) -> int:
+        """How many events of a user were taken before a round; it stops counting ``at_most``."""
+        theirs = "SELECT 1 FROM events WHERE user = ? AND round < ? LIMIT ?"
+        counted = self._db.execute(f"SELECT count(*) FROM ({theirs})", (user, before, at_most))
+        return int(counted.fetchone()[0])
 
     def events_after(self, round_number: int) -> Iterator[Taken]:
         """The events since a checkpoint, in order."""
@@ -267,7 +291,7 @@ class Store:
                 f"{self.path} was removed or replaced while it was in use. Refusing to go on"
             )
 
-    def _checked_about(self, recipe: str) -> dict[str, str]:
+    def _checked_about(self, recipe: str, users: str | None) -> dict[str, str]:
         plain = sqlite3.connect(":memory:")
         plain.executescript(SCHEMA)
         expected = plain.execute(_LAID_OUT).fetchall()
@@ -281,6 +305,13 @@ class Store:
             raise StoreError(
                 f"{self.path} belongs to another recipe: {about['recipe']}, not {recipe}. Use the "
                 f"same arguments as at the first start, or another store (and another budget)"
+            )
+        if (known := about.get("users")) != users:
+            counts = "counts nobody's events" if known is None else f"counts events by {known!r}"
+            asked = "nobody's" if users is None else f"those of {users!r}"
+            raise StoreError(
+                f"{self.path} {counts}, as it promises, not {asked}. Say the same as at the first "
+                f"start (--user), or use another store (and another budget)"
             )
         return about
 

@@ -68,7 +68,7 @@ def test_of_a_user_with_two_rows_one_is_read(name: str) -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_the_law_is_that_of_fewer_examples(name: str) -> None:
-    """There is nothing to count; a read example in its place has another law, whatever its label."""
+    """There is nothing to count; an example in its place has another law, whatever its label."""
     recipe, x = SMALL[name]
     with enumerable():
         laws = [law(recipe, [each, (x, 1)]) for each in (None, (x, 0), (x, 1))]

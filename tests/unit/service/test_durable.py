@@ -19,9 +19,8 @@ from littlestone.service.durable import (
     DurableRun,
     Event,
     Receipt,
-    release_body,
 )
-from littlestone.service.entries import Release, chained, check_chain
+from littlestone.service.entries import Release, chained, check_chain, release_body
 
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=50, epsilon=1.0)
 

@@ -73,6 +73,17 @@ def test_a_hostile_row_of_json_is_a_row(concepts: Any, identity: str | None) -> 
             assert (row.stand_in is not None) == (concepts is OVER_SCHEMA)
 
 
+def test_whose_a_row_is() -> None:
+    """Looks of one name are one user; rows without a name, or unreadable ones, are the nameless."""
+    rows = ['"who": 1', '"who": "1.0"', '"who": " Ann"', '"who": ""', '"who": [1]', '"who": null']
+    lines = [f'{{"delay": 20, "from": "A", "y": 1, {row}}}' for row in rows]
+    found = events("\n".join([*lines, "no JSON"]), user="who", identity=None)
+    users = [(row.stand_in if isinstance(row, BadRow) else row).user for row in found]
+    assert users == ["1", "1", "ann", "", "", "", ""]
+    assert [row.field for row in bad(found)] == ["who", "who", "who", ""]
+    assert len(bad(events("\n".join(lines), POINTS, feature="delay", user="who"))) == 3
+
+
 def test_a_hostile_row_of_csv_is_a_row() -> None:
     hostile = [
         f"{DIGITS},A,1",

@@ -72,7 +72,16 @@ def run(
         str | None,
         typer.Option("--id", help="The column with the event's id; else the line of the file."),
     ] = None,
-    max_contributions: Annotated[int, typer.Option(help="Events of one user, at most.")] = 1,
+    user: Annotated[
+        str | None,
+        typer.Option(help="The column that says whose a row is: --max-contributions is enforced."),
+    ] = None,
+    max_contributions: Annotated[
+        int,
+        typer.Option(
+            help="Events of one user at most: with --user no more are read, else it is your word."
+        ),
+    ] = 1,
     out: Annotated[
         Path | None, typer.Option(help="Append the published rules here instead of printing.")
     ] = None,
@@ -122,7 +131,7 @@ def run(
     console = Console(stderr=True, quiet=quiet, markup=False, highlight=False)
     budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
     recipe = _recipe(space, learner, setting, adversary, budget, console)
-    if max_contributions > 1:
+    if max_contributions != 1:  # the recipe refuses what is below
         recipe = replace(recipe, max_contributions=max_contributions)
     # Everything is looked at before anything is created.
     require.integer(group=group, at_least=1)
@@ -132,23 +141,30 @@ def run(
     publisher = Publisher(sys.stdout.buffer if out is None else out)
     origin = Path(source).name.removesuffix(".gz") if origin is None else origin
     columns = Columns(
-        label=label, feature=feature, identity=identity, positive=positive, origin=origin
+        label=label,
+        feature=feature,
+        identity=identity,
+        positive=positive,
+        user=user,
+        origin=origin,
     )
     form = Form(delimiter=delimiter, encoding=encoding, header=not no_header)
     opened = partial(read, source, space, columns, standard_input=sys.stdin.buffer, form=form)
     events: Iterable[Event | BadRow]
     if store.exists():
-        durable = DurableRun.resume(recipe, store, adopt=adopt, witness=publisher.testify)
+        durable = DurableRun.resume(
+            recipe, store, users=user, adopt=adopt, witness=publisher.testify
+        )
         # When rows are asked for: a silent pipe must not delay what is still to be published.
         events = chain.from_iterable(start() for start in (opened,))
     else:
         publisher.refuse_known()
         events = opened()
-        durable = DurableRun.start(recipe, store)
+        durable = DurableRun.start(recipe, store, users=user)
     try:
         if durable.adopted:
             typer.echo(ADOPTED.format(store=store, round=durable.rounds), err=True)
-        console.print(f"{durable.run.recipe.promise}; store {store}, round {durable.rounds}")
+        console.print(f"{durable.promise}; store {store}, round {durable.rounds}")
         started, before = time.monotonic(), durable.rounds
         with Live(console=console, refresh_per_second=4) as live:
             tally = learn(
@@ -227,8 +243,9 @@ def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:
     for line in tally.lines()[:20]:
         console.print(line)
     with_stand_ins = f" ({tally.stood_in} with stand-ins)" if tally.stood_in else ""
+    unread = f" ({tally.unread} unread: their users had had their share)" if tally.unread else ""
     console.print(
-        f"{tally.taken} events taken{with_stand_ins}, {tally.repeated} seen before, "
+        f"{tally.taken} events taken{with_stand_ins}{unread}, {tally.repeated} seen before, "
         f"{tally.rejected} rejected; {durable.run.status}"
     )
     console.print(durable.run.ledger.explain())

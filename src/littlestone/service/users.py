@@ -1,0 +1,77 @@
+"""Whose event it is: names in one form, kept as keyed digests, and the promise that follows.
+
+Looks of one name must not make two users of one person, while two people under one name lose
+nothing but events: so names that look alike are one. The rule: a name is text without the spaces
+around it, in one Unicode form (NFKC) and case; if it reads as a number, it is that number (1, 1.0,
+"01" and "1e0" are one user). Rows without a name have one user together, the nameless.
+"""
+
+import hashlib
+import unicodedata
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any, Final
+
+from littlestone.learners.run import PrivateLearner
+from littlestone.service.entries import DIGEST_BYTES
+
+NAMELESS: Final = ""
+
+
+def canonical_user(name: Any) -> str:
+    """The one form of a user's name, or a ValueError; it is its own form.
+
+    >>> {canonical_user(name) for name in (1, 1.0, " 1", "01", "1e0")}
+    {'1'}
+    >>> canonical_user("Ann ") == canonical_user("ANN"), canonical_user(None) == NAMELESS
+    (True, True)
+    """
+    if name is None:
+        return NAMELESS
+    if not isinstance(name, str | int | float | Decimal):
+        raise ValueError(f"user must be text or a number, got a {type(name).__name__}")
+    text = str(name)
+    text.encode()  # half of a surrogate pair is nobody's name: a ValueError
+    text = unicodedata.normalize("NFKC", text.strip()).casefold()
+    text = unicodedata.normalize("NFKC", text).strip()
+    return _number(text) or text
+
+
+def _number(text: str) -> str | None:
+    """The same for all ways to write a number."""
+    try:
+        sign, digits, exponent = Decimal(text).as_tuple()
+    except (InvalidOperation, ValueError):
+        return None
+    if not isinstance(exponent, int):  # no finite number
+        return None
+    written = "".join(map(str, digits)).lstrip("0")
+    whole = written.rstrip("0")
+    if not whole:
+        return "0"
+    exponent += len(written) - len(whole)
+    return f"{'-' * sign}{whole}" + (f"e{exponent}" if exponent else "")
+
+
+def digests_under(key: bytes) -> Callable[[str], bytes]:
+    """What a store keeps in place of a canonical name: without its key nobody can test a guess."""
+    own = hashlib.blake2b(b"users of events", key=key, digest_size=32).digest()
+
+    @lru_cache(maxsize=1 << 14)
+    def digest(name: str) -> bytes:
+        return hashlib.blake2b(name.encode(), key=own, digest_size=DIGEST_BYTES).digest()
+
+    return digest
+
+
+def promise_of(recipe: PrivateLearner, users: str | None) -> str:
+    """The guarantee in words, and to whom it is given: the same wherever it is said.
+
+    ``users`` is the column of the users whose events are counted; without it the number of a
+    user's events is vouched for by whoever set it.
+    """
+    most = recipe.max_contributions
+    if users is not None:
+        return f"{recipe.guarantee()} to each {users!r}, of whose events at most {most} are read"
+    return recipe.promise if most == 1 else f"{recipe.promise} (vouched for, not enforced)"
