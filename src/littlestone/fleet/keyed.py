@@ -73,7 +73,7 @@ def advance(
             f"seqs, xs and ys must be equally long, got {len(seqs)}, {len(xs)}, {len(ys)}"
         )
     examples = _checked(recipe.concepts.domain, xs, ys)
-    run = KeyedRun.at(recipe, secret, key, state)
+    run = KeyedRun.at(recipe, secret, _name(key), state)
     fresh = _fresh(seqs, run.rounds, recipe.rounds)
     releases = run.take(examples if fresh is None else [examples[place] for place in fresh])
     return run.state(), releases
@@ -81,7 +81,7 @@ def advance(
 
 def ledger_of(recipe: PrivateLearner, secret: bytes, key: Any, state: bytes) -> Ledger:
     """What the run of ``key`` has charged so far."""
-    return KeyedRun.at(recipe, secret, key, state).engine.ledger
+    return KeyedRun.at(recipe, secret, _name(key), state).engine.ledger
 
 
 def rounds_of(state: bytes) -> int:
@@ -97,14 +97,14 @@ def _checked(domain: Domain, xs: Any, ys: Any) -> Sequence[Example]:
 
 
 def _fresh(seqs: Sequence[int], before: int, horizon: int | None) -> list[int] | None:
-    """The places of the events that are new; None if all are."""
+    """The places of the events that are new, which must have no gap; None if all are."""
     numbers = seqs.tolist() if isinstance(seqs, np.ndarray) else list(seqs)
-    last = before + len(numbers)
-    fresh = None
+    last, fresh = before + len(numbers), None
     if numbers != list(range(before + 1, last + 1)):
+        for number in numbers:
+            require.integer(seqs=number, at_least=1)
         fresh, last = [], before
         for place, number in enumerate(numbers):
-            require.integer(seqs=number, at_least=1)
             if number > last + 1:
                 raise SequenceGapError(expected=last + 1, got=int(number))
             if number == last + 1:
@@ -147,12 +147,14 @@ class KeyedRun:
     """The bytes of each field and the value they were read as."""
 
     @classmethod
-    def at(cls, recipe: PrivateLearner, secret: bytes, key: Any, state: bytes | None) -> "KeyedRun":
-        """The run of ``key`` where ``state`` was taken, or at its beginning."""
+    def at(
+        cls, recipe: PrivateLearner, secret: bytes, name: "KeyName", state: bytes | None
+    ) -> "KeyedRun":
+        """The run of a key where ``state`` was taken, or at its beginning."""
         if state is not None:
-            return _read(recipe, secret, key, state)
+            return _read(recipe, secret, name, state)
         recipe.refuse_to_start()
-        name, noise, seal = _keys(recipe, secret, key)
+        noise, seal = _keys(recipe, secret, name)
         rng = labelled(noise)
         engine = recipe.engine(rng)
         engine.begin()
@@ -213,16 +215,18 @@ class KeyedRun:
         ]
 
 
-def _read(recipe: PrivateLearner, secret: bytes, key: Any, state: bytes) -> KeyedRun:
+def _read(recipe: PrivateLearner, secret: bytes, name: "KeyName", state: bytes) -> KeyedRun:
     head = _head(state)
     if head.recipe != _digest(recipe):
-        raise SnapshotError(f"the state of key {key!r} belongs to another recipe than {recipe!r}")
-    name, noise, seal = _keys(recipe, secret, key)
+        raise SnapshotError(
+            f"the state of key {name.text!r} belongs to another recipe than {recipe!r}"
+        )
+    noise, seal = _keys(recipe, secret, name)
     body = state[:-_SEAL_BYTES]
     if not hmac.compare_digest(_sealed(body, seal), state[-_SEAL_BYTES:]):
         raise SnapshotError(
-            f"the state of key {key!r} is damaged, of another key or of another secret: its seal "
-            f"does not match. Nothing was learned"
+            f"the state of key {name.text!r} is damaged, of another key or of another secret: its "
+            f"seal does not match. Nothing was learned"
         )
     # From here on the bytes are those that this module wrote.
     rng = labelled(noise, (head.block, head.children, head.before, head.left))
@@ -293,6 +297,11 @@ class KeyName(NamedTuple):
     label: bytes
     text: str
 
+    @classmethod
+    def from_label(cls, label: bytes) -> "KeyName":
+        """The name whose label this is; SnapshotError if it is none."""
+        return key_name(codec.loads(label))
+
 
 def key_name(key: Any) -> KeyName:
     """The name of a key: whatever is equal to it has the same, and nothing else has."""
@@ -301,15 +310,14 @@ def key_name(key: Any) -> KeyName:
     return KeyName(codec.dumps(plain), text)
 
 
-_name: Final = lru_cache(maxsize=_MOST_REMEMBERED, typed=True)(key_name)
+# Of 1, 1.0 and True each may come first: their names are equal, too.
+_name: Final = lru_cache(maxsize=_MOST_REMEMBERED)(key_name)
 
 
-def _keys(recipe: PrivateLearner, secret: bytes, key: Any) -> tuple[KeyName, bytes, bytes]:
-    """The key's name, the key of its noise and the key of its seal."""
-    name = _name(key)
+def _keys(recipe: PrivateLearner, secret: bytes, name: KeyName) -> list[bytes]:
+    """The key of a run's noise and the key of its seal."""
     # The first part has a fixed length, so no two pairs give one label.
-    noise, seal = labelled_keys(secret, _digest(recipe) + name.label, count=2)
-    return name, noise, seal
+    return labelled_keys(secret, _digest(recipe) + name.label, count=2)
 
 
 @lru_cache(maxsize=1 << 14, typed=True)

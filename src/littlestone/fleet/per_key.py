@@ -11,7 +11,7 @@ from littlestone import require
 from littlestone.concepts.canonical_key import canonical_key
 from littlestone.concepts.protocols import Hypothesis, Point
 from littlestone.errors import HorizonExceededError, SnapshotError
-from littlestone.fleet.keyed import KeyedRun, rounds_of
+from littlestone.fleet.keyed import KeyedRun, key_name, rounds_of
 from littlestone.learners import codec, snapshots
 from littlestone.learners.recipe_forms import canonical_form, form_digest
 from littlestone.learners.run import CONTINUED, PrivateLearner
@@ -194,7 +194,7 @@ class PerKeyRun(NoiseOwner):
         run = self._awake.get(name)
         if run is None:
             state = self._asleep.setdefault(name, b"")
-            run = KeyedRun.at(self.recipe.learner, self._secret, name, state or None)
+            run = KeyedRun.at(self.recipe.learner, self._secret, key_name(name), state or None)
             self._awake[name] = run
             if len(self._awake) > _MOST_AWAKE:
                 self._put_one_to_sleep()

@@ -9,7 +9,7 @@ from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, RetiredError, SnapshotError
 from littlestone.fleet import per_key
-from littlestone.fleet.keyed import KeyedRun, advance
+from littlestone.fleet.keyed import KeyedRun, advance, key_name
 from littlestone.fleet.per_key import PerKey
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
@@ -34,7 +34,7 @@ def test_each_key_has_the_run_that_it_would_have_alone() -> None:
     state, releases = advance(LEARNER, secret, "shop 3", state, range(1, 81), list(xs), list(ys))
     assert run.rounds_played("shop 3") == len(mine) == 80
     assert run.switches("shop 3") == len(releases) - 1
-    alone = KeyedRun.at(LEARNER, secret, "shop 3", state)
+    alone = KeyedRun.at(LEARNER, secret, key_name("shop 3"), state)
     assert run.hypothesis("shop 3") == alone.engine.hypothesis
     assert run.ledger("shop 3").charges == alone.engine.ledger.charges
     assert list(run) == ["shop 0", "shop 2", "shop 4", "shop 1", "shop 3"] and len(run) == 5

@@ -1,0 +1,264 @@
+"""A fleet in PostgreSQL: the queue, the states and the releases of all keys, split into shards.
+
+The database is as secret as the data: it holds events that wait, and states. It never holds the
+secret that the noise is stretched from; whoever has a copy of the database alone cannot compute
+the noise of what was published. Only the table ``releases`` is for publication.
+"""
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import psycopg
+from psycopg.rows import dict_row
+
+from littlestone import require
+from littlestone.errors import HorizonExceededError, StoreError
+from littlestone.fleet.blocks import Block
+from littlestone.fleet.keyed import key_name
+from littlestone.learners.recipe_forms import canonical_form
+from littlestone.learners.run import PrivateLearner
+
+MOST_SHARDS: Final = 4096
+
+_TABLES: Final = """
+CREATE SCHEMA littlestone;
+CREATE TABLE littlestone.fleet (
+    identity text NOT NULL, recipe text NOT NULL, options text NOT NULL, fingerprint bytea NOT NULL,
+    shards integer NOT NULL, max_keys integer NOT NULL,
+    one boolean PRIMARY KEY DEFAULT true CHECK (one)
+);
+CREATE TABLE littlestone.queue (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, shard integer NOT NULL,
+    held boolean NOT NULL DEFAULT false, events bigint NOT NULL, block bytea NOT NULL
+);
+CREATE INDEX queue_of_shard ON littlestone.queue (shard, id);
+CREATE TABLE littlestone.states (
+    shard integer NOT NULL, key bytea NOT NULL, rounds bigint NOT NULL, state bytea NOT NULL,
+    PRIMARY KEY (shard, key)
+) WITH (fillfactor = 50);
+ALTER TABLE littlestone.states ALTER COLUMN state SET STORAGE EXTERNAL;
+CREATE TABLE littlestone.releases (
+    shard integer NOT NULL, key bytea NOT NULL, number bigint NOT NULL, round bigint NOT NULL,
+    body bytea NOT NULL, chain bytea NOT NULL, PRIMARY KEY (shard, key, number)
+);
+CREATE TABLE littlestone.shards (
+    shard integer PRIMARY KEY, commits bigint NOT NULL, chain bytea NOT NULL
+);
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a fleet was made with: public, and the same for ever."""
+
+    identity: str
+    recipe: str
+    """The canonical form of the learner of each key."""
+    options: str
+    """How the command line made it, as JSON."""
+    fingerprint: bytes
+    shards: int
+    max_keys: int
+
+    def require_recipe(self, recipe: PrivateLearner) -> None:
+        """Refuse a learner that is not the fleet's."""
+        if canonical_form(recipe) != self.recipe:
+            raise StoreError(
+                f"this fleet belongs to another recipe: it was made for {self.recipe}, and this is "
+                f"{canonical_form(recipe)}"
+            )
+
+
+def connect(dsn: str) -> "psycopg.Connection[Any]":
+    """A connection on which each statement is a transaction unless one was begun."""
+    try:
+        connection = psycopg.connect(dsn, autocommit=True, application_name="littlestone fleet")
+    except psycopg.OperationalError as problem:
+        raise StoreError(f"the database cannot be reached: {_first_line(problem)}") from None
+    return connection
+
+
+def create(
+    dsn: str,
+    recipe: PrivateLearner,
+    *,
+    fingerprint: bytes,
+    shards: int = 64,
+    max_keys: int = 1,
+    options: dict[str, Any] | None = None,
+) -> Terms:
+    """Make the tables of a new fleet; a database has room for one."""
+    require.integer(shards=shards, at_least=1)
+    require.integer(max_keys=max_keys, at_least=1)
+    if shards > MOST_SHARDS:
+        raise ValueError(f"shards must be at most {MOST_SHARDS}, got shards={shards!r}")
+    terms = Terms(
+        identity=secrets.token_hex(16),
+        recipe=canonical_form(recipe),
+        options=json.dumps(options or {}, sort_keys=True),
+        fingerprint=fingerprint,
+        shards=shards,
+        max_keys=max_keys,
+    )
+    names = ("identity", "recipe", "options", "fingerprint", "shards", "max_keys")
+    with connect(dsn) as connection, connection.transaction():
+        try:
+            connection.execute(_TABLES)
+        except psycopg.errors.DuplicateSchema:
+            raise StoreError(
+                "there is a fleet in this database already; a database has room for one"
+            ) from None
+        connection.execute(
+            f"INSERT INTO littlestone.fleet ({', '.join(names)}) VALUES (%s, %s, %s, %s, %s, %s)",
+            [getattr(terms, name) for name in names],
+        )
+        connection.execute(
+            "INSERT INTO littlestone.shards SELECT n, 0, %s FROM generate_series(0, %s) AS n",
+            (bytes(32), shards - 1),
+        )
+    return terms
+
+
+def terms_of(connection: "psycopg.Connection[Any]") -> Terms:
+    """What the fleet in this database was made with."""
+    try:
+        with connection.cursor(row_factory=dict_row) as cursor:
+            row = cursor.execute("SELECT * FROM littlestone.fleet").fetchone()
+    except psycopg.errors.UndefinedTable:
+        row = None
+    if row is None:
+        raise StoreError("there is no fleet in this database; littlestone fleet init makes one")
+    row.pop("one")
+    return Terms(**row)
+
+
+def put(
+    connection: "psycopg.Connection[Any]",
+    recipe: PrivateLearner,
+    keys: Sequence[Any],
+    seqs: Sequence[int],
+    xs: Any,
+    ys: Any,
+) -> int:
+    """Queue labelled events, all of them or none; how many.
+
+    Each has the number that it has among the events of its key, from 1 on. One that was put before
+    may be put again: it is dropped when its turn comes. Bad ones are refused by name.
+    """
+    with connection.transaction():
+        return _queued(connection, recipe, keys, seqs, xs, ys)
+
+
+def put_many(
+    connection: "psycopg.Connection[Any]",
+    recipe: PrivateLearner,
+    parts: Iterable[tuple[Sequence[Any], Sequence[int], Any, Any]],
+) -> int:
+    """Queue the events of a whole source in one transaction, part by part."""
+    with connection.transaction():
+        return sum(_queued(connection, recipe, *part) for part in parts)
+
+
+def _queued(
+    connection: "psycopg.Connection[Any]",
+    recipe: PrivateLearner,
+    keys: Sequence[Any],
+    seqs: Sequence[int],
+    xs: Any,
+    ys: Any,
+) -> int:
+    shards = terms_of(connection).shards
+    block = _block(recipe, keys, seqs, xs, ys)
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(
+            "COPY littlestone.queue (shard, events, block) FROM STDIN (FORMAT BINARY)"
+        ) as copy,
+    ):
+        copy.set_types(["int4", "int8", "bytea"])
+        for shard, part in block.by_shard(shards):
+            copy.write_row((shard, len(part.seqs), part.packed()))
+    return len(seqs)
+
+
+def _block(
+    recipe: PrivateLearner, keys: Sequence[Any], seqs: Sequence[int], xs: Any, ys: Any
+) -> Block:
+    points, labels = recipe.concepts.domain.check_many(xs), require.labels(ys)
+    numbers = np.asarray(seqs)
+    if not len(keys) == len(numbers) == len(points) == len(labels):
+        raise ValueError(
+            f"keys, seqs, xs and ys must be equally long, got {len(keys)}, {len(numbers)}, "
+            f"{len(points)}, {len(labels)}"
+        )
+    if numbers.size and (numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.min() < 1):
+        raise ValueError(f"seqs must be whole numbers from 1 on, got {seqs!r}"[:200])
+    if recipe.rounds is not None and numbers.size and numbers.max() > recipe.rounds:
+        raise HorizonExceededError(rounds=recipe.rounds)
+    places: dict[Any, int] = {}
+    which = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
+    known: dict[bytes, int] = {}
+    merged = [known.setdefault(key_name(key).label, len(known)) for key in places]
+    if len(merged):
+        which = np.array(merged, dtype=np.int64)[which]
+    return Block(list(known), which, numbers.astype(np.int64), points, labels)
+
+
+def releases(
+    connection: "psycopg.Connection[Any]", key: Any = None
+) -> Iterator[tuple[bytes, bytes]]:
+    """What was published, body and chain: of all keys, key by key, or of one."""
+    where, wanted = ("", []) if key is None else ("WHERE key = %s", [key_name(key).label])
+    query = f"SELECT body, chain FROM littlestone.releases {where} ORDER BY key, number"
+    with connection.transaction(), connection.cursor("releases", binary=True) as cursor:
+        yield from cursor.execute(query, wanted)
+
+
+def status(connection: "psycopg.Connection[Any]") -> dict[str, int]:
+    """Where the fleet stands; every number is public, or says how far behind it is."""
+    (keys, rounds) = _one(
+        connection, "SELECT count(*), coalesce(sum(rounds), 0)::bigint FROM littlestone.states"
+    )
+    (published,) = _one(connection, "SELECT count(*) FROM littlestone.releases")
+    (waiting, held) = _one(
+        connection,
+        "SELECT coalesce(sum(events) FILTER (WHERE NOT held), 0)::bigint, "
+        "coalesce(sum(events) FILTER (WHERE held), 0)::bigint FROM littlestone.queue",
+    )
+    return {
+        "keys": keys,
+        "rounds": rounds,
+        "releases": published,
+        "waiting": waiting,
+        "behind a gap": held,
+    }
+
+
+def _one(connection: "psycopg.Connection[Any]", query: str) -> tuple[Any, ...]:
+    row: tuple[Any, ...] | None = connection.execute(query).fetchone()
+    assert row is not None
+    return row
+
+
+@contextmanager
+def shard_lock(connection: "psycopg.Connection[Any]", terms: Terms, shard: int) -> Iterator[bool]:
+    """Whether nobody else has the shard; who has it keeps it until it is done, or gone."""
+    name = int(terms.identity[:7], 16), shard
+    (taken,) = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", name).fetchone() or (
+        False,
+    )
+    try:
+        yield bool(taken)
+    finally:
+        if taken and not connection.closed:
+            connection.execute("SELECT pg_advisory_unlock(%s, %s)", name)
+
+
+def _first_line(problem: Exception) -> str:
+    """Without the address and its password."""
+    return str(problem).strip().split("\n")[0].rpartition("FATAL:")[2].strip() or "no answer"
