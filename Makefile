@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format lint types layers examples statistical slow build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
+.PHONY: help setup run test check format lint types layers examples statistical slow test-fleet build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -35,7 +35,7 @@ run: $(TESTABLE) ## Play the demonstration: learners against adversaries
 	$(BIN)/littlestone demo
 
 test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, README
-	$(PYTEST) -m "not slow and not statistical"
+	$(PYTEST) -m "not slow and not statistical and not fleet"
 
 check: lint types layers docs test examples ## Format, lint, types, layers, site, tests, doctests, examples
 
@@ -62,6 +62,9 @@ statistical: $(READY) ## The statistical tests, with fresh seeds, and twice as m
 
 slow: $(READY) ## The full-size tests: large audits, 240 killed runs, 5000 damaged stores
 	$(PYTEST) -m slow tests
+
+test-fleet: $(TESTABLE) ## A fleet on a PostgreSQL server of its own: kills, going back, the commands
+	$(BIN)/python -m pytest -m fleet tests/end_to_end/test_fleet.py -s
 
 build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the sdist
 	rm -rf dist

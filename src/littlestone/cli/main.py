@@ -41,6 +41,10 @@ COMMANDS = {
         "stores.learn:run",
         "Learn from a stream of events and publish a private, updating rule.",
     ),
+    "fleet": (
+        "stores.fleet:app",
+        "A learner for each key, by the million, in PostgreSQL: init, put, work, status, releases.",
+    ),
     "verify": ("stores.verify:run", "Check a file of published rules, alone or against its store."),
 }
 """Where each command is, below this package, and what it does in one line."""
@@ -74,6 +78,8 @@ def imported(name: str) -> Any:
     place, line = COMMANDS[name]
     module, _, function = place.partition(":")
     run = getattr(import_module(f"littlestone.cli.{module}"), function)
+    if isinstance(run, typer.Typer):  # with commands of its own
+        return get_command(run)
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
     alone.command(name, help=f"{line}\n\n{run.__doc__}")(run)
     return get_command(alone)

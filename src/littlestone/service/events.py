@@ -67,15 +67,25 @@ def read(
     A pipe holds JSON lines if its first line begins with a brace, and CSV otherwise. A source that
     cannot be read, or lacks a column, is refused at once; rows are read as they are asked for.
     """
-    points = _points(concepts.domain, columns)
     needed = needed_columns(concepts, columns)
     found = rows(source, needed, form or Form(), standard_input)
+    return events_of(found, concepts, columns, at_once=source != "-")
+
+
+def events_of(
+    found: Iterator[Row], concepts: ConceptClass, columns: Columns, *, at_once: bool
+) -> Iterator[Event | BadRow]:
+    """The events of rows that have the needed columns, in their order.
+
+    ``at_once`` reads many records at a time; rows of a pipe would wait for the rest of a chunk.
+    """
+    points = _points(concepts.domain, columns)
     singly = partial(_events, points=points, columns=columns, instead=_stand_in(concepts.domain))
-    if source == "-" or not isinstance(concepts.domain, Records):
-        return singly(found)  # a pipe may let one wait for the rest of a chunk
+    if not at_once or not isinstance(concepts.domain, Records):
+        return singly(found)
     chunks = iter(lambda: list(islice(found, _AT_ONCE)), [])
-    at_once = _columns_reader(concepts.domain, columns)
-    return chain.from_iterable(_bulk(chunk, at_once, singly) for chunk in chunks)
+    reader = _columns_reader(concepts.domain, columns)
+    return chain.from_iterable(_bulk(chunk, reader, singly) for chunk in chunks)
 
 
 def needed_columns(concepts: ConceptClass, columns: Columns) -> list[str]:

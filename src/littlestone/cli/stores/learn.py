@@ -130,7 +130,7 @@ def run(
     policy = _policy(space, bad_rows)
     console = Console(stderr=True, quiet=quiet, markup=False, highlight=False)
     budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
-    recipe = _recipe(space, learner, setting, adversary, budget, console)
+    recipe = chosen_recipe(space, learner, setting, adversary, budget, console)
     if max_contributions != 1:  # the recipe refuses what is below
         recipe = replace(recipe, max_contributions=max_contributions)
     # Everything is looked at before anything is created.
@@ -204,7 +204,7 @@ def _policy(space: ConceptClass, asked: str | None) -> Policy:
     return asked or ("stand-in" if records else "reject")  # type: ignore[return-value]
 
 
-def _recipe(
+def chosen_recipe(
     space: ConceptClass,
     learner: str,
     setting: str,

@@ -1,0 +1,55 @@
+"""What a fleet has cost whom, as plain JSON that another accountant can read."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from littlestone.fleet.per_key import PerKey
+from littlestone.learners.recipe_forms import canonical_form
+from littlestone.privacy.guarantee import PrivacyGuarantee
+
+
+def fleet_ledger(fleet: PerKey, standing: Mapping[str, int]) -> dict[str, Any]:
+    """The entry of the fleet: mechanism, cost and rounds of one key, and how keys add up.
+
+    An example is read by the run of its key alone, so the keys do not add up for it; a person
+    under ``max_keys`` keys pays for a group of that many examples. ``standing`` has the number of
+    keys and of rounds so far, which are public. The cost is that of all rounds a key may have,
+    played or not: stopping early gives nothing back.
+
+    >>> import littlestone as ls
+    >>> learner = ls.PrivateMajority(concepts=ls.Thresholds(8), rounds=1000, epsilon=0.5)
+    >>> entry = fleet_ledger(PerKey(learner=learner, max_keys=2), {"keys": 3, "rounds": 40})
+    >>> entry["person"]["cost"], entry["entries"][0]["cost"]
+    ({'epsilon': 1.0, 'delta': 0.0}, {'epsilon': 0.5, 'delta': 0.0})
+    """
+    learner = fleet.learner
+    return {
+        "neighbours": "the example of one round is replaced; its key is not",
+        "public": ["which keys there are", "the number of rounds of each key"],
+        "entries": [
+            {
+                "mechanism": type(learner).__name__,
+                "recipe": json.loads(canonical_form(learner)),
+                "cost": _cost(learner.per_example),
+                "rounds": {"first": 1, "last": learner.rounds},
+                "keys": standing["keys"],
+                "rounds played": standing["rounds"],
+                "composition": "parallel over keys: an example pays once",
+            }
+        ],
+        "person": {
+            "keys": fleet.max_keys,
+            "examples under each": learner.max_contributions,
+            "cost": _cost(fleet.guarantee()),
+            "by": "group privacy over all examples",
+        },
+        "promise": fleet.promise,
+    }
+
+
+def _cost(guarantee: PrivacyGuarantee) -> dict[str, float | None]:
+    """None stands for no promise at all: JSON has no infinity."""
+    if not guarantee.is_private:
+        return {"epsilon": None, "delta": None}
+    return {"epsilon": guarantee.epsilon, "delta": guarantee.delta}

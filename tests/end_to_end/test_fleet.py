@@ -1,0 +1,390 @@
+"""A fleet on a server of its own: exactly once, the same bytes after any kill, no way back."""
+
+import json
+import os
+import random  # noqa: TID251 (when to kill is no noise)
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NoReturn
+
+import psycopg
+import pytest
+from tests.server import MISSING, Server, binaries, running, until
+
+from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.errors import HorizonExceededError, LittlestoneError, RollbackError, StoreError
+from littlestone.fleet import database, keyed, worker
+from littlestone.fleet.high_water import HighWater
+from littlestone.fleet.keyed import advance, key_name
+from littlestone.fleet.secret_file import create_secret, fingerprint, read_secret
+from littlestone.fleet.worker import Turn, Worker
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_majority.recipe import PrivateMajority
+
+pytestmark = [pytest.mark.fleet, pytest.mark.skipif(binaries() is None, reason=MISSING)]
+
+RECIPE = PrivateMajority(concepts=Thresholds(64), rounds=500, epsilon=2.0)
+KEYS, EACH, SHARDS = 40, 100, 8
+KILLS = int(os.environ.get("KILLS", "100"))
+
+Events = dict[str, list[tuple[int, int]]]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with TemporaryDirectory(prefix="fleet") as folder:  # not below pytest's: another user's reach
+        os.chmod(folder, 0o755)
+        with running(Path(folder)) as server:
+            yield server
+
+
+class Fleet:
+    """A fresh fleet in the server's database."""
+
+    def __init__(self, server: Server, folder: Path, recipe: Any = RECIPE) -> None:
+        self.server, self.recipe = server, recipe
+        with psycopg.connect(server.dsn, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA IF EXISTS littlestone CASCADE")
+        self.secret = create_secret(folder / "secret")
+        self.mark = folder / "secret.mark"
+        self.terms = database.create(
+            server.dsn, recipe, fingerprint=fingerprint(self.secret), shards=SHARDS
+        )
+        HighWater(self.mark, self.terms.identity, create=True).close()
+
+    def put(self, keys: list[Any], seqs: list[int], xs: list[Any], ys: list[int]) -> None:
+        with database.connect(self.server.dsn) as connection:
+            database.put(connection, self.recipe, keys, seqs, xs, ys)
+
+    def put_all(self, events: Events, *, size: int) -> None:
+        """Round by round through all keys, in batches of ``size``."""
+        rows = [(key, at + 1, *events[key][at]) for at in range(EACH) for key in events]
+        with database.connect(self.server.dsn) as connection:
+            for start in range(0, len(rows), size):
+                part = [list(column) for column in zip(*rows[start : start + size], strict=True)]
+                database.put(connection, self.recipe, *part)
+
+    def worker(self, connection: Any, **hooks: Any) -> Worker:
+        mark = HighWater(self.mark, self.terms.identity, create=False)
+        return Worker(connection, self.terms, self.recipe, self.secret, mark, **hooks)
+
+    def work(self, **hooks: Any) -> int:
+        """Until every shard is done."""
+        taken = 0
+        with database.connect(self.server.dsn) as connection:
+            mine = self.worker(connection, **hooks)
+            while some := mine.work():
+                taken += some
+            mine.mark.close()
+        return taken
+
+    def status(self) -> dict[str, int]:
+        with database.connect(self.server.dsn) as connection:
+            return database.status(connection)
+
+    def content(self) -> tuple[dict[bytes, bytes], dict[tuple[bytes, int], tuple[bytes, bytes]]]:
+        """All states, and all releases."""
+        with database.connect(self.server.dsn) as connection:
+            states = connection.execute("SELECT key, state FROM littlestone.states").fetchall()
+            rows = connection.execute(
+                "SELECT key, number, body, chain FROM littlestone.releases"
+            ).fetchall()
+        return dict(states), {(key, number): (body, chain) for key, number, body, chain in rows}
+
+
+@pytest.fixture
+def fleet(server: Server, tmp_path: Path) -> Fleet:
+    return Fleet(server, tmp_path)
+
+
+def some_events(seed: int = 1) -> Events:
+    """Labels that change their mind, so that much is released."""
+    chance = random.Random(seed)
+    return {
+        f"key {n}": [
+            (x := chance.randrange(64), int((x >= 20) != (chance.random() < 0.4)))
+            for _ in range(EACH)
+        ]
+        for n in range(KEYS)
+    }
+
+
+def uninterrupted(fleet: Fleet, events: Events) -> tuple[Any, Any]:
+    """What one process computes from all events of each key at once."""
+    states, published = dict[bytes, bytes](), dict[Any, Any]()
+    for key, examples in events.items():
+        xs, ys = map(list, zip(*examples, strict=True))
+        label = key_name(key).label
+        states[label], releases = advance(
+            fleet.recipe, fleet.secret, key, None, range(1, len(xs) + 1), xs, ys
+        )
+        published |= {(label, r.number): (r.body, r.chain) for r in releases}
+    return states, published
+
+
+def test_batches_give_the_bytes_of_one_call_for_each_key(fleet: Fleet) -> None:
+    events = some_events()
+    fleet.put_all(events, size=700)
+    assert fleet.work() == KEYS * EACH
+    assert fleet.content() == uninterrupted(fleet, events)
+    assert fleet.status() == {
+        "keys": KEYS,
+        "rounds": KEYS * EACH,
+        "releases": len(uninterrupted(fleet, events)[1]),
+        "waiting": 0,
+        "behind a gap": 0,
+    }
+    with database.connect(fleet.server.dsn) as connection:
+        of_one = list(database.releases(connection, "key 3"))
+        everything = list(database.releases(connection))
+    assert set(of_one) < set(everything) and all(b'"run": "key 3"' in body for body, _ in of_one)
+
+
+def test_events_behind_a_gap_wait_and_repeats_change_nothing(fleet: Fleet) -> None:
+    fleet.put(["a", "a", "b"], [3, 4, 1], [1, 2, 3], [0, 0, 1])
+    assert fleet.work() == 1 and fleet.status()["behind a gap"] == 2
+    assert fleet.work() == 0  # what waits alone is not looked at again
+    fleet.put(["a", "b", "a"], [2, 1, 4], [5, 9, 60], [0, 0, 1])
+    assert fleet.work() == 0 and fleet.status()["behind a gap"] == 4
+    fleet.put(["a", "a"], [1, 1], [7, 8], [1, 0])
+    assert fleet.work() == 4 and fleet.status()["behind a gap"] == 0
+    expected = uninterrupted(fleet, {"a": [(7, 1), (5, 0), (1, 0), (2, 0)], "b": [(3, 1)]})
+    assert fleet.content() == expected
+
+
+def test_any_keys_and_points_go_through(server: Server, tmp_path: Path) -> None:
+    recipe = LazyForest.calibrated(concepts=Points(), rounds=50, epsilon=1.0, delta=1e-6)
+    fleet = Fleet(server, tmp_path, recipe)
+    fleet.put([1, "1", True, ("é", 2)], [1, 1, 2, 1], ["x", 2.5, ("y", 3), b"z"], [1, 1, 0, 1])
+    assert fleet.work() == 4
+    expected: Any = {1: [("x", 1), (("y", 3), 0)], "1": [(2.5, 1)], ("é", 2): [(b"z", 1)]}
+    assert fleet.content() == uninterrupted(fleet, expected)
+
+
+def test_bad_events_are_refused_before_they_wait(fleet: Fleet) -> None:
+    for bad in (
+        (["a"], [1], [64], [0]),
+        (["a"], [0], [1], [0]),
+        (["a"], [1], [1], [2]),
+        (["a", "b"], [1], [1], [0]),
+        ([1j], [1], [1], [0]),
+    ):
+        with pytest.raises(ValueError):
+            fleet.put(*bad)
+    with pytest.raises(HorizonExceededError):
+        fleet.put(["a"], [501], [1], [0])
+    assert fleet.status()["waiting"] == 0
+
+
+def test_the_secret_is_nowhere_in_the_database(fleet: Fleet) -> None:
+    fleet.put_all(some_events(), size=4000)
+    fleet.work()
+    with database.connect(fleet.server.dsn) as connection:
+        for table in ("fleet", "queue", "states", "releases", "shards"):
+            for row in connection.execute(f"SELECT * FROM littlestone.{table}"):
+                text = repr(row)
+                assert fleet.secret.hex() not in text and repr(fleet.secret)[2:-1] not in text
+    assert fleet.secret.hex() not in repr(fleet.worker(None))
+    assert str(fleet.secret) not in repr(fleet.worker(None))
+
+
+def child(fleet: Fleet, log: Path, dies: float) -> NoReturn:
+    """A worker in a process of its own, which may die when all is written and not committed."""
+    chance = random.Random(os.urandom(8))
+
+    def written(turn: Turn) -> None:
+        lines = "".join(
+            json.dumps([key.hex(), release.number, release.body.decode()]) + "\n"
+            for key, release in turn.releases
+        )
+        with log.open("a") as file:
+            file.write(lines)
+        if chance.random() < dies:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with suppress(BaseException):
+        fleet.work(before_commit=written)
+        os._exit(0)
+    os._exit(1)
+
+
+def started(fleet: Fleet, log: Path, *, dies: float = 0.0) -> int:
+    return os.fork() or child(fleet, log, dies)
+
+
+def reachable(fleet: Fleet) -> bool:
+    with suppress(LittlestoneError, psycopg.Error):
+        return bool(fleet.status())
+    return False
+
+
+def killed_again_and_again(fleet: Fleet, log: Path, kills: int) -> None:
+    """Two workers at a time; one kill in ten is the server's. In the end all is done."""
+    chance = random.Random(os.urandom(8))
+    for kill in range(kills):
+        workers = [started(fleet, log, dies=0.15), started(fleet, log)]
+        time.sleep(chance.uniform(0.0, 0.2))
+        if kill % 20 == 9:
+            fleet.server.kill_a_backend()
+        elif kill % 20 == 19:
+            fleet.server.stop("immediate")
+            fleet.server.start()
+        else:
+            os.kill(chance.choice(workers), signal.SIGKILL)
+        for process in workers:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+        until(lambda: reachable(fleet))
+    while fleet.status()["waiting"]:
+        process = started(fleet, log)
+        os.waitpid(process, 0)
+
+
+def orphans(fleet: Fleet, log: Path) -> tuple[int, int]:
+    """Of all releases that were ever computed: how many, and how many are not as published."""
+    public = {place: body for place, (body, _) in fleet.content()[1].items()}
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    differ = sum(
+        public.get((bytes.fromhex(key), number)) != body.encode() for key, number, body in lines
+    )
+    return len(lines), differ
+
+
+def test_kills_change_nothing(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "_MOST_BLOCKS", 1)  # many small turns, to be killed in
+    events, log = some_events(), tmp_path / "computed"
+    fleet.put_all(events, size=20)
+    killed_again_and_again(fleet, log, KILLS)
+    assert fleet.content() == uninterrupted(fleet, events)
+    computed, differ = orphans(fleet, log)
+    published = len(fleet.content()[1])
+    print(f"{KILLS} kills: {computed} releases computed, {published} published, {differ} differ")
+    assert computed > published and differ == 0
+
+
+def test_fresh_noise_would_be_noticed(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control: noise of the operating system is a second draw on the same data."""
+    keys = keyed._keys
+    monkeypatch.setattr(keyed, "_keys", lambda *given: [os.urandom(32), keys(*given)[1]])
+    monkeypatch.setattr(worker, "_MOST_BLOCKS", 1)
+    events, log = some_events(), tmp_path / "computed"
+    fleet.put_all(events, size=200)
+    while fleet.status()["waiting"]:
+        os.waitpid(started(fleet, log, dies=0.2), 0)
+    monkeypatch.undo()
+    computed, differ = orphans(fleet, log)
+    print(f"fresh noise: {differ} of {computed} computed releases differ from the published ones")
+    assert differ > 0
+    assert fleet.content()[1] != uninterrupted(fleet, events)[1]
+
+
+def test_a_database_that_was_put_back_is_refused(
+    server: Server, fleet: Fleet, tmp_path: Path
+) -> None:
+    fleet.put(["a"], [1], [3], [0])
+    fleet.work()
+    copy = tmp_path / "copy"
+    server.stop()
+    shutil.copytree(server.data, copy)
+    server.start()
+    fleet.put(["a"], [2], [4], [0])
+    fleet.work()
+    server.stop()
+    shutil.copytree(copy, server.data, dirs_exist_ok=True)
+    for place in copy.rglob("*"):  # what came later must go, too
+        (server.data / place.relative_to(copy)).touch()
+    subprocess.run(["chown", "-R", "--reference", str(server.folder), str(server.data)], check=True)
+    server.start()
+    fleet.put(["a"], [2], [60], [1])  # the source went on otherwise
+    with pytest.raises(RollbackError, match="of the database was put back"):
+        fleet.work()
+    assert fleet.status()["rounds"] == 1
+    fleet.mark.unlink()
+    with pytest.raises(StoreError, match="--adopt"):
+        fleet.work()
+
+
+def littlestone(*arguments: str, expect: int = 0, cwd: Path | None = None) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "littlestone", "fleet", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+    )
+    assert done.returncode == expect, done.stderr
+    return done.stdout if expect == 0 else done.stderr
+
+
+def test_the_commands(server: Server, tmp_path: Path) -> None:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS littlestone CASCADE")
+    where, secret = ("--dsn", server.dsn), ("--secret", str(tmp_path / "secret"))
+    made = littlestone(
+        "init", *where, *secret, "--class", "thresholds:64", "--rounds", "100",
+        "--setting", "realizable", "--max-keys", "3",
+    )  # fmt: skip
+    assert "ε = 3" in made and "at most 3 keys" in made and "is public" in made
+    assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
+    refusal = littlestone("init", *where, *secret, "--class", "thresholds:64", expect=2)
+    assert "exists" in refusal
+    rows = "".join(f"{n // 2 + 1},shop {n % 2},{n},{int(n > 9)}\n" for n in range(20))
+    (tmp_path / "events.csv").write_text("number,shop,size,large\n" + rows)
+    columns = ("--key", "shop", "--label", "large", "--feature", "size")
+    for more in ((), ("--sequence", "number")):  # the second time they are repeats
+        said = littlestone("put", str(tmp_path / "events.csv"), *where, *columns, *more)
+        assert said == "20 events put\n"
+    assert littlestone("work", *where, *secret, "--until-empty") == "20 events taken\n"
+    found = json.loads(littlestone("status", *where, "--json"))
+    assert found["status"]["keys"] == 2 and found["status"]["rounds"] == 20
+    assert found["ledger"]["person"]["cost"] == {"epsilon": 3.0, "delta": 0.0}
+    assert "waiting" in littlestone("status", *where)
+    [line, *_] = littlestone("releases", *where, "--key", "shop 1").splitlines()
+    assert json.loads(line)["run"] == "shop 1" and json.loads(line)["release"] == 1
+    (tmp_path / "bad.csv").write_text("shop,size,large\na,3,1\na,99,1\n")
+    refusal = littlestone("put", str(tmp_path / "bad.csv"), *where, *columns, expect=2)
+    assert "line 3" in refusal and "nothing" in refusal
+    os.chmod(tmp_path / "secret", 0o640)
+    assert "chmod 600" in littlestone("work", *where, *secret, expect=2)
+    (tmp_path / "secret").unlink()
+    create_secret(tmp_path / "secret")
+    assert "not the secret" in littlestone("work", *where, *secret, expect=2)
+    assert read_secret(tmp_path / "secret").hex() not in repr(found)
+
+
+def test_the_page_can_be_followed(server: Server, tmp_path: Path) -> None:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS littlestone CASCADE")
+    (tmp_path / "events.csv").write_text("shop,size,large\nHaifa,3,0\nJaffa,70,1\n")
+    page = (Path(__file__).parents[2] / "docs" / "fleet.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\$ littlestone fleet (.*)$", page, re.MULTILINE)
+    assert [line.split()[0] for line in lines] == ["init", "put", "work", "status", "releases"]
+    for line in lines:
+        words = [server.dsn if word.startswith("postgresql:") else word for word in line.split()]
+        said = littlestone(*words, cwd=tmp_path)
+    assert "Haifa" in said and "Jaffa" not in said
+
+
+def test_one_fleet_for_a_database_and_one_recipe_for_a_fleet(fleet: Fleet) -> None:
+    with pytest.raises(StoreError, match="has a fleet already"):
+        database.create(fleet.server.dsn, RECIPE, fingerprint=b"")
+    with pytest.raises(StoreError, match="another recipe"):
+        fleet.terms.require_recipe(RECIPE.for_rounds(7))
+    with pytest.raises(StoreError, match="cannot be reached"):
+        database.connect("host=/nowhere user=postgres password=hidden")
+    with pytest.raises(ValueError, match="shards"):
+        database.create(fleet.server.dsn, RECIPE, fingerprint=b"", shards=5000)

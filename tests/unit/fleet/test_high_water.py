@@ -1,0 +1,66 @@
+"""The mark outside the database: below it and beside it nothing goes on."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from littlestone.errors import RollbackError, StoreError
+from littlestone.fleet.high_water import Height, HighWater
+
+START = Height(0, bytes(32))
+
+
+def height(commits: int) -> Height:
+    return Height(commits, bytes([commits]) * 32)
+
+
+def opened(folder: Path, identity: str = "ab" * 16, *, create: bool = True) -> HighWater:
+    return HighWater(folder / "mark", identity, create=create)
+
+
+def test_a_shard_may_stand_at_its_mark_or_above(tmp_path: Path) -> None:
+    mark = opened(tmp_path)
+    mark.check(3, START)
+    mark.raise_to(3, height(7))
+    for fine in (height(7), height(8), Height(9, os.urandom(32))):
+        mark.check(3, fine)
+    for bad in (START, height(6), Height(7, bytes(32))):
+        with pytest.raises(RollbackError, match="put back"):
+            mark.check(3, bad)
+    mark.check(2, START)
+    mark.check(4095, START)
+
+
+def test_it_is_still_there_when_it_is_opened_again(tmp_path: Path) -> None:
+    mark = opened(tmp_path)
+    mark.raise_to(0, height(2))
+    mark.raise_to(4095, Height(10**15, bytes(range(32))))
+    mark.close()
+    again = opened(tmp_path, create=False)
+    with pytest.raises(RollbackError):
+        again.check(0, height(1))
+    with pytest.raises(RollbackError):
+        again.check(4095, Height(10**15, bytes(32)))
+    again.check(4095, Height(10**15, bytes(range(32))))
+    assert (tmp_path / "mark").stat().st_mode & 0o777 == 0o600
+
+
+def test_without_a_mark_or_with_another_fleets_nothing_goes_on(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="--adopt"):
+        opened(tmp_path, create=False)
+    opened(tmp_path).close()
+    with pytest.raises(StoreError, match="another fleet"):
+        opened(tmp_path, "cd" * 16)
+
+
+def test_damage_is_noticed(tmp_path: Path) -> None:
+    mark = opened(tmp_path)
+    mark.raise_to(1, height(5))
+    content = (tmp_path / "mark").read_bytes()
+    for place in range(2 * 96, 3 * 96, 5):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        (tmp_path / "mark").write_bytes(damaged)
+        with pytest.raises((StoreError, RollbackError)):
+            opened(tmp_path).check(1, height(4))
