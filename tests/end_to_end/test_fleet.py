@@ -380,7 +380,7 @@ def test_the_page_can_be_followed(server: Server, tmp_path: Path) -> None:
 
 
 def test_one_fleet_for_a_database_and_one_recipe_for_a_fleet(fleet: Fleet) -> None:
-    with pytest.raises(StoreError, match="has a fleet already"):
+    with pytest.raises(StoreError, match="a fleet in this database already"):
         database.create(fleet.server.dsn, RECIPE, fingerprint=b"")
     with pytest.raises(StoreError, match="another recipe"):
         fleet.terms.require_recipe(RECIPE.for_rounds(7))
