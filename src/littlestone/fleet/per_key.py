@@ -1,6 +1,7 @@
 """An independent private learner for each public key: shops, hospitals, sensors."""
 
 import secrets
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from littlestone.word_sources import labelled_keys
 
 _MOST_AWAKE: Final = 1024
 """Runs that are kept as objects; the others are kept as their states, a tenth of the size."""
+_STARTED: Final[set[str]] = set()  # identities, in this process
+_STARTING: Final = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,13 +82,22 @@ class PerKey:
             f"which keys there are and how many rounds each of them has is public"
         )
 
-    def start(self, *, secret: bytes | None = None) -> "PerKeyRun":
+    def start(self, *, secret: bytes | None = None, replay: bool = False) -> "PerKeyRun":
         """All runs, none of them begun; with a fresh secret of 32 bytes unless one is given.
 
-        A given secret must be new: whoever starts twice from one uses the same noise twice.
+        A given secret must be new: whoever starts twice from one uses the same noise twice, so
+        within a process that is refused. Only whoever feeds the same events in the same order
+        again may ask for a ``replay``; what was started before is then retired.
         """
         run = PerKeyRun(self, secrets.token_bytes(32) if secret is None else secret, {})
-        snapshots.track(run.identity, run)
+        with _STARTING:
+            if run.identity in _STARTED and not replay:
+                raise ValueError(
+                    "runs of this learner were started from this secret already: others would use "
+                    "the same noise. Take a fresh secret, or restore a snapshot"
+                )
+            _STARTED.add(run.identity)
+        snapshots.take_over(run.identity, run)
         return run
 
     def restore(
@@ -102,6 +114,8 @@ class PerKey:
             raise SnapshotError("this snapshot belongs to another secret")
         run.register = register or run.register
         run.register.claim(saved)
+        with _STARTING:
+            _STARTED.add(run.identity)
         snapshots.track(run.identity, run)
         return run
 
@@ -118,7 +132,9 @@ class PerKeyRun(NoiseOwner):
         self._saved: int | None = None
         domain = recipe.learner.concepts.domain
         self._check, self._rounds = domain.check, recipe.learner.rounds
-        [name] = labelled_keys(secret, b"identity of all keys" + form_digest(recipe).encode())
+        # Of the learner alone, as the noise is: ``max_keys`` makes no other noise.
+        learner = form_digest(recipe.learner).encode()
+        [name] = labelled_keys(secret, b"identity of all keys" + learner)
         self.identity = sha256(name).hexdigest()[:32]
         """The same for whoever continues these runs; says nothing about the secret."""
 

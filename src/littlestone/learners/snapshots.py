@@ -121,9 +121,7 @@ class ProcessRegister:
 
     def claim(self, saved: Saved) -> None:
         self.went_on(saved.identity, saved.number)
-        live = _runs.get(saved.identity)
-        if live is not None:
-            live.retire()
+        _retire_live(saved.identity)
 
 
 class FileRegister(ProcessRegister):
@@ -172,6 +170,18 @@ def identity_of(rng: Randomness) -> str:
 def track(identity: str, run: Any) -> None:
     """Remember the live run, to retire it when one of its snapshots is continued."""
     _runs[identity] = run
+
+
+def take_over(identity: str, run: Any) -> None:
+    """Retire the live run, if there is one, and remember ``run`` in its place."""
+    _retire_live(identity)
+    track(identity, run)
+
+
+def _retire_live(identity: str) -> None:
+    live = _runs.get(identity)
+    if live is not None:
+        live.retire()
 
 
 def number_at(rounds: int, identity: str, *, private: bool) -> int:

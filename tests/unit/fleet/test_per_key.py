@@ -7,7 +7,12 @@ import pytest
 
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.errors import HorizonExceededError, RetiredError, SnapshotError
+from littlestone.errors import (
+    HorizonExceededError,
+    LittlestoneError,
+    RetiredError,
+    SnapshotError,
+)
 from littlestone.fleet import per_key
 from littlestone.fleet.keyed import KeyedRun, advance, key_name
 from littlestone.fleet.per_key import PerKey
@@ -44,7 +49,7 @@ def test_runs_that_sleep_in_between_go_on_the_same(monkeypatch: pytest.MonkeyPat
     secret, ends = os.urandom(32), []
     for awake in (1024, 1):
         monkeypatch.setattr(per_key, "_MOST_AWAKE", awake)
-        run = PerKey(learner=FOREST).start(secret=secret)
+        run = PerKey(learner=FOREST).start(secret=secret, replay=True)
         for key, x, y in events(120):
             run.observe(key, x, y)
         assert len(run._awake) <= awake
@@ -136,3 +141,27 @@ def test_a_run_that_is_retired_refuses() -> None:
         run.observe("a", 1, 1)
     with pytest.raises(TypeError, match="cannot be copied"):
         run.__reduce__()
+
+
+def test_one_secret_starts_one_run_whatever_else_the_recipe_says() -> None:
+    """The noise follows from the secret, the learner and the key: two runs would share it."""
+    secret = os.urandom(32)
+    run = PerKey(learner=LEARNER).start(secret=secret)
+    for other in (PerKey(learner=LEARNER), PerKey(learner=LEARNER, max_keys=2)):
+        with pytest.raises(ValueError, match="the same noise"):
+            other.start(secret=secret)
+    run.observe("a", 3, 1)
+    replayed = PerKey(learner=LEARNER).start(secret=secret, replay=True)
+    with pytest.raises(LittlestoneError, match="continued elsewhere"):
+        run.observe("a", 3, 1)
+    replayed.observe("a", 3, 1)
+    PerKey(learner=FOREST).start(secret=secret)  # another learner has noise of its own
+
+
+def test_a_secret_whose_snapshot_was_restored_starts_nothing_anew() -> None:
+    secret, recipe = os.urandom(32), PerKey(learner=LEARNER)
+    saved = recipe.start(secret=secret).snapshot()
+    per_key._STARTED.clear()  # as if in another process
+    recipe.restore(saved, secret=secret)
+    with pytest.raises(ValueError, match="the same noise"):
+        recipe.start(secret=secret)

@@ -194,6 +194,7 @@ class AgnosticFiniteEngine(Engine):
             points, labels = xs[taken : taken + window], ys[taken : taken + window]
             own: Sequence[int] = (self.hypothesis.many(points) != labels).tolist()
             count = self._strategy.take(own)
+            assert count > 0  # else this would never end; only a state that was altered takes none
             self._totals.add_many(points[:count], labels[:count])
             self._strategy.settle()
             self._publish()
