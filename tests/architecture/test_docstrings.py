@@ -1,6 +1,7 @@
 """A module says in one full sentence what it is, before anything else."""
 
 import ast
+import re
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "littlestone"
@@ -14,7 +15,8 @@ def is_a_sentence(line: str) -> bool:
 
 def opening(text: str) -> str:
     """The first line that a module says of itself."""
-    said = ast.get_docstring(ast.parse(text)) or ""
+    head = re.match(r'"""(?s:.*?)"""', text)  # quicker than to parse all of it
+    said = ast.get_docstring(ast.parse(head.group() if head else "")) or ""
     return said.split("\n")[0]
 
 

@@ -7,6 +7,7 @@ reference shows it. What only tests need stands in tests/reference.
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import littlestone
@@ -36,14 +37,19 @@ def imported_by(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
-def unused(among: Iterable[str] = ()) -> set[str]:
+@cache
+def used() -> set[str]:
     used = {name for path in SOURCE.rglob("*.py") for name in imported_by(path)}
     used |= {getattr(littlestone, name).__module__ for name in public}
     for page in (ROOT / "docs" / "reference").glob("*.md"):
         shown = re.findall(r"littlestone[\w.]+", page.read_text(encoding="utf-8"))
         used |= {name for full in shown for name in (full, full.rpartition(".")[0])}
+    return used
+
+
+def unused(among: Iterable[str] = ()) -> set[str]:
     return {
-        name for name in among or modules() if name not in used and not name.startswith(COMMANDS)
+        name for name in among or modules() if name not in used() and not name.startswith(COMMANDS)
     }
 
 

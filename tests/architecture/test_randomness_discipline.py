@@ -19,6 +19,8 @@ HARMLESS = {"SeedSequence", "PCG64DXSM", "Generator"}
 
 def calls_of_generator(code: str) -> list[int]:
     """Lines that ask a Randomness for a numpy generator."""
+    if "generator" not in code:  # quicker than to parse it
+        return []
     return [
         node.lineno
         for node in ast.walk(ast.parse(code))
@@ -30,6 +32,8 @@ def calls_of_generator(code: str) -> list[int]:
 
 def numpy_random_names(code: str) -> set[str]:
     """What follows ``np.random.`` anywhere in the code."""
+    if ".random" not in code:
+        return set()
     return {
         node.attr
         for node in ast.walk(ast.parse(code))

@@ -393,9 +393,9 @@ def test_it_is_sanitized_by_what_fits_best(
 
 @pytest.mark.parametrize("labelled", [False, True])
 def test_a_tree_keeps_its_bound_for_arcs_that_wrap_around(labelled: bool, rng: Randomness) -> None:
-    concepts = OfferingArcs(40)
+    concepts = OfferingArcs(24)
     generator = rng.generator()
-    xs, ys = generator.integers(40, size=9000).tolist(), generator.integers(2, size=9000).tolist()
+    xs, ys = generator.integers(24, size=9000).tolist(), generator.integers(2, size=9000).tolist()
     recipe = TreeSanitizer(concepts=concepts, epsilon=1.0, labelled=labelled)
     data = list(zip(xs, ys, strict=True)) if labelled else xs
     released = recipe.release(data, rng=rng)

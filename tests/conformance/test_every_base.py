@@ -124,7 +124,8 @@ def test_a_forest_of_any_base_never_raises(forest: str, base: str) -> None:
         for seed in range(3):
             run = recipe.start(rng=seeded(seed))
             shown = None
-            for x, y in islice(stream(learner.concepts, seed), rounds):
+            # A single point, seed 0, has soon shown all that can come of it.
+            for x, y in islice(stream(learner.concepts, seed), rounds if seed else rounds // 4):
                 run.observe(x, y)
                 if run.hypothesis is not shown:
                     shown = run.hypothesis

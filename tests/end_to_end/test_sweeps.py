@@ -54,10 +54,15 @@ def test_processes_give_the_results_of_the_serial_sweep() -> None:
     assert timeless(sweep(Workers(), seeded(12))) != timeless(serial)
 
 
-def test_a_dask_cluster_gives_the_results_of_the_serial_sweep() -> None:
+@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_dask_cluster_gives_the_results_of_the_serial_sweep(processes: bool) -> None:
     distributed = pytest.importorskip("distributed", reason="the extra 'sweeps' is not installed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address=None,
+        processes=processes,
+        protocol="tcp://",  # tasks and results are pickled, wherever the workers live
     ) as cluster:
         workers = Workers(engine="dask", cluster=cluster.scheduler_address)
         found = sweep(workers, seeded(11))

@@ -5,12 +5,13 @@ The χ² p-value of a correct sampler is below 1e-10 with probability 1e-10 up t
 500 draws).
 """
 
+import importlib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
-import opendp.prelude as dp
 import pytest
 from numpy.typing import NDArray
 
@@ -166,9 +167,16 @@ def test_a_waiting_time_that_counts_from_zero_is_rejected(rng: Randomness, fit: 
     assert fit(waits, waiting_law(0.5, 5)) < LOWEST_P_VALUE
 
 
+def opendp() -> Any:
+    """Imported late: it takes two seconds, and the quick suite goes without."""
+    prelude = importlib.import_module("opendp.prelude")
+    prelude.enable_features("contrib")
+    return prelude
+
+
 def opendp_laplace(scale: float, count: int) -> NDArray[np.int64]:
     """Exact discrete Laplace noise from an independent implementation."""
-    dp.enable_features("contrib")
+    dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T=int), size=count), dp.l1_distance(T=int)
     return np.array(dp.m.make_laplace(*space, scale=scale)([0] * count))
 
@@ -187,3 +195,21 @@ def test_truncated_laplace_agrees_with_opendp_conditioned(
     ours = TruncatedLaplace(rate=Fraction(1, 2), bound=3).draw_many(BLOCK, rng)
     assert agreement(ours, oracle[abs(oracle) <= 3], laplace_law(0.5, 3)) > LOWEST_P_VALUE
     assert agreement(ours, oracle[abs(oracle) <= 4], laplace_law(0.5, 4)) < LOWEST_P_VALUE
+
+
+def test_opendp_under_reports_delta_on_whole_numbers() -> None:
+    # It releases counts that reach the threshold and reports the probability of exceeding it.
+    dp = opendp()
+    space = (
+        dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T=int)),
+        dp.l01inf_distance(dp.absolute_distance(T=int)),
+    )
+    measurement = dp.m.make_laplace_threshold(*space, scale=1.0, threshold=10)
+    _, reported = measurement.map((1, 1, 1))
+    q = math.exp(-1)
+    reaches, exceeds = q**9 / (1 + q), q**10 / (1 + q)  # 1 + noise, against 10
+    assert reported == pytest.approx(exceeds, rel=1e-9)
+    assert reaches / reported == pytest.approx(math.e, rel=1e-9)
+    # With almost no noise one sees which event is tested.
+    sharp = dp.m.make_laplace_threshold(*space, scale=0.001, threshold=10)
+    assert sharp({"at": 10, "below": 9}) == {"at": 10}
