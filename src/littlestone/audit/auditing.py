@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from littlestone import require
 from littlestone.audit.epsilon_bound import epsilon_lower_bound
@@ -141,7 +141,7 @@ def telling_event(
     ranked = sorted(often, key=lambda notice: (rarely[notice] + 0.5) / (often[notice] + 0.5))
     hits = np.cumsum([often[notice] for notice in ranked])
     neighbour_hits = np.cumsum([rarely[notice] for notice in ranked])
-    ratio = beta.ppf(failure_probability, hits, neighbour_hits + 1)
+    ratio = betaincinv(hits, neighbour_hits + 1, failure_probability)
     excess = ratio - delta * games / (2 * (hits + neighbour_hits))
     promises = np.where(excess > 0, excess, 0.0) / (1.0 - ratio)
     return ranked[: int(promises.argmax()) + 1]

@@ -2,7 +2,7 @@
 
 import math
 
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from littlestone import require
 
@@ -11,7 +11,7 @@ def binomial_lower_bound(hits: int, trials: int, *, failure_probability: float) 
     """A number below the success probability, except with ``failure_probability`` [CP34]."""
     if hits == 0:
         return 0.0
-    bound = float(beta.ppf(failure_probability, hits, trials - hits + 1))
+    bound = float(betaincinv(hits, trials - hits + 1, failure_probability))
     return math.nextafter(bound, 0.0)
 
 

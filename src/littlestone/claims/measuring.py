@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.experts.loss_sequences import OneBetter
@@ -49,7 +49,7 @@ def power(xs: Sequence[float], ys: Sequence[float]) -> float:
 
 def chance_of_as_many(failures: int, trials: int, probability: float) -> float:
     """How likely so many failures are when each has at most this probability."""
-    return float(binom.sf(failures - 1, trials, min(1.0, probability)))
+    return float(bdtrc(failures - 1, trials, min(1.0, probability)))
 
 
 def too_many(rows: Sequence[Mapping[str, Any]]) -> bool:

@@ -1,12 +1,13 @@
 """Publish every key that is reported often enough: a blocklist over an unbounded universe."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Final
 
-from scipy.stats import binom, nbinom
+from scipy.special import bdtrc, nbdtrc
 
 from littlestone import require
 from littlestone.concepts.capabilities import SetsOfKeys
@@ -107,10 +108,10 @@ class PrivateKeys(Budgeted):
         best, again = math.inf, 0
         stop = -math.expm1(-self.watch.threshold_rate)
         while (keys + again) * self.reports < best:
-            left = failure_probability - binom.sf(again, keys + again, float(_CHANCE))
+            left = failure_probability - bdtrc(again, keys + again, float(_CHANCE))
             if left > 0:
-                noise = nbinom.isf(left * (1 - 1e-9), keys + again, stop)
-                best = min(best, (keys + again) * self.reports + float(noise))
+                noise = _exceeded_with(float(left) * (1 - 1e-9), keys + again, stop)
+                best = min(best, (keys + again) * self.reports + noise)
             again += 1
         return best
 
@@ -121,3 +122,15 @@ class PrivateKeys(Budgeted):
 
     def engine(self, rng: Randomness, /) -> PrivateKeysEngine:
         return PrivateKeysEngine(self, rng)
+
+
+def _exceeded_with(probability: float, count: int, stop: float) -> int:
+    """The least number that ``count`` geometric noises exceed with ``probability`` at most."""
+
+    def fits(total: int) -> bool:
+        return bool(nbdtrc(total, count, stop) <= probability)
+
+    enough = 1
+    while not fits(enough):
+        enough *= 2
+    return bisect_left(range(enough), True, key=fits)
