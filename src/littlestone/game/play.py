@@ -125,10 +125,11 @@ def play_out(
         attack=adversary.start(rng=adversary_rng),
         referee=referee,
         peek=peek,
+        blocks=blocks,
     )
     curve, regrets = [], []
     for checkpoint in checkpoints(rounds):
-        game.play_until(checkpoint, record=record, blocks=blocks)
+        game.play_until(checkpoint, record=record)
         curve.append((checkpoint, game.mistakes))
         best = referee.fewest_so_far()
         if best is not None:
@@ -153,7 +154,9 @@ def play_out(
 class _Game:
     """A game under way: what both sides know, and the running totals."""
 
-    def __init__(self, *, run: LearnerRun, attack: Attack, referee: Arbiter, peek: bool) -> None:
+    def __init__(
+        self, *, run: LearnerRun, attack: Attack, referee: Arbiter, peek: bool, blocks: bool
+    ) -> None:
         self.referee = referee
         self.played = 0
         self.mistakes = 0
@@ -165,14 +168,19 @@ class _Game:
         self._current = run.hypothesis
         self._seen: Hypothesis | None = None
         self._most = _FIRST_BLOCK
+        # Asked once: there are many checkpoints, and asking for a protocol takes long.
+        self._in_blocks = (
+            (run, attack)
+            if blocks and isinstance(run, BlockRun) and isinstance(attack, BlockAttack)
+            else None
+        )
 
-    def play_until(self, end: int, *, record: int, blocks: bool) -> None:
+    def play_until(self, end: int, *, record: int) -> None:
         """Play on, the first ``record`` rounds one by one and into the record."""
         while self.played < min(record, end):
             self._play_into_record()
-        run, attack = self._run, self._attack
-        if blocks and isinstance(run, BlockRun) and isinstance(attack, BlockAttack):
-            self._play_blocks(run, attack, end)
+        if self._in_blocks:
+            self._play_blocks(*self._in_blocks, end)
         else:
             self._play_singly(end - self.played)
 
