@@ -3,7 +3,7 @@
 A command is a function in a module of its own, whose signature is the command's. The module is
 imported when the command is asked for, so that ``--help`` answers at once. Exit statuses: 0 done,
 1 a violation or a refuted claim was found or a repeated game failed, 2 bad usage or a refusal, of
-the operating system too, 3 a bug of this library.
+the operating system too, 3 a bug of this library, 128 + n a signal that ended ``learn``.
 """
 
 import os

@@ -12,6 +12,7 @@ from typing import IO, Literal
 from littlestone.errors import HorizonExceededError, LittlestoneError, StoreError
 from littlestone.service.durable import DifferentContentError, DurableRun, Event
 from littlestone.service.entries import Release
+from littlestone.service.pace import Tick
 from littlestone.service.published import (
     Published,
     continued,
@@ -124,6 +125,11 @@ class Publisher:
         for release in run.releases(after=after):
             self(release)
 
+    def publish_news(self, run: DurableRun) -> None:
+        """Publish what was logged and is not published yet."""
+        for release in run.releases(after=self._newest.number):
+            self(release)
+
     def __call__(self, release: Release) -> None:
         self._write(release_line(release))
         self._newest = release
@@ -152,12 +158,13 @@ class Publisher:
 
 def learn(
     run: DurableRun,
-    events: Iterable[Event | BadRow],
+    events: Iterable[Event | BadRow | Tick],
     publisher: Publisher,
     *,
     group: int = 1000,
     policy: Policy = "reject",
     named_by_line: bool = False,
+    at_ticks: bool = False,
     heartbeat_seconds: float = 60.0,
     progress: Callable[[Tally], None] | None = None,
 ) -> Tally:
@@ -165,12 +172,17 @@ def learn(
 
     Events that are ``named_by_line`` and were taken with another example come from another source:
     the run stops, since every line that follows would be lost, or be taken twice under a new name.
+    With ``at_ticks`` nothing is published but at a tick, and then only what was ready before it:
+    how long it took to learn is not seen.
     """
     tally = Tally()
     publisher.catch_up(run)
+    publish = None if at_ticks else publisher
     waiting: list[Event] = []
     for item in events:
-        if isinstance(item, BadRow):
+        if isinstance(item, Tick):
+            publisher.publish_news(run)
+        elif isinstance(item, BadRow):
             if policy != "stand-in" or item.stand_in is None:
                 _reject(tally, item, policy)
                 continue
@@ -180,15 +192,17 @@ def learn(
         else:
             tally.fitting_labels.add(item.y)
             waiting.append(item)
-        if len(waiting) >= group:
-            _take(run, waiting, publisher, tally, policy, named_by_line)
+        if len(waiting) >= group or isinstance(item, Tick):
+            if isinstance(item, Tick) or not at_ticks:
+                publisher.heartbeat(heartbeat_seconds)
+            _take(run, waiting, publish, tally, policy, named_by_line)
             waiting = []
-            publisher.heartbeat(heartbeat_seconds)
             if progress is not None:
                 progress(tally)
             if tally.horizon_reached:
-                return tally
-    _take(run, waiting, publisher, tally, policy, named_by_line)
+                break
+    _take(run, waiting, publish, tally, policy, named_by_line)
+    publisher.publish_news(run)
     if progress is not None:
         progress(tally)
     return tally
@@ -197,7 +211,7 @@ def learn(
 def _take(
     run: DurableRun,
     waiting: list[Event],
-    publisher: Publisher,
+    publish: Publisher | None,
     tally: Tally,
     policy: Policy,
     named_by_line: bool,
@@ -205,7 +219,7 @@ def _take(
     if not waiting:
         return
     try:
-        receipts = run.take(waiting, publisher)
+        receipts = run.take(waiting, publish)
     except (DifferentContentError, HorizonExceededError) as refusal:
         if len(waiting) == 1:
             if isinstance(refusal, HorizonExceededError):
@@ -224,9 +238,9 @@ def _take(
             return
         # One of them does not fit: find it by halving, so that all others are taken.
         middle = len(waiting) // 2
-        _take(run, waiting[:middle], publisher, tally, policy, named_by_line)
+        _take(run, waiting[:middle], publish, tally, policy, named_by_line)
         if not tally.horizon_reached:
-            _take(run, waiting[middle:], publisher, tally, policy, named_by_line)
+            _take(run, waiting[middle:], publish, tally, policy, named_by_line)
         return
     repeated = sum(receipt.repeated for receipt in receipts)
     tally.repeated += repeated

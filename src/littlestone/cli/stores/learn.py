@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+import signal
 import sys
 import time
 from collections.abc import Iterable
@@ -9,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -29,9 +31,12 @@ from littlestone.service.durable import DurableRun, Event
 from littlestone.service.events import Columns, read
 from littlestone.service.learning import BadRowError, Policy, Publisher, Tally, learn
 from littlestone.service.outputs import refuse_overlap, write_whole
+from littlestone.service.pace import Stopping
 from littlestone.service.report import report
 from littlestone.service.sources import BadRow, Form
 from littlestone.theory.floors import points_floor
+
+_UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
 
 ADOPTED = (
     "adopted: {store} is continued from round {round} on your word that no other copy of it went "
@@ -91,6 +96,13 @@ def run(
     group: Annotated[
         int, typer.Option(help="Events in one commit; 1 for the shortest delay.")
     ] = 1000,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Publish at fixed times only, as in 1s, 500ms or 5m; else with each group.",
+        ),
+    ] = None,
     bad_rows: Annotated[
         str | None,
         typer.Option(
@@ -135,6 +147,7 @@ def run(
         recipe = replace(recipe, max_contributions=max_contributions)
     # Everything is looked at before anything is created.
     require.integer(group=group, at_least=1)
+    seconds = None if every is None else _seconds(every)
     named = (concepts or "").partition(":")[2].partition(",")[0]  # stumps:schema.toml,2
     inputs = {"the input": Path(source), "the schema": schema, "the class": Path(named)}
     refuse_overlap({"out": out, "report": report_path}, inputs, store=store)
@@ -149,7 +162,7 @@ def run(
         origin=origin,
     )
     form = Form(delimiter=delimiter, encoding=encoding, header=not no_header)
-    opened = partial(read, source, space, columns, standard_input=sys.stdin.buffer, form=form)
+    opened = partial(read, source, space, columns, standard_input=_standard_input(), form=form)
     events: Iterable[Event | BadRow]
     if store.exists():
         durable = DurableRun.resume(
@@ -166,11 +179,14 @@ def run(
             typer.echo(ADOPTED.format(store=store, round=durable.rounds), err=True)
         console.print(f"{durable.promise}; store {store}, round {durable.rounds}")
         started, before = time.monotonic(), durable.rounds
-        with Live(console=console, refresh_per_second=4) as live:
+        live = Live(console=console, refresh_per_second=4)
+        with Stopping() as stopping, live:
+            waits = source == "-" or seconds is not None
             tally = learn(
                 durable,
-                events,
+                stopping.paced(events, seconds) if waits else stopping.until(events),
                 publisher,
+                at_ticks=seconds is not None,
                 group=group,
                 policy=policy,
                 named_by_line=identity is None,
@@ -183,6 +199,12 @@ def run(
             page = report(durable, bound=_bound(recipe), floor=_floor(space, budget))
             write_whole(report_path, page)
             console.print(f"report: {report_path}")
+        if stopping.signal is not None:
+            console.print(
+                f"stopped by {signal.Signals(stopping.signal).name}: what had been read was taken, "
+                f"what was learned is published, and {store} goes on from round {durable.rounds}"
+            )
+            raise typer.Exit(128 + stopping.signal)
         complaint = tally.complaint(label)
         if complaint is not None:
             raise BadRowError(complaint)
@@ -192,6 +214,23 @@ def run(
     finally:
         publisher.close()
         durable.close()
+
+
+def _seconds(text: str) -> float:
+    """A time such as 1s, 500ms, 5m or 1h; a bare number is seconds."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *(ms|s|m|h|)", text.strip())
+    seconds = 0.0 if found is None else float(found[1]) * _UNITS[found[2]]
+    if not 0.01 <= seconds <= 86_400:
+        raise ValueError(f"every must be from 10ms to 24h, as in 1s, got every={text!r}")
+    return seconds
+
+
+def _standard_input() -> IO[bytes]:
+    """A reader of its own: the thread that waits for rows may still hold it when all is over."""
+    try:
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    except (OSError, ValueError):  # in tests it has no number
+        return sys.stdin.buffer
 
 
 def _policy(space: ConceptClass, asked: str | None) -> Policy:

@@ -1,0 +1,68 @@
+"""A pipe that stays open: fixed times of publication, and an end by signal that loses nothing."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.service.durable import DurableRun
+
+OPTIONS = ["--class", "thresholds:4", "--feature", "x", "--label", "y", "--rounds", "1000"]
+RECIPE = PrivateMajority(concepts=Thresholds(4), rounds=1000, epsilon=1.0, delta=1e-7)
+
+
+def started(folder: Path, *more: str) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "littlestone", "learn", "-", *OPTIONS]
+    command += ["--learner", "private-majority", "--store", "run.db", "--out", "rules.jsonl", *more]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=folder, stdin=pipe, stderr=pipe)
+
+
+def waited_for(condition: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def rounds_of(folder: Path) -> int:
+    run = DurableRun.resume(RECIPE, folder / "run.db")
+    rounds = run.rounds
+    run.close()
+    return rounds
+
+
+def marked_round(folder: Path) -> int:
+    """How far the mark beside the store says it has come."""
+    mark = folder / "run.db.mark"
+    words = mark.read_text().split() if mark.exists() else []
+    return int(words[-2]) if len(words) > 2 and words[-2].isdecimal() else 0
+
+
+@pytest.mark.parametrize(
+    ("number", "options"),
+    [(signal.SIGINT, ["--every", "50ms"]), (signal.SIGTERM, ["--group", "1"])],
+)
+def test_a_signal_ends_an_open_pipe_and_what_was_read_is_taken(
+    tmp_path: Path, number: int, options: list[str]
+) -> None:
+    with started(tmp_path, *options) as process:
+        assert process.stdin is not None and process.stderr is not None
+        process.stdin.write(b"x,y\n" + b"3,1\n" * 7)
+        process.stdin.flush()  # and the pipe stays open
+        waited_for(lambda: marked_round(tmp_path) == 7)
+        os.kill(process.pid, number)
+        told = process.stderr.read().decode()
+        assert process.wait() == 128 + number
+        process.stdin.close()
+    assert f"stopped by {signal.Signals(number).name}" in told and "Traceback" not in told
+    assert rounds_of(tmp_path) == 7
+    assert json.loads((tmp_path / "rules.jsonl").read_text().splitlines()[0])["release"] == 1
