@@ -11,7 +11,6 @@ import pytest
 
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.service import pace
 from littlestone.service.durable import DurableRun, Event
 from littlestone.service.learning import Publisher, learn
 from littlestone.service.pace import Stopping, Tick
@@ -23,7 +22,7 @@ def test_a_tick_that_passes_while_something_is_done_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 0.0
-    monkeypatch.setattr(pace.time, "monotonic", lambda: now)
+    monkeypatch.setattr("littlestone.service.pace.time.monotonic", lambda: now)
     told = []
     for item in Stopping().paced("abcdef", every=10.0):
         told.append("tick" if isinstance(item, Tick) else item)
