@@ -45,6 +45,7 @@ COMMANDS = {
         "stores.fleet:app",
         "A learner for each key, by the million, in PostgreSQL: init, put, work, status, releases.",
     ),
+    "schema": ("stores.template:run", "Write a schema to fill in, from a file's header alone."),
     "verify": ("stores.verify:run", "Check a file of published rules, alone or against its store."),
 }
 """Where each command is, below this package, and what it does in one line."""

@@ -8,17 +8,23 @@ So a schema is written down beforehand, from what everybody knows about the fiel
 import itertools
 import math
 import tomllib
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone import require
+from littlestone.concepts.records.fields import Category as Category
+from littlestone.concepts.records.fields import Numeric as Numeric
+from littlestone.concepts.records.fields import (
+    cell_of,
+    declared_field,
+    declared_fields,
+    value_of,
+)
 from littlestone.concepts.wide_records import Cutter
 
 Cells = tuple[int, ...]
@@ -26,165 +32,6 @@ Cells = tuple[int, ...]
 
 Condition = tuple[int, int, int]
 """The number of a field, and the first and the last of the cells that it must lie in."""
-
-
-@dataclass(frozen=True, slots=True)
-class Numeric:
-    """A number, cut into cells by a grid of increasing values; each cell begins at its value.
-
-    ``missing`` is the number that whatever is missing, or no number, counts as.
-    """
-
-    name: str
-    grid: tuple[float, ...]
-    missing: float | None = None
-
-    def __post_init__(self) -> None:
-        require.plain(self)
-        if not self.grid:
-            raise ValueError(f"grid of field {self.name!r} must not be empty")
-        for value in self.grid:
-            if not _is_number(value) or math.isinf(value):
-                raise ValueError(f"grid of field {self.name!r} must be numbers, got {value!r}")
-        if any(low >= high for low, high in itertools.pairwise(self.grid)):
-            raise ValueError(f"grid of field {self.name!r} must increase, got {self.grid}")
-        if self.missing is not None:
-            self.declared_cell(self.missing)
-
-    @property
-    def cells(self) -> int:
-        return len(self.grid) + 1
-
-    @property
-    def stand_in(self) -> int:
-        """The cell of what is missing or unknown where every row counts; by default the first."""
-        return 0 if self.missing is None else self.declared_cell(self.missing)
-
-    def cell(self, value: Any) -> int:
-        if self.missing is not None and not _is_number(value):
-            return self.stand_in
-        return self.declared_cell(value)
-
-    def declared_cell(self, value: Any) -> int:
-        """The cell of a value that is what was declared, without any stand-in."""
-        if not _is_number(value):
-            raise ValueError(f"field {self.name!r} must be a number, got {value!r}")
-        return bisect_right(self.grid, value)
-
-    def cells_of(self, values: Any) -> NDArray[np.int64]:
-        """The cells of a whole column."""
-        column = np.asarray(values)
-        if column.dtype.kind not in "iuf":
-            return np.array([self.cell(value) for value in values], dtype=np.int64)
-        if np.isnan(column).any():
-            if self.missing is None:
-                raise ValueError(f"field {self.name!r} must be a number, got nan")
-            column = np.where(np.isnan(column), self.missing, column)
-        return np.searchsorted(np.array(self.grid), column, side="right").astype(np.int64)
-
-    def describe(self, low: int, high: int) -> str:
-        """The condition that the value lies in one of the cells from ``low`` to ``high``."""
-        parts = []
-        if low > 0:
-            parts.append(f"{self.name} >= {self.grid[low - 1]}")
-        if high < len(self.grid):
-            parts.append(f"{self.name} < {self.grid[high]}")
-        return " and ".join(parts)
-
-    def conditions(self) -> Iterator[tuple[int, int]]:
-        """At least, or below, each value of the grid: as the first and the last cell."""
-        for i in range(1, self.cells):
-            yield i, self.cells - 1
-            yield 0, i - 1
-
-    def questions(self) -> Iterator[tuple[int, int]]:
-        """The conditions up to negation: at least each value of the grid."""
-        return ((cell, self.cells - 1) for cell in range(1, self.cells))
-
-    def coarsened(self, most: int) -> "Numeric":
-        return Numeric(self.name, self.grid[: max(most - 1, 1)], self.missing)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "grid": list(self.grid)} | _declared(self.missing)
-
-
-@dataclass(frozen=True, slots=True)
-class Category:
-    """One of finitely many declared values; each is a cell.
-
-    ``missing`` is the one that whatever is missing, or none of them, counts as.
-    """
-
-    name: str
-    values: tuple[str | int, ...]
-    missing: str | int | None = None
-    _cells: dict[Any, int] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        require.plain(self)
-        for value in self.values:
-            if not isinstance(value, str | int) or isinstance(value, bool):
-                raise ValueError(f"values of field {self.name!r} must be text, got {value!r}")
-        if not self.values or len(set(self.values)) < len(self.values):
-            raise ValueError(f"values of field {self.name!r} must differ, got {self.values}")
-        object.__setattr__(self, "_cells", {value: i for i, value in enumerate(self.values)})
-        if self.missing is not None:
-            self.declared_cell(self.missing)
-
-    @property
-    def cells(self) -> int:
-        return len(self.values)
-
-    @property
-    def stand_in(self) -> int:
-        """The cell of what is missing or unknown where every row counts; by default the first."""
-        return 0 if self.missing is None else self.declared_cell(self.missing)
-
-    def cell(self, value: Any) -> int:
-        try:
-            return self._cells[value]
-        except (KeyError, TypeError):
-            return self.declared_cell(value if self.missing is None else self.missing)
-
-    def declared_cell(self, value: Any) -> int:
-        """The cell of a value that is what was declared, without any stand-in."""
-        try:
-            return self._cells[value]
-        except (KeyError, TypeError):
-            pass
-        raise ValueError(
-            f"field {self.name!r} must be one of the declared values "
-            f"{', '.join(map(repr, self.values))}, got {value!r}"
-        )
-
-    def cells_of(self, values: Any) -> NDArray[np.int64]:
-        """The cells of a whole column."""
-        column = values.tolist() if isinstance(values, np.ndarray) else list(values)
-        known = self._cells
-        try:
-            return np.array([known[value] for value in column], dtype=np.int64)
-        except (KeyError, TypeError):
-            return np.array([self.cell(value) for value in column], dtype=np.int64)
-
-    def describe(self, low: int, high: int) -> str:
-        """The condition that the value is the one of the only cell."""
-        del high
-        return f"{self.name} == {self.values[low]!r}"
-
-    def conditions(self) -> Iterator[tuple[int, int]]:
-        """Equal to each value: as the first and the last cell."""
-        return ((i, i) for i in range(self.cells))
-
-    def questions(self) -> Iterator[tuple[int, int]]:
-        """The conditions up to negation: of two values, one is enough."""
-        return ((cell, cell) for cell in range(int(self.cells <= 2), self.cells))
-
-    def coarsened(self, most: int) -> "Category":
-        missing = self.missing if self.missing in self.values[:most] else None
-        return Category(self.name, self.values[:most], missing)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "values": list(self.values)} | _declared(self.missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,15 +67,22 @@ class Schema:
     def from_mapping(cls, declared: Mapping[str, Mapping[str, Any]]) -> Self:
         """Field name → ``{"grid": [...]}`` for numbers or ``{"values": [...]}`` for categories.
 
-        Beside it, ``"missing"`` may say what a missing or unknown value counts as.
+        Beside it, ``"missing"`` may say what a missing or unknown value counts as; ``"own value"``
+        gives it a cell of its own. ``{"date": ["hour", "weekday", "month"]}`` is a field for each
+        part of a date or time (ISO 8601) in this column.
 
         >>> declared = {"carrier": {"values": ["UA", "AA", "other"], "missing": "other"}}
         >>> Schema.from_mapping(declared).check({"carrier": "XX"})
         (2,)
+        >>> schema = Schema.from_mapping({"left": {"date": ["hour", "weekday"]}})
+        >>> schema.check({"left": "2013-01-01 05:15"})
+        (5, 1)
         """
         if not isinstance(declared, Mapping):
             raise ValueError(f"a schema must map field names to declarations, got {declared!r}")
-        return cls(tuple(_field(name, entry) for name, entry in declared.items()))
+        return cls(
+            tuple(part for name, entry in declared.items() for part in declared_fields(name, entry))
+        )
 
     @classmethod
     def from_toml(cls, path: Path | str) -> Self:
@@ -246,7 +100,7 @@ class Schema:
         entries = [(entry.get("name"), entry) for entry in data]
         return cls(
             tuple(
-                _field(name, {key: value for key, value in entry.items() if key != "name"})
+                declared_field(name, {key: value for key, value in entry.items() if key != "name"})
                 for name, entry in entries
             )
         )
@@ -271,7 +125,7 @@ class Schema:
                 return x
         if isinstance(x, Mapping):
             cells = None if self._cutter is None else self._cutter.cells(x)
-            return tuple([_cell(part, x) for part in self.fields]) if cells is None else cells
+            return tuple([cell_of(part, x) for part in self.fields]) if cells is None else cells
         return self._check_cells(x)
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
@@ -284,7 +138,7 @@ class Schema:
             cut = None if self._cutter is None else self._cutter.columns(xs)
             if cut is not None:
                 return cut
-            columns = [part.cells_of(_value(part, xs)) for part in self.fields]
+            columns = [part.cells_of(value_of(part, xs)) for part in self.fields]
             if len({len(column) for column in columns}) > 1:
                 lengths = {f.name: len(c) for f, c in zip(self.fields, columns, strict=True)}
                 raise ValueError(f"columns must be equally long, got {lengths}")
@@ -335,41 +189,3 @@ def _block(rows: list[tuple[Any, ...]]) -> Any:
     except (ValueError, OverflowError):  # of different lengths, or whatever else
         return rows
     return block if block.dtype.kind == "i" else rows
-
-
-def _field(name: Any, entry: Any) -> Numeric | Category:
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"a field needs a name, got {name!r}")
-    known = [key for key in ("grid", "values") if isinstance(entry, Mapping) and key in entry]
-    rest = set(entry) - {*known, "missing"} if isinstance(entry, Mapping) else set()
-    if len(known) != 1 or rest or not isinstance(entry[known[0]], list | tuple):
-        raise ValueError(
-            f"field {name!r} must declare either grid = [...] or values = [...], and perhaps "
-            f"missing = ..., got {entry!r}"
-        )
-    declared, missing = tuple(entry[known[0]]), entry.get("missing")
-    if known == ["grid"]:
-        return Numeric(name, declared, missing)
-    return Category(name, declared, missing)
-
-
-def _declared(missing: Any) -> dict[str, Any]:
-    return {} if missing is None else {"missing": missing}
-
-
-def _cell(part: Numeric | Category, record: Mapping[str, Any]) -> int:
-    if part.missing is not None and part.name not in record:
-        return part.stand_in
-    return part.cell(_value(part, record))
-
-
-def _value(part: Numeric | Category, record: Mapping[str, Any]) -> Any:
-    try:
-        return record[part.name]
-    except KeyError:
-        raise ValueError(f"field {part.name!r} is missing") from None
-
-
-def _is_number(value: Any) -> bool:
-    # Only "not a number" differs from itself; math.isnan fails on numbers too large for a float.
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(value == value)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from littlestone.concepts.records.dates import part_of
 from littlestone.concepts.schema import Category, Numeric
 from littlestone.service.sources import shown
 
@@ -44,9 +45,13 @@ class CellReader:
             raise Misfit(part.name, "is missing")
         numeric = isinstance(part, Numeric)
         try:
-            cell = part.declared_cell(_number(value) if numeric else value)
+            if part.date is not None:
+                cell = part.declared_cell(part_of(value, part.date))
+            else:
+                cell = part.declared_cell(_number(value) if numeric else value)
         except (ValueError, TypeError, ArithmeticError, RecursionError):
             reason = "is not a number" if numeric else "is not one of the declared values"
+            reason = reason if part.date is None else "is not a date with this part"
             raise Misfit(part.name, reason, value) from None
         if type(value) is str and len(self.known) < _REMEMBERED:
             self.known[value] = cell
@@ -58,7 +63,7 @@ class CellReader:
             return list(map(self.known.__getitem__, column))
         except KeyError:
             pass
-        if not isinstance(self._part, Numeric):
+        if not isinstance(self._part, Numeric) or self._part.date is not None:
             return list(map(self.one, column))
         if not self._exact or not _PLAIN.issuperset(map(type, column)):
             raise ValueError("a grid, or values, that floats may not hold")

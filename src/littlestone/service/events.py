@@ -91,7 +91,7 @@ def events_of(
 def needed_columns(concepts: ConceptClass, columns: Columns) -> list[str]:
     """The columns without which no row can be taken: the label, the id, those of the point."""
     domain = concepts.domain
-    points = [part.name for part in domain.fields] if isinstance(domain, Records) else []
+    points = [part.column for part in domain.fields] if isinstance(domain, Records) else []
     named = (columns.label, columns.identity, columns.user, *points, columns.feature)
     return [name for name in named if name is not None]
 

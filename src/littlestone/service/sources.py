@@ -99,6 +99,24 @@ def rows(
     return _csv(lines, needed, form) if is_csv else _json_lines(lines, needed)
 
 
+def header(source: str, form: Form) -> list[str]:
+    """The names of the columns of a file, and nothing else of it."""
+    path = Path(source)
+    if not path.exists():
+        raise ValueError(f"there is no file {source!r}")
+    if path.suffix == ".parquet":
+        return _parquet_names(path)
+    kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if kind not in (".csv", ".tsv"):
+        raise ValueError(
+            f"file must have a header: .csv, .tsv (.gz, too) or .parquet, got {source!r}"
+        )
+    if kind == ".tsv" and form.delimiter is None:
+        form = Form(delimiter="\t", encoding=form.encoding)
+    with closing(_lines(path, form)) as lines:
+        return _dialect(next(lines, ""), [], form)[1]
+
+
 def _lines(path: Path, form: Form) -> Generator[str, None, None]:
     opened: Any = gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # noqa: SIM115
     with opened, _text(opened, form) as lines:
@@ -221,7 +239,7 @@ def _csv_rows(
             yield line, BadRow(line, f"not {width or least} values", got=str(len(values)))
 
 
-def _parquet(path: Path, needed: Sequence[str]) -> Iterator[Row]:
+def _parquet_names(path: Path) -> list[str]:
     try:
         from pyarrow import ArrowException, parquet  # noqa: PLC0415
     except ImportError:
@@ -229,13 +247,19 @@ def _parquet(path: Path, needed: Sequence[str]) -> Iterator[Row]:
             "reading Parquet needs pyarrow: pip install 'littlestone[parquet]'"
         ) from None
     try:
-        names = parquet.read_schema(path).names
+        return list(parquet.read_schema(path).names)
     except ArrowException as problem:
         raise ValueError(f"{path} is not a Parquet file: {problem}") from None
+
+
+def _parquet(path: Path, needed: Sequence[str]) -> Iterator[Row]:
+    names = _parquet_names(path)
+    from pyarrow import ArrowException, parquet  # noqa: PLC0415
+
     missing = [name for name in needed if name not in names]
     if missing:
         raise ValueError(f"there is no column {missing[0]!r}; there are: {', '.join(names)}")
-    batches = parquet.ParquetFile(path).iter_batches(columns=list(needed))
+    batches = parquet.ParquetFile(path).iter_batches(columns=list(dict.fromkeys(needed)))
     return enumerate(_parquet_rows(path, batches, needed, ArrowException), start=1)
 
 

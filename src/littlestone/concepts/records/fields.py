@@ -1,0 +1,270 @@
+"""The fields of a record: numbers cut by a grid, declared categories, parts of dates."""
+
+import itertools
+import math
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.records.dates import GRIDS, WEEKDAYS, part_of
+
+OWN_VALUE: Final = "own value"
+"""Declared as ``missing``: what is missing or unknown has a cell of its own."""
+
+_THERE: Final = -(2.0**1000)
+"""The cut below which nothing lies but what is missing, where that has a cell of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numeric:
+    """A number, cut into cells by a grid of increasing values; each cell begins at its value.
+
+    ``missing`` is the number that whatever is missing, or no number, counts as. With ``date`` the
+    field is this part (hour, month) of the date in another column, by whose name its own begins.
+    """
+
+    name: str
+    grid: tuple[float, ...]
+    missing: float | None = None
+    date: str | None = None
+
+    def __post_init__(self) -> None:
+        require.plain(self)
+        if not self.grid:
+            raise ValueError(f"grid of field {self.name!r} must not be empty")
+        for value in self.grid:
+            if not _is_number(value) or math.isinf(value):
+                raise ValueError(f"grid of field {self.name!r} must be numbers, got {value!r}")
+        if any(low >= high for low, high in itertools.pairwise(self.grid)):
+            raise ValueError(f"grid of field {self.name!r} must increase, got {self.grid}")
+        if self.missing is not None:
+            self.declared_cell(self.missing)
+
+    @property
+    def column(self) -> str:
+        """Where its values come from."""
+        return _column(self)
+
+    @property
+    def cells(self) -> int:
+        return len(self.grid) + 1
+
+    @property
+    def stand_in(self) -> int:
+        """The cell of what is missing or unknown where every row counts; by default the first."""
+        return 0 if self.missing is None else self.declared_cell(self.missing)
+
+    def cell(self, value: Any) -> int:
+        if self.missing is not None and not _is_number(value):
+            return self.stand_in
+        return self.declared_cell(value)
+
+    def declared_cell(self, value: Any) -> int:
+        """The cell of a value that is what was declared, without any stand-in."""
+        if not _is_number(value):
+            raise ValueError(f"field {self.name!r} must be a number, got {value!r}")
+        return bisect_right(self.grid, value)
+
+    def cells_of(self, values: Any) -> NDArray[np.int64]:
+        """The cells of a whole column."""
+        column = np.asarray(values)
+        if column.dtype.kind not in "iuf":
+            return np.array([self.cell(value) for value in values], dtype=np.int64)
+        if np.isnan(column).any():
+            if self.missing is None:
+                raise ValueError(f"field {self.name!r} must be a number, got nan")
+            column = np.where(np.isnan(column), self.missing, column)
+        return np.searchsorted(np.array(self.grid), column, side="right").astype(np.int64)
+
+    def describe(self, low: int, high: int) -> str:
+        """The condition that the value lies in one of the cells from ``low`` to ``high``."""
+        parts = []
+        if low > 0:
+            cut = self.grid[low - 1]
+            parts.append(f"{self.name} {'is there' if cut == _THERE else f'>= {cut}'}")
+        if high < len(self.grid):
+            cut = self.grid[high]
+            parts.append(f"{self.name} {'is missing' if cut == _THERE else f'< {cut}'}")
+        return " and ".join(parts)
+
+    def conditions(self) -> Iterator[tuple[int, int]]:
+        """At least, or below, each value of the grid: as the first and the last cell."""
+        for i in range(1, self.cells):
+            yield i, self.cells - 1
+            yield 0, i - 1
+
+    def questions(self) -> Iterator[tuple[int, int]]:
+        """The conditions up to negation: at least each value of the grid."""
+        return ((cell, self.cells - 1) for cell in range(1, self.cells))
+
+    def coarsened(self, most: int) -> "Numeric":
+        return Numeric(self.name, self.grid[: max(most - 1, 1)], self.missing, self.date)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "grid": list(self.grid)} | _declared(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One of finitely many declared values; each is a cell.
+
+    ``missing`` is the one that whatever is missing, or none of them, counts as. With ``date`` the
+    field is this part (weekday) of the date in another column, by whose name its own begins.
+    """
+
+    name: str
+    values: tuple[str | int, ...]
+    missing: str | int | None = None
+    date: str | None = None
+    _cells: dict[Any, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require.plain(self)
+        for value in self.values:
+            if not isinstance(value, str | int) or isinstance(value, bool):
+                raise ValueError(f"values of field {self.name!r} must be text, got {value!r}")
+        if not self.values or len(set(self.values)) < len(self.values):
+            raise ValueError(f"values of field {self.name!r} must differ, got {self.values}")
+        object.__setattr__(self, "_cells", {value: i for i, value in enumerate(self.values)})
+        if self.missing is not None:
+            self.declared_cell(self.missing)
+
+    @property
+    def column(self) -> str:
+        """Where its values come from."""
+        return _column(self)
+
+    @property
+    def cells(self) -> int:
+        return len(self.values)
+
+    @property
+    def stand_in(self) -> int:
+        """The cell of what is missing or unknown where every row counts; by default the first."""
+        return 0 if self.missing is None else self.declared_cell(self.missing)
+
+    def cell(self, value: Any) -> int:
+        try:
+            return self._cells[value]
+        except (KeyError, TypeError):
+            return self.declared_cell(value if self.missing is None else self.missing)
+
+    def declared_cell(self, value: Any) -> int:
+        """The cell of a value that is what was declared, without any stand-in."""
+        try:
+            return self._cells[value]
+        except (KeyError, TypeError):
+            pass
+        raise ValueError(
+            f"field {self.name!r} must be one of the declared values "
+            f"{', '.join(map(repr, self.values))}, got {value!r}"
+        )
+
+    def cells_of(self, values: Any) -> NDArray[np.int64]:
+        """The cells of a whole column."""
+        column = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        known = self._cells
+        try:
+            return np.array([known[value] for value in column], dtype=np.int64)
+        except (KeyError, TypeError):
+            return np.array([self.cell(value) for value in column], dtype=np.int64)
+
+    def describe(self, low: int, high: int) -> str:
+        """The condition that the value is the one of the only cell."""
+        del high
+        return f"{self.name} == {self.values[low]!r}"
+
+    def conditions(self) -> Iterator[tuple[int, int]]:
+        """Equal to each value: as the first and the last cell."""
+        return ((i, i) for i in range(self.cells))
+
+    def questions(self) -> Iterator[tuple[int, int]]:
+        """The conditions up to negation: of two values, one is enough."""
+        return ((cell, cell) for cell in range(int(self.cells <= 2), self.cells))
+
+    def coarsened(self, most: int) -> "Category":
+        missing = self.missing if self.missing in self.values[:most] else None
+        return Category(self.name, self.values[:most], missing, self.date)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "values": list(self.values)} | _declared(self)
+
+
+def declared_fields(name: Any, entry: Any) -> Iterator[Numeric | Category]:
+    """The field that is declared, or one for each part of a date."""
+    parts = entry.get("date") if isinstance(entry, Mapping) else None
+    if not isinstance(parts, list | tuple):
+        yield declared_field(name, entry)
+        return
+    if not parts or set(entry) - {"date", "missing"} or set(parts) - GRIDS.keys():
+        raise ValueError(
+            f"field {name!r} must declare date = [...] with some of {', '.join(GRIDS)}, and "
+            f"perhaps missing = {OWN_VALUE!r}, got {entry!r}"
+        )
+    for part in parts:
+        grid = GRIDS[part]
+        kind = {"values": WEEKDAYS} if grid is None else {"grid": grid}
+        rest = {"missing": entry["missing"]} if "missing" in entry else {}
+        yield declared_field(f"{name}.{part}", {"date": part, **kind, **rest})
+
+
+def declared_field(name: Any, entry: Any) -> Numeric | Category:
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"a field needs a name, got {name!r}")
+    known = [key for key in ("grid", "values") if isinstance(entry, Mapping) and key in entry]
+    rest = set(entry) - {*known, "missing", "date"} if isinstance(entry, Mapping) else set()
+    if len(known) != 1 or rest or not isinstance(entry[known[0]], list | tuple):
+        raise ValueError(
+            f"field {name!r} must declare either grid = [...], values = [...] or date = [...], and "
+            f"perhaps missing = ..., got {entry!r}"
+        )
+    declared, missing, date = tuple(entry[known[0]]), entry.get("missing"), entry.get("date")
+    if date is not None and (date not in GRIDS or not name.endswith(f".{date}")):
+        raise ValueError(f"field {name!r} cannot be the {date!r} of a date")
+    if known == ["grid"]:
+        if missing == OWN_VALUE:
+            declared, missing = (_THERE, *declared), 2 * _THERE
+        return Numeric(name, declared, missing, date)
+    if missing == OWN_VALUE and OWN_VALUE not in declared:
+        declared = (*declared, OWN_VALUE)
+    return Category(name, declared, missing, date)
+
+
+def _declared(part: Numeric | Category) -> dict[str, Any]:
+    missing = {} if part.missing is None else {"missing": part.missing}
+    return missing if part.date is None else {**missing, "date": part.date}
+
+
+def _column(part: Numeric | Category) -> str:
+    return part.name if part.date is None else part.name.removesuffix(f".{part.date}")
+
+
+def cell_of(part: Numeric | Category, record: Mapping[str, Any]) -> int:
+    if part.missing is None:
+        return part.cell(value_of(part, record))
+    try:
+        return part.cell(value_of(part, record))
+    except ValueError:  # not there, or no date
+        return part.stand_in
+
+
+def value_of(part: Numeric | Category, record: Mapping[str, Any]) -> Any:
+    if part.name in record:
+        return record[part.name]
+    if part.date is None or part.column not in record:
+        raise ValueError(f"field {part.name!r} is missing")
+    found = record[part.column]
+    if isinstance(found, np.ndarray | list):  # a table: its columns
+        return [part_of(value, part.date) for value in found]
+    return part_of(found, part.date)
+
+
+def _is_number(value: Any) -> bool:
+    # Only "not a number" differs from itself; math.isnan fails on numbers too large for a float.
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(value == value)
