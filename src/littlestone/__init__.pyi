@@ -23,6 +23,8 @@ from littlestone.audit.grey_box import Visit as Visit
 from littlestone.audit.grey_box import check_sensitivity as check_sensitivity
 from littlestone.audit.two_worlds import Subject as Subject
 from littlestone.audit.two_worlds import TwoWorldAdversary as TwoWorldAdversary
+from littlestone.client import Client as Client
+from littlestone.client import ServiceError as ServiceError
 from littlestone.concepts.ball import RationalBall as RationalBall
 from littlestone.concepts.classes.aggregation import aggregate as aggregate
 from littlestone.concepts.classes.aggregation import complement as complement

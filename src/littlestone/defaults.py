@@ -1,8 +1,10 @@
 """The one function that picks a learner for whoever names none: files, River, scikit-learn."""
 
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, cast
 
 from littlestone import require
+from littlestone.catalogue import LEARNERS, lookup
 from littlestone.concepts.capabilities import SetsOfKeys
 from littlestone.concepts.classes.decision_trees import DEEPEST, DecisionTrees
 from littlestone.concepts.classes.stumps import Stumps
@@ -83,3 +85,32 @@ def default_learner(
         raise ValueError(f"no learner applies to this class: {advice.explanation}")
     best: PrivateLearner = advice.best.recipe
     return best
+
+
+def named_learner(
+    concepts: ConceptClass,
+    name: str,
+    *,
+    rounds: int | None,
+    epsilon: float,
+    delta: float,
+    setting: str,
+    adversary: str,
+    max_contributions: int = 1,
+) -> PrivateLearner:
+    """The private learner of this name in the catalogue; ``auto`` is the default one."""
+    require.integer(max_contributions=max_contributions, at_least=1)
+    budget: dict[str, Any] = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
+    recipe: Any
+    if name == "auto":
+        recipe = default_learner(concepts, setting=setting, adversary=adversary, **budget)
+    else:
+        entry = lookup(LEARNERS, name, kind="learner")
+        if not entry.private:
+            raise ValueError(f"learner must be private to publish anything, got {name!r}")
+        if rounds is None:
+            raise ValueError(f"rounds must be declared for {name}, got rounds=None")
+        recipe = entry.build(concepts, **budget)
+    if max_contributions == 1:
+        return cast(PrivateLearner, recipe)
+    return cast(PrivateLearner, replace(recipe, max_contributions=max_contributions))

@@ -46,6 +46,7 @@ COMMANDS = {
         "A learner for each key, by the million, in PostgreSQL: init, put, work, status, releases.",
     ),
     "schema": ("stores.template:run", "Write a schema to fill in, from a file's header alone."),
+    "serve": ("serve:run", "Durable runs behind HTTP: a service for writers and readers."),
     "verify": ("stores.verify:run", "Check a file of published rules, alone or against its store."),
 }
 """Where each command is, below this package, and what it does in one line."""

@@ -79,7 +79,7 @@ def events_of(
 
     ``at_once`` reads many records at a time; rows of a pipe would wait for the rest of a chunk.
     """
-    points = _points(concepts.domain, columns)
+    points = point_reader(concepts.domain, columns.feature)
     singly = partial(_events, points=points, columns=columns, instead=_stand_in(concepts.domain))
     if not at_once or not isinstance(concepts.domain, Records):
         return singly(found)
@@ -226,11 +226,10 @@ def _stand_in(domain: Domain) -> Cells | None:
     return tuple(part.stand_in for part in domain.fields) if isinstance(domain, Records) else None
 
 
-def _points(domain: Domain, columns: Columns) -> PointReader:
+def point_reader(domain: Domain, feature: str | None) -> PointReader:
     """How a row becomes a point of the class: a record, or the one feature column."""
     if isinstance(domain, Records):
         return _records([CellReader(part) for part in domain.fields])
-    feature = columns.feature
     if feature is None:
         raise ValueError("feature must name the column of the point for this class (--feature)")
     whole = domain.size is not None

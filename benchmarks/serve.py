@@ -1,0 +1,194 @@
+"""The service under load, beside bare SQLite on the same disk in the same run.
+
+The clients are one process of their own that speaks HTTP by hand, so that what is measured is the
+service; it shares two cores with them.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from littlestone.client import Client
+from littlestone.serve.tokens import Role, Tokens
+
+Row = tuple[str, str, str, bool | None]
+CONCEPTS = {"concepts": "thresholds:1024", "rounds": 10**7, "epsilon": 1.0, "setting": "realizable"}
+
+
+def measure() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        alone, grouped = _bare(Path(folder) / "bare.db")
+        yield "bare SQLite, a commit for each event", f"{alone:,.0f} events/s", "", None
+        yield "bare SQLite, groups of 64", f"{grouped:,.0f} events/s", "", None
+        with _service(Path(folder) / "runs") as (url, token, _):
+            Client(url, token).create("load", **CONCEPTS)
+            for clients, size, seconds in ((64, 1, 8.0), (1, 1, 4.0), (8, 100, 6.0)):
+                yield from _rows(url, token, clients, size, seconds)
+            yield _readers(url, token, 500)
+        yield _recovery(Path(folder) / "runs")
+
+
+def _rows(url: str, token: str, clients: int, size: int, seconds: float) -> Iterator[Row]:
+    rate, slow = _load(url, token, clients, size, seconds)
+    what = f"{clients} clients × {size} event{'s' * (size > 1)}"
+    least = {(64, 1): 5_000, (8, 100): 50_000}.get((clients, size))
+    if least is None:
+        yield what, f"{rate:,.0f} events/s", "", None
+    else:
+        yield what, f"{rate:,.0f} events/s", f">= {least:,}", rate >= least
+    most = {(64, 1): 40.0, (1, 1): 1.5}.get((clients, size))
+    if most is not None:
+        yield f"{what}: 99th percentile", f"{slow:.2f} ms", f"<= {most:g} ms", slow <= most
+
+
+@contextmanager
+def _service(folder: Path) -> Iterator[tuple[str, str, Any]]:
+    """A service in a process of its own, ready; its address and its owner's token."""
+    tokens, made = Tokens.fresh()
+    file = folder.parent / f"tokens-{os.getpid()}-{time.monotonic_ns()}"
+    tokens.save(file)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "littlestone.cli.main", "serve", "--store", str(folder)]
+    process = subprocess.Popen([*command, "--port", str(port), "--token-file", str(file)])
+    url = f"http://127.0.0.1:{port}"
+    try:
+        Client(url, patience=60)._json("GET", "/health")
+        yield url, made[Role.OWNER], process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+
+
+def _bare(path: Path) -> tuple[float, float]:
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=FULL")
+    db.execute("CREATE TABLE events (id TEXT PRIMARY KEY, body TEXT)")
+    rates = []
+    for size in (1, 64):
+        done, started = 0, time.perf_counter()
+        while time.perf_counter() - started < 2.0:
+            db.execute("BEGIN IMMEDIATE")
+            rows = [(f"{size}-{done + place}", "[17,1]") for place in range(size)]
+            db.executemany("INSERT INTO events VALUES (?, ?)", rows)
+            db.execute("COMMIT")
+            done += size
+        rates.append(done / (time.perf_counter() - started))
+    db.close()
+    return rates[0], rates[1]
+
+
+def _load(url: str, token: str, clients: int, size: int, seconds: float) -> tuple[float, float]:
+    """Events a second, and the 99th percentile of a request in milliseconds."""
+    command = [sys.executable, "-m", "benchmarks.serve", url, str(clients), str(size), str(seconds)]
+    done = subprocess.run(
+        command, env=os.environ | {"TOKEN": token}, capture_output=True, check=True
+    )
+    found = json.loads(done.stdout)
+    return found["rate"], found["slow"]
+
+
+async def _clients(url: str, clients: int, size: int, seconds: float) -> None:
+    host, _, port = url.removeprefix("http://").partition(":")
+    head = f"POST /runs/load/events HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer "
+    head += f"{os.environ['TOKEN']}\r\nContent-Type: application/json\r\nContent-Length: "
+    times: list[float] = []
+    until = time.perf_counter() + seconds
+
+    async def one(number: int) -> None:
+        reader, writer = await asyncio.open_connection(host, int(port))
+        sent = 0
+        while time.perf_counter() < until:
+            events = [
+                f'{{"id":"{os.getpid()}-{number}-{sent + place}","x":{(sent * 7) % 1024},"y":1}}'
+                for place in range(size)
+            ]
+            body = events[0] if size == 1 else f'{{"events":[{",".join(events)}]}}'
+            started = time.perf_counter()
+            writer.write(f"{head}{len(body)}\r\n\r\n{body}".encode())
+            answer = await reader.readuntil(b"\r\n\r\n")
+            length = answer.lower().partition(b"content-length: ")[2].partition(b"\r")[0]
+            await reader.readexactly(int(length))
+            times.append(time.perf_counter() - started)
+            assert answer.startswith(b"HTTP/1.1 200"), answer
+            sent += size
+        writer.close()
+
+    started = time.perf_counter()
+    await asyncio.gather(*map(one, range(clients)))
+    rate = size * len(times) / (time.perf_counter() - started)
+    times.sort()
+    print(json.dumps({"rate": rate, "slow": 1000 * times[int(0.99 * (len(times) - 1))]}))
+
+
+def _readers(url: str, token: str, readers: int) -> Row:
+    """How many event streams get the newest release after something was published."""
+
+    async def all_of_them() -> float:
+        host, _, port = url.removeprefix("http://").partition(":")
+        request = f"GET /runs/keys/releases HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer "
+        request += f"{token}\r\nAccept: text/event-stream\r\n\r\n"
+        ready = asyncio.Semaphore(0)
+
+        async def one() -> None:
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(request.encode())
+            await reader.readuntil(b"id: 1\n")
+            ready.release()
+            await reader.readuntil(b"id: 2\n")
+            writer.close()
+
+        tasks = [asyncio.create_task(one()) for _ in range(readers)]
+        for _ in range(readers):
+            await ready.acquire()
+        started = time.perf_counter()
+        with Client(url, token) as client:
+            await asyncio.to_thread(client.send_many, "keys", [("k", 1)] * 100)
+        await asyncio.gather(*tasks)
+        return time.perf_counter() - started
+
+    with Client(url, token) as client:
+        client.create("keys", concepts="keys", rounds=10**6, epsilon=1.0, delta=1e-6)
+    took = asyncio.run(all_of_them())
+    return f"{readers} event streams hear of a release", f"all, in {took:.2f} s", "all", True
+
+
+def _recovery(folder: Path) -> Row:
+    """From the start of a process that was killed until its run answers."""
+    with _service(folder) as (url, token, process):
+        _load(url, token, 64, 1, 4.0)
+        process.kill()
+        process.wait()
+    with closing(sqlite3.connect(folder / "load" / "store")) as db:
+        (rounds,) = db.execute("SELECT max(round) FROM events").fetchone()
+    # The interpreter's own start is not recovery: what follows it is.
+    script = (
+        "import time, asyncio; from pathlib import Path\n"
+        "from littlestone.serve.hosted import Runs\n"
+        "async def go():\n"
+        f"    runs = Runs(Path({str(folder)!r})); runs.open_all()\n"
+        "    for name in runs: await runs.owner(name).ready()\n"
+        "    print(time.perf_counter() - started); await runs.close()\n"
+        "started = time.perf_counter(); asyncio.run(go())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    seconds = float(done.stdout)
+    what = f"recovery after a kill, {rounds:,} rounds"
+    return what, f"{seconds:.2f} s", "<= 1 s", seconds <= 1.0
+
+
+if __name__ == "__main__":
+    asyncio.run(_clients(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])))

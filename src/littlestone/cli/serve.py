@@ -1,0 +1,56 @@
+"""The command ``littlestone serve`` puts durable runs behind HTTP."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from littlestone.serve.server import is_loopback, server
+from littlestone.serve.tokens import Tokens, described
+
+
+def run(
+    store: Annotated[Path, typer.Option(help="The folder of all runs; made if it is not there.")],
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="Lines 'role run sha256'; made, and its tokens shown once, if missing."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address; any but loopback needs --token-file.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="The port.", min=0, max=65535)] = 8000,
+    name: Annotated[
+        list[str] | None, typer.Option(help="A name by which the server is called; repeatable.")
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Everybody may read what is published.")
+    ] = False,
+    tls_cert: Annotated[Path | None, typer.Option(help="A certificate, in PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Its private key, in PEM.")] = None,
+) -> None:
+    """Owners create runs and see ledgers, writers send events, readers get what is published.
+
+    Without a token file tokens are made for this start and shown once.
+    """
+    if token_file is None and not is_loopback(host):
+        raise ValueError(f"host must be loopback without --token-file, got {host!r}")
+    if token_file is not None and token_file.exists():
+        tokens = Tokens.from_file(token_file, open_reading=public)
+    else:
+        tokens, made = Tokens.fresh(open_reading=public)
+        if token_file is not None:
+            tokens.save(token_file)
+        typer.echo("\n".join(["tokens, shown this once:", *described(made)]))
+    names = tuple(name or ())
+    service = server(
+        store,
+        tokens,
+        host=host,
+        port=port,
+        certificate=tls_cert,
+        private_key=tls_key,
+        hosts=names,
+    )
+    scheme = "http" if tls_cert is None else "https"
+    typer.echo(f"{scheme}://{host}:{port}  (OpenAPI at /openapi.json; Ctrl-C stops)")
+    service.run()

@@ -1,0 +1,145 @@
+"""The runs of a service: a folder for each, with what was asked for and its durable store."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from littlestone import require
+from littlestone.catalogue import CLASSES, class_from_spec, lookup
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.schema import Schema
+from littlestone.defaults import class_over, named_learner
+from littlestone.learners.run import PrivateLearner
+from littlestone.serve.owner import RunOwner, Unavailable
+from littlestone.serve.visible import Visible
+from littlestone.service.durable import DurableRun
+
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+ASKED: Final = "run.json"
+STORE: Final = "store"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a run was asked to be: all of it public, and chosen before any data."""
+
+    name: str
+    concepts: str | None = None
+    schema: dict[str, Any] | None = None
+    learner: str = "auto"
+    setting: str = "agnostic"
+    adversary: str = "adaptive"
+    rounds: int | None = None
+    epsilon: float = 1.0
+    delta: float = 1e-7
+    max_contributions: int = 1
+    publish_every: float | None = None
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name):
+            raise ValueError(
+                f"name must be small letters, digits, - and _, at most 64, got {self.name!r}"
+            )
+        if (self.concepts is None) == (self.schema is None):
+            raise ValueError("exactly one of class and schema must be given")
+        if self.publish_every is not None and not 0.01 <= self.publish_every <= 86_400:
+            raise ValueError(
+                f"publish_every must be from 0.01 to 86400 seconds, got {self.publish_every!r}"
+            )
+
+    def space(self) -> ConceptClass:
+        """The class; one that a file on the server would describe is refused."""
+        if self.schema is not None:
+            return class_over(Schema.from_mapping(self.schema), setting=self.setting)
+        spec = self.concepts or ""
+        if str in lookup(CLASSES, spec.partition(":")[0], kind="class").arguments:
+            raise ValueError(f"class must not name a file of the server, got {spec!r}; send schema")
+        return class_from_spec(spec)
+
+    def recipe(self) -> PrivateLearner:
+        require.integer(max_contributions=self.max_contributions, at_least=1)
+        return named_learner(
+            self.space(),
+            self.learner,
+            rounds=self.rounds,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            setting=self.setting,
+            adversary=self.adversary,
+            max_contributions=self.max_contributions,
+        )
+
+
+class Runs:
+    """All runs below one folder, each with its owner."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._owners: dict[str, RunOwner] = {}
+        self._asked: dict[str, Asked] = {}
+        self._recipes: dict[str, PrivateLearner] = {}
+
+    def open_all(self) -> None:
+        """Begin to open every run that is here; each is ready when its replay is done."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for place in sorted(self.folder.iterdir()):
+            if (place / ASKED).is_file():
+                asked = Asked(**json.loads((place / ASKED).read_text(encoding="utf-8")))
+                self._own(asked, asked.recipe(), fresh=not (place / STORE).exists())
+
+    async def create(self, asked: Asked) -> RunOwner:
+        """A new run, ready to be used; everything is looked at before anything is made."""
+        if asked.name in self._owners:
+            raise FileExistsError(asked.name)
+        recipe = asked.recipe()
+        recipe.refuse_to_start()
+        place = self.folder / asked.name
+        place.mkdir(mode=0o700)
+        file = os.open(place / ASKED, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(file, "w", encoding="utf-8") as stream:
+            json.dump(asdict(asked), stream, indent=1)
+        owner = self._own(asked, recipe, fresh=True)
+        await owner.ready()
+        return owner
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._owners)
+
+    def owner(self, name: str) -> RunOwner:
+        return self._owners[name]
+
+    def asked(self, name: str) -> Asked:
+        return self._asked[name]
+
+    def recipe(self, name: str) -> PrivateLearner:
+        return self._recipes[name]
+
+    def usable(self, name: str) -> RunOwner:
+        """The owner of a run that is open."""
+        owner = self._owners[name]
+        if owner.failure is not None:
+            raise Unavailable(f"run {name!r} is not open; look at the server, or wait")
+        return owner
+
+    async def close(self) -> None:
+        for owner in self._owners.values():
+            owner.visible.stop()
+            await owner.close()
+
+    def _own(self, asked: Asked, recipe: PrivateLearner, *, fresh: bool) -> RunOwner:
+        store = self.folder / asked.name / STORE
+
+        def opened() -> DurableRun:
+            if store.exists():
+                return DurableRun.resume(recipe, store)
+            return DurableRun.start(recipe, store)
+
+        visible = Visible(every=asked.publish_every, fresh=fresh)
+        owner = RunOwner(asked.name, opened, visible)
+        self._owners[asked.name], self._asked[asked.name] = owner, asked
+        self._recipes[asked.name] = recipe
+        return owner

@@ -1,0 +1,63 @@
+"""Starts the service on an address, and stops it without losing anything that was acknowledged."""
+
+import ipaddress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from littlestone.serve.app import application
+from littlestone.serve.tokens import Tokens
+
+
+class Server(uvicorn.Server):
+    """Tells streams that they end, so that a graceful stop need not wait for their readers."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.stop()
+        super().handle_exit(sig, frame)
+
+    def stop(self) -> None:
+        """End every stream, finish every request, close every store."""
+        app: Any = self.config.app
+        app.state.service.stop()
+        self.should_exit = True
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def server(
+    folder: Path,
+    tokens: Tokens,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    certificate: Path | None = None,
+    private_key: Path | None = None,
+    hosts: tuple[str, ...] = (),
+) -> Server:
+    """A server that is ready to run; ``hosts`` are further names by which it may be called."""
+    if (certificate is None) != (private_key is None):
+        raise ValueError("tls-cert and tls-key must be given together")
+    app = application(folder, tokens, hosts=(host, *hosts))
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        ssl_certfile=certificate,
+        ssl_keyfile=private_key,
+        log_level="warning",
+        access_log=False,  # addresses of writers, and when they wrote
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=10,
+        backlog=2048,
+        h11_max_incomplete_event_size=32 << 10,
+    )
+    return Server(config)

@@ -1,0 +1,105 @@
+"""What readers see of a run: releases that are committed and, with a clock, due.
+
+Without a clock a release is seen as soon as it is committed. With ``every`` seconds, what was
+committed becomes visible at whole multiples of them and at no other moment: then the time at which
+readers see something tells them the time, and nothing about the events.
+"""
+
+import asyncio
+import json
+import threading
+import time
+from collections import deque
+from typing import Final, NamedTuple
+
+from littlestone.concepts.protocols import Hypothesis
+from littlestone.service.durable import DurableRun
+from littlestone.service.entries import Release
+
+REMEMBERED: Final = 1_000  # newest releases; older ones are read from the store
+
+
+class Shown(NamedTuple):
+    """A release that may be read, with the rule to predict by."""
+
+    release: Release
+    hypothesis: Hypothesis
+
+    @property
+    def tag(self) -> str:
+        """Names the release and everything before it."""
+        return f'"{self.release.number}-{self.release.chain.hex()[:16]}"'
+
+    @property
+    def rule(self) -> str:
+        return str(json.loads(self.release.body)["rule"])
+
+
+class Visible:
+    """The releases of one run that may be read, and a bell that rings for new ones."""
+
+    def __init__(self, *, every: float | None = None, fresh: bool = False) -> None:
+        self._every, self._fresh = every, fresh
+        self._loop = asyncio.get_running_loop()
+        self._bell: asyncio.Future[None] = self._loop.create_future()
+        self._lock = threading.Lock()  # of what the run's thread leaves behind
+        self._committed: list[Release] = []
+        self._rule: Hypothesis | None = None
+        self._seen = 0  # the newest release that was left here
+        self.newest: Shown | None = None
+        self.recent: deque[Release] = deque(maxlen=REMEMBERED)
+        self._clock = None if every is None else self._loop.create_task(self._tick(every))
+
+    # Called by the run's thread.
+
+    def opened(self, run: DurableRun) -> None:
+        """What a store has published; with a clock it is shown when it strikes.
+
+        The first release of a run that was just created has read nothing, and is shown at once.
+        """
+        self._seen = max(0, run.newest.number - REMEMBERED)
+        self.published(run, now=self._fresh)
+
+    def published(self, run: DurableRun, *, now: bool = False) -> None:
+        """Leave what was committed since the last time."""
+        if run.newest.number == self._seen and not now:
+            return
+        with self._lock:
+            self._committed += run.releases(after=self._seen)
+            self._rule, self._seen = run.run.hypothesis, run.newest.number
+        if now or self._every is None:
+            self._loop.call_soon_threadsafe(self.show)
+
+    # Called by the loop.
+
+    def show(self) -> None:
+        """Make visible what was committed, and ring."""
+        with self._lock:
+            committed, rule, self._committed = self._committed, self._rule, []
+        if committed and rule is not None:
+            self.recent.extend(committed)
+            self.newest = Shown(committed[-1], rule)
+        if not self._bell.done():
+            self._bell.set_result(None)
+        self._bell = self._loop.create_future()
+
+    async def bell(self) -> None:
+        """Wait until something may have changed."""
+        await asyncio.shield(self._bell)
+
+    def after(self, number: int) -> list[Release] | None:
+        """The visible releases after this one; None if some of them are not remembered."""
+        if self.newest is None or number >= self.newest.release.number:
+            return []
+        missing = self.newest.release.number - number
+        return None if missing > len(self.recent) else list(self.recent)[-missing:]
+
+    def stop(self) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
+
+    async def _tick(self, every: float) -> None:
+        while True:
+            now = time.time()
+            await asyncio.sleep(every - now % every)
+            self.show()

@@ -1,0 +1,195 @@
+"""What goes over the wire, both ways; everything public is made here and nowhere else.
+
+What readers get is a function of a visible release and of the recipe, which was public before the
+first example. A release is the very line that ``littlestone learn`` writes.
+"""
+
+import json
+import math
+from typing import Annotated, Any
+
+import msgspec
+
+from littlestone.concepts.capabilities import Records
+from littlestone.learners.run import PrivateLearner
+from littlestone.serve.hosted import Asked
+from littlestone.serve.owner import Outcome, Refused
+from littlestone.serve.visible import Shown
+from littlestone.service.entries import Release
+from littlestone.service.published import release_line
+
+Identity = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
+
+
+class EventIn(msgspec.Struct, forbid_unknown_fields=True):
+    """One labelled example; the same id again changes nothing and gets the same receipt."""
+
+    x: Any
+    y: Annotated[int, msgspec.Meta(ge=0, le=1)]
+    id: Identity | None = None
+
+
+class EventsIn(msgspec.Struct, forbid_unknown_fields=True):
+    """Several events; each is taken or refused for itself."""
+
+    events: Annotated[list[EventIn], msgspec.Meta(min_length=1, max_length=10_000)]
+
+
+class PointsIn(msgspec.Struct, forbid_unknown_fields=True):
+    """Points to predict by the rule that is visible now."""
+
+    points: Annotated[list[Any], msgspec.Meta(max_length=100_000)]
+
+
+class RunIn(msgspec.Struct, forbid_unknown_fields=True, rename={"concepts": "class"}):
+    """A run to create. One of class and schema is needed; schema maps fields to grids or values."""
+
+    name: str
+    concepts: str | None = None
+    schema: dict[str, Any] | None = None
+    learner: str = "auto"
+    setting: str = "agnostic"
+    adversary: str = "adaptive"
+    rounds: Annotated[int, msgspec.Meta(ge=1, le=10**15)] | None = None
+    epsilon: float = 1.0
+    delta: float = 1e-7
+    max_contributions: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 1
+    publish_every: float | None = None
+
+    def asked(self) -> Asked:
+        return Asked(**msgspec.structs.asdict(self))
+
+
+class EventOut(msgspec.Struct, omit_defaults=True):
+    """A receipt with the event's round, or the reason why it was refused."""
+
+    id: str
+    round: int | None = None
+    repeated: bool = False
+    error: str | None = None
+
+
+class EventsOut(msgspec.Struct):
+    """The receipts, in the order of the events."""
+
+    taken: int
+    refused: int
+    events: list[EventOut]
+
+
+class RunOut(msgspec.Struct, rename={"concepts": "class"}):
+    """A run as readers see it."""
+
+    name: str
+    concepts: str
+    learner: str
+    promise: str
+    rounds: int | None
+    publish_every: float | None
+    release: int | None
+    round: int | None
+    rule: str | None
+
+
+class GuaranteeOut(msgspec.Struct):
+    """What is promised, for whom, and what it means for an attacker who guesses."""
+
+    epsilon: float
+    delta: float
+    protects: str
+    neighbours: str
+    adversary: str
+    best_guess: float
+    promise: str
+
+
+class ChainOut(msgspec.Struct):
+    """The newest visible release and the hash over everything published up to it."""
+
+    release: int
+    chain: str
+
+
+class PredictionsOut(msgspec.Struct):
+    """Labels by the rule of this release."""
+
+    release: int
+    labels: list[int]
+
+
+class ErrorOut(msgspec.Struct):
+    error: str
+
+
+encode = msgspec.json.encode
+Sent = dict[str, Any]  # an EventIn or an EventsIn; msgspec tells structs apart by tags only
+Receipts = dict[str, Any]
+
+
+def receipt(identity: str, outcome: Outcome) -> EventOut:
+    """For whoever sent the event, and only for them.
+
+    It names no release: with a clock, nobody learns of one before it strikes.
+    """
+    if isinstance(outcome, Refused):
+        return EventOut(identity, error=outcome.reason)
+    return EventOut(identity, round=outcome.round, repeated=outcome.repeated)
+
+
+def run_out(asked: Asked, recipe: PrivateLearner, shown: Shown | None) -> RunOut:
+    return RunOut(
+        name=asked.name,
+        concepts=asked.concepts or type(recipe.concepts).__name__,
+        learner=type(recipe).__name__,
+        promise=recipe.promise,
+        rounds=recipe.rounds,
+        publish_every=asked.publish_every,
+        release=None if shown is None else shown.release.number,
+        round=None if shown is None else shown.release.round,
+        rule=None if shown is None else shown.rule,
+    )
+
+
+def guarantee_out(recipe: PrivateLearner) -> GuaranteeOut:
+    promised, each = recipe.guarantee(), recipe.max_contributions
+    return GuaranteeOut(
+        epsilon=promised.epsilon,
+        delta=promised.delta,
+        protects="one event" if each == 1 else f"all of at most {each} events of one user",
+        neighbours="replace-one: the same number of events, any of them replaced by another",
+        adversary="sees every release and chooses the next event",
+        best_guess=best_guess(promised.epsilon, promised.delta),
+        promise=recipe.promise,
+    )
+
+
+def best_guess(epsilon: float, delta: float) -> float:
+    """How often an attacker is right, at best, who saw everything and had fifty-fifty before."""
+    if epsilon > 700:
+        return 1.0
+    return min(1.0, (math.exp(epsilon) + delta) / (1 + math.exp(epsilon)))
+
+
+def release_page(releases: list[Release], newest: int) -> bytes:
+    """Releases as a page: each is the line that is published everywhere."""
+    lines = b",".join(release_line(release) for release in releases)
+    following = releases[-1].number if releases else newest
+    return b'{"releases":[' + lines + f'],"next":{following},"newest":{newest}}}'.encode()
+
+
+def server_sent(release: Release) -> bytes:
+    """A release as a server-sent event, whose id a reader may come back with."""
+    return b"id: %d\nevent: release\ndata: %b\n\n" % (release.number, release_line(release))
+
+
+def listed_keys(shown: Shown) -> list[Any] | None:
+    """The keys on a published list; None if what is published is no list of keys."""
+    published = json.loads(shown.release.body)["hypothesis"]
+    keys = published.get("positives") if isinstance(published, dict) else None
+    return keys if isinstance(keys, list) else None
+
+
+def record_fields(recipe: PrivateLearner) -> list[str] | None:
+    """The names of the fields, where a point is a record."""
+    domain = recipe.concepts.domain
+    return [part.name for part in domain.fields] if isinstance(domain, Records) else None

@@ -1,0 +1,100 @@
+"""Kill the service under clients that retry: nothing lost, nothing twice, acknowledged = stored."""
+
+import os
+import secrets
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from littlestone.client import Client, ServiceError
+from littlestone.serve.tokens import Role, Tokens
+from littlestone.service.store import read_log
+
+CLIENTS = 8
+
+
+def started(folder: Path, tokens: Path, port: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "littlestone.cli.main", "serve", "--store", str(folder)]
+    return subprocess.Popen(
+        [*command, "--port", str(port), "--token-file", str(tokens)], stdout=subprocess.DEVNULL
+    )
+
+
+class Sending(threading.Thread):
+    """A client that gives each event an id and sends it until it is acknowledged."""
+
+    def __init__(self, number: int, url: str, token: str, over: threading.Event) -> None:
+        super().__init__(daemon=True)
+        self.client = Client(url, token, patience=120)
+        self.number, self.over = number, over
+        self.acknowledged: dict[str, int] = {}
+        self.sent = 0
+        self.problem: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            while not self.over.is_set():
+                name = f"{self.number}-{self.sent}"
+                self.sent += 1
+                key = f"k{self.sent % 3}"
+                self.acknowledged[name] = self.client.send("abuse", key, 1, id=name)["round"]
+        except (OSError, ServiceError) as problem:
+            self.problem = problem
+        finally:
+            self.client.close()
+
+
+@pytest.mark.parametrize(
+    "kills", [2, pytest.param(int(os.environ.get("KILLS", "50")), marks=pytest.mark.slow)]
+)
+def test_nothing_is_lost_and_nothing_twice(tmp_path: Path, kills: int) -> None:
+    folder, file = tmp_path / "runs", tmp_path / "tokens"
+    tokens, made = Tokens.fresh()
+    tokens.save(file)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url, owner = f"http://127.0.0.1:{port}", made[Role.OWNER]
+    process = started(folder, file, port)
+    with Client(url, owner, patience=60) as client:
+        client._json("GET", "/health")
+        client.create("abuse", concepts="keys", rounds=10**6, epsilon=3.0, delta=1e-3)
+    over = threading.Event()
+    senders = [Sending(number, url, owner, over) for number in range(CLIENTS)]
+    for sender in senders:
+        sender.start()
+    seen: list[bytes] = []
+    with Client(url, owner, patience=60) as client:
+        for _ in range(kills):
+            client.send("abuse", "watched", 0)  # it answers, so it is up
+            time.sleep(secrets.randbelow(300) / 1000)
+            process.kill()
+            process.wait()
+            seen.append(read_log(folder / "abuse" / "store").releases[-1].chain)
+            process = started(folder, file, port)
+        client.send("abuse", "watched", 0)
+    over.set()
+    for sender in senders:
+        sender.join(60)
+    process.terminate()
+    assert process.wait(30) in (0, -signal.SIGTERM)  # after closing everything
+    assert [sender.problem for sender in senders] == [None] * CLIENTS
+    acknowledged = {name: place for one in senders for name, place in one.acknowledged.items()}
+    with closing(sqlite3.connect(folder / "abuse" / "store")) as db:
+        stored = dict(db.execute("SELECT id, round FROM events WHERE id LIKE '%-%'"))
+        (rounds, distinct) = db.execute(
+            "SELECT count(*), count(DISTINCT round) FROM events"
+        ).fetchone()
+    assert len(acknowledged) > 10 * kills
+    assert acknowledged == stored  # each thread waited for its last event
+    assert rounds == distinct == len(stored) + kills + 1
+    chains = {release.chain for release in read_log(folder / "abuse" / "store").releases}
+    assert set(seen) <= chains

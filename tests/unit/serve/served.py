@@ -1,0 +1,82 @@
+"""A service on a free port of this machine, in a thread, for one test."""
+
+import http.client
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from littlestone.client import Client
+from littlestone.serve.server import Server, server
+from littlestone.serve.tokens import Role, Tokens
+
+BUDGET = {"rounds": 10_000, "epsilon": 5.0, "delta": 1e-2}
+
+
+class Served:
+    """The address, the tokens and the server itself."""
+
+    def __init__(self, running: Server, tokens: dict[Role, str]) -> None:
+        self.running, self.tokens = running, tokens
+        self._clients: list[Client] = []
+        self.port: int = running.servers[0].sockets[0].getsockname()[1]
+
+    @property
+    def service(self) -> Any:
+        app: Any = self.running.config.app
+        return app.state.service
+
+    def client(self, role: Role = Role.OWNER, **more: Any) -> Client:
+        made = Client(f"http://127.0.0.1:{self.port}", self.tokens[role], **more)
+        self._clients.append(made)
+        return made
+
+    def close(self) -> None:
+        for client in self._clients:
+            client.close()
+
+    def raw(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        role: Role | None = Role.OWNER,
+        **headers: str,
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and body of one request."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        if role is not None:
+            named["Authorization"] = f"Bearer {self.tokens[role]}"
+        if body is not None:
+            named.setdefault("Content-Type", "application/json")
+        connection.request(method, path, body, named)
+        response = connection.getresponse()
+        content = response.read()
+        connection.close()
+        return response.status, dict(response.getheaders()), content
+
+
+@contextmanager
+def serving(folder: Path, **tokens: Any) -> Iterator[Served]:
+    """Start the service, and stop it gracefully."""
+    fresh, made = Tokens.fresh(**tokens)
+    running = server(folder, fresh, port=0)
+    thread = threading.Thread(target=running.run, daemon=True)
+    thread.start()
+    until = time.monotonic() + 20
+    while not running.started:
+        assert thread.is_alive() and time.monotonic() < until
+        time.sleep(0.01)
+    served = Served(running, made)
+    try:
+        while served.raw("GET", "/health")[0] == 503:  # stores are being opened
+            time.sleep(0.01)
+        yield served
+    finally:
+        served.close()
+        running.stop()
+        thread.join(20)
+        assert not thread.is_alive()
