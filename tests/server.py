@@ -88,16 +88,13 @@ class Server:
             return
 
     def cpu_seconds(self) -> float:
-        """Of all processes of the server that live, and of those that have ended."""
-        ticks = 0
-        for process in (self._postmaster(), *self._children()):
+        """Of all processes of the server, those that have ended included."""
+        postmaster, ticks = self._postmaster(), 0
+        for process in (postmaster, *self._children()):
             with contextlib.suppress(OSError):
                 fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
-                ticks += (
-                    sum(map(int, fields[11:15]))
-                    if process == self._postmaster()
-                    else sum(map(int, fields[11:13]))
-                )
+                # Its own time, and for the first of them that of children that have ended.
+                ticks += sum(map(int, fields[11 : 15 if process == postmaster else 13]))
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def _postmaster(self) -> int:
