@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 import psycopg
+from numpy.typing import NDArray
 from psycopg.rows import dict_row
 
 from littlestone import require
@@ -141,7 +142,7 @@ def put(
     connection: "psycopg.Connection[Any]",
     recipe: PrivateLearner,
     keys: Sequence[Any],
-    seqs: Sequence[int],
+    seqs: Sequence[int] | NDArray[np.int64],
     xs: Any,
     ys: Any,
 ) -> int:
@@ -168,7 +169,7 @@ def _queued(
     connection: "psycopg.Connection[Any]",
     recipe: PrivateLearner,
     keys: Sequence[Any],
-    seqs: Sequence[int],
+    seqs: Sequence[int] | NDArray[np.int64],
     xs: Any,
     ys: Any,
 ) -> int:
@@ -187,7 +188,11 @@ def _queued(
 
 
 def _block(
-    recipe: PrivateLearner, keys: Sequence[Any], seqs: Sequence[int], xs: Any, ys: Any
+    recipe: PrivateLearner,
+    keys: Sequence[Any],
+    seqs: Sequence[int] | NDArray[np.int64],
+    xs: Any,
+    ys: Any,
 ) -> Block:
     points, labels = recipe.concepts.domain.check_many(xs), require.labels(ys)
     numbers = np.asarray(seqs)

@@ -71,7 +71,7 @@ class PrivateKeysEngine(Engine):
         for first, mistakes, length in self._looks(xs, ys):
             for position, x in mistakes:
                 now = start + first + position + 1
-                if self._passes(now - 1, published):
+                if self.passes(now - 1, published):
                     return self._round - start
                 self._round = now
                 self._count(x, x in published.positives)
@@ -79,7 +79,7 @@ class PrivateKeysEngine(Engine):
                     self._fire()
                     if self.hypothesis is not published:
                         return self._round - start
-            if self._passes(start + first + length, published):
+            if self.passes(start + first + length, published):
                 return self._round - start
         return len(ys)
 
@@ -96,7 +96,7 @@ class PrivateKeysEngine(Engine):
             yield first, zip(places.tolist(), keys, strict=True), len(labels)
             first, size = first + size, min(2 * size, _LONGEST_LOOK)
 
-    def _passes(self, last: int, published: FiniteSupport) -> bool:
+    def passes(self, last: int, published: FiniteSupport) -> bool:
         """Play the rounds up to ``last``, which count for nothing; whether the list changes."""
         while self._turns and self._turns[0][0] <= last:
             self._round = self._turns[0][0]
@@ -106,17 +106,23 @@ class PrivateKeysEngine(Engine):
         self._round = last
         return False
 
+    def _coins(self, key: Point, purpose: str) -> Randomness:
+        """What the noise of ``key`` is drawn from; of one purpose it has one draw in a round."""
+        del key, purpose
+        return self._rng
+
     def _count(self, key: Point, listed: bool) -> None:
         gap = self._gaps.get(key)
         if gap is None:
             assert not listed  # a listed key has had its noise since it was listed
-            gap = self._recipe.reports + self._noise.draw(self._rng)  # (L2)
+            gap = self._recipe.reports + self._noise.draw(self._coins(key, "reports"))  # (L2)
         self._gaps[key] = gap - 1  # (L3)
         self._draw_turn(key, self._round)
 
     def _draw_turn(self, key: Point, first: int) -> None:
         """From round ``first`` on: when does query noise first reach the gap of ``key``?"""
-        wait = self._waiting.draw(self._gaps[key], self._rng)  # (L4)
+        purpose = "counted" if first == self._round else "after"
+        wait = self._waiting.draw(self._gaps[key], self._coins(key, purpose))  # (L4)
         turn = first + min(wait, LIMIT) - 1
         if turn > self._recipe.rounds:
             self._newest.pop(key, None)
@@ -141,6 +147,7 @@ class PrivateKeysEngine(Engine):
             due.sort(key=key_order)  # a set shows the order in which it grew
             listed = self.hypothesis.positives ^ frozenset(due)  # (L5)
             for key in filter(listed.__contains__, due):
-                self._gaps[key] = self._recipe.complaints + self._noise.draw(self._rng)  # (L6)
+                noise = self._noise.draw(self._coins(key, "complaints"))
+                self._gaps[key] = self._recipe.complaints + noise  # (L6)
                 self._draw_turn(key, self._round + 1)
             self.hypothesis = FiniteSupport(listed)
