@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from littlestone.cli.main import main
+from littlestone.service.durable import DurableRun
 
 FIXED = ("--class", "thresholds:60", "--learner", "private-majority", "--rounds", "1000")
 Command = Callable[..., tuple[int, str, str]]
@@ -250,3 +251,42 @@ def test_a_copied_folder_is_two_stores(folder: Path, command: Command) -> None:
     os.chdir(folder / "copy")
     status, _, said = command(*learn("--out", "rules.jsonl"))
     assert status == 2 and "is a copy of the file" in said
+
+
+def test_a_book_lets_in_what_fits_and_nothing_is_left_of_what_does_not(
+    folder: Path, command: Command
+) -> None:
+    assert command("budget", "init", "data.book", "--epsilon", "2.5")[0] == 0
+    for store in ("one.db", "two.db"):
+        out = ("--out", f"{store}.jsonl", "--book", "data.book")
+        assert command(*learn(*out, store=store))[0] == 0
+    before = contents()
+    status, _, said = command(
+        *learn("--book", "data.book", "--out", "three.jsonl", store="three.db")
+    )
+    assert status == 2 and a_sentence(said) and "no room for ε = 1" in said
+    assert contents() == before
+    for store in ("one.db", "two.db"):  # continued: costs nothing
+        out = ("--out", f"{store}.jsonl", "--book", "data.book")
+        assert command(*learn(*out, store=store))[0] == 0
+    shown = json.loads(command("budget", "show", "data.book", "--json")[1])
+    assert shown["promised"] == {"epsilon": 2.0, "delta": 0.0}
+    assert [entry["opened"] for entry in shown["stores"]] == [True, True]
+    status, _, said = command(*learn("--out", "one.db.jsonl", store="one.db"))
+    assert status == 2 and "say --book" in said
+
+
+def test_a_crash_before_creation_leaves_a_reservation_for_the_same_store(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*arguments: object, **named: object) -> None:
+        raise OSError("power failure")
+
+    assert command("budget", "init", "data.book", "--epsilon", "1")[0] == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(DurableRun, "start", crash)
+        assert command(*learn("--book", "data.book"))[0] == 2
+    assert "reserved" in command("budget", "show", "data.book")[1]
+    assert command(*learn("--book", "data.book", store="other.db"))[0] == 2
+    assert command(*learn("--book", "data.book", "--out", "rules.jsonl"))[0] == 0
+    assert "reserved" not in command("budget", "show", "data.book")[1]

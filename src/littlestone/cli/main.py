@@ -47,6 +47,10 @@ COMMANDS = {
     ),
     "schema": ("stores.template:run", "Write a schema to fill in, from a file's header alone."),
     "serve": ("serve:run", "Durable runs behind HTTP: a service for writers and readers."),
+    "budget": (
+        "stores.budget:run",
+        "Keep the book of a source of data: what all stores that read it promise together.",
+    ),
     "verify": ("stores.verify:run", "Check a file of published rules, alone or against its store."),
 }
 """Where each command is, below this package, and what it does in one line."""

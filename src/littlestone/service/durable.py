@@ -25,7 +25,7 @@ from littlestone.service.entries import (
     release_body,
 )
 from littlestone.service.feeding import Feeding
-from littlestone.service.store import Store, Witness, finding_damage
+from littlestone.service.store import Reservation, Store, Witness, finding_damage
 from littlestone.service.users import canonical_user, digests_under, promise_of
 
 CHECKPOINT_EVERY = 50_000
@@ -107,14 +107,14 @@ class DurableRun:
         path: str | Path,
         *,
         users: str | None = None,
-        identity: str | None = None,
+        reserved: Reservation | None = None,
     ) -> "DurableRun":
         """A new durable run, with its first release, or nothing at all.
 
         With ``users``, a word for whom events belong to, ``max_contributions`` of each are read.
         """
         form, key = canonical_form(recipe), secrets.token_bytes(32)
-        identity = identity or secrets.token_hex(16)
+        identity, book = reserved or (secrets.token_hex(16), None)
         run = recipe.start(rng=keyed(key, label=form))
         body = release_body(run.hypothesis, run=identity, number=1, round_number=0)
         first = Release(1, 0, body, chained(b"", body))
@@ -127,6 +127,7 @@ class DurableRun:
             first=first,
             promise=promise,
             users=users,
+            book=book,
         )
         return cls(recipe, store, run)
 
@@ -187,6 +188,11 @@ class DurableRun:
     def promise(self) -> str:
         """What is promised, and to whom; the ledger says the same."""
         return promise_of(self._recipe, self._store.users)
+
+    @property
+    def book(self) -> str | None:
+        """The budget book that it was created with."""
+        return self._store.book
 
     @property
     def adopted(self) -> bool:

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from littlestone.errors import LittlestoneError, StoreError
 from littlestone.service.entries import (
@@ -65,6 +65,13 @@ Witness = Callable[["Store"], None]
 """Looks at a store that is about to be continued, and raises if it knows better."""
 
 
+class Reservation(NamedTuple):
+    """What a book has set aside for a store: the identity it shall have, and which book."""
+
+    identity: str
+    book: str
+
+
 class Store:
     """The file, opened by one process at a time."""
 
@@ -106,10 +113,12 @@ class Store:
         first: Release,
         promise: str,
         users: str | None = None,
+        book: str | None = None,
     ) -> "Store":
         """A new store; the key of all noise is on disk before the first example arrives.
 
-        ``users`` names whose events are counted; ``promise`` is what it says of itself.
+        ``users`` names whose events are counted; ``promise`` is what it says of itself, and
+        ``book`` where that is entered.
         """
         target = _real(path)
         with refusing(target):
@@ -121,7 +130,9 @@ class Store:
                     raise StoreError(f"{target} was just created by another process")
                 mark.refuse_known()
                 about = {"identity": identity, "recipe": recipe, "key": key.hex()}
-                about |= {"promise": promise} | ({} if users is None else {"users": users})
+                about["promise"] = promise
+                about |= {} if users is None else {"users": users}
+                about |= {} if book is None else {"book": book}
                 about |= {"seal": _about_seal(about), "branch": secrets.token_hex(16)}
                 _place(target, mark, about, first)
                 return cls(target, mark, recipe=recipe, users=users)
@@ -190,6 +201,11 @@ class Store:
     def users(self) -> str | None:
         """Whose events are counted, if anybody's are."""
         return self._about.get("users")
+
+    @property
+    def book(self) -> str | None:
+        """Where its promise is entered, if it was created with a book."""
+        return self._about.get("book")
 
     @property
     def rounds(self) -> int:

@@ -26,7 +26,8 @@ from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.defaults import class_over, default_learner
-from littlestone.errors import LittlestoneError
+from littlestone.errors import LittlestoneError, StoreError
+from littlestone.service.book import Book
 from littlestone.service.durable import DurableRun, Event
 from littlestone.service.events import Columns, read
 from littlestone.service.learning import BadRowError, Policy, Publisher, Tally, learn
@@ -34,6 +35,7 @@ from littlestone.service.outputs import refuse_overlap, write_whole
 from littlestone.service.pace import Stopping
 from littlestone.service.report import report
 from littlestone.service.sources import BadRow, Form
+from littlestone.service.users import promise_of
 from littlestone.theory.floors import points_floor
 
 _UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
@@ -126,6 +128,10 @@ def run(
     no_header: Annotated[
         bool, typer.Option("--no-header", help="Rows begin at once; columns are 1, 2, and so on.")
     ] = False,
+    book: Annotated[
+        Path | None,
+        typer.Option(help="The budget book of the data; a store that exceeds it is refused."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     adopt: Annotated[
         bool,
@@ -148,8 +154,9 @@ def run(
     # Everything is looked at before anything is created.
     require.integer(group=group, at_least=1)
     seconds = None if every is None else _seconds(every)
-    named = (concepts or "").partition(":")[2].partition(",")[0]  # stumps:schema.toml,2
-    inputs = {"the input": Path(source), "the schema": schema, "the class": Path(named)}
+    in_class = (concepts or "").partition(":")[2].partition(",")[0]  # stumps:schema.toml,2
+    inputs = {"the input": Path(source), "the schema": schema, "the class": Path(in_class)}
+    inputs["the book"] = book
     refuse_overlap({"out": out, "report": report_path}, inputs, store=store)
     publisher = Publisher(sys.stdout.buffer if out is None else out)
     origin = Path(source).name.removesuffix(".gz") if origin is None else origin
@@ -163,21 +170,28 @@ def run(
     )
     form = Form(delimiter=delimiter, encoding=encoding, header=not no_header)
     opened = partial(read, source, space, columns, standard_input=_standard_input(), form=form)
+    known = None if book is None else Book(book)
     events: Iterable[Event | BadRow]
     if store.exists():
         durable = DurableRun.resume(
             recipe, store, users=user, adopt=adopt, witness=publisher.testify
         )
+        _enter(known, durable, store)
         # When rows are asked for: a silent pipe must not delay what is still to be published.
         events = chain.from_iterable(start() for start in (opened,))
     else:
         publisher.refuse_known()
         events = opened()
-        durable = DurableRun.start(recipe, store, users=user)
+        promised = recipe.guarantee(), promise_of(recipe, user)
+        reserved = None if known is None else known.reserve(store, *promised)
+        durable = DurableRun.start(recipe, store, users=user, reserved=reserved)
+        _enter(known, durable, store)
     try:
         if durable.adopted:
             typer.echo(ADOPTED.format(store=store, round=durable.rounds), err=True)
         console.print(f"{durable.promise}; store {store}, round {durable.rounds}")
+        if known is not None:
+            console.print(known.explain())
         started, before = time.monotonic(), durable.rounds
         live = Live(console=console, refresh_per_second=4)
         with Stopping() as stopping, live:
@@ -231,6 +245,23 @@ def _standard_input() -> IO[bytes]:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # in tests it has no number
         return sys.stdin.buffer
+
+
+def _enter(book: Book | None, durable: DurableRun, store: Path) -> None:
+    """The store exists, and has read nothing since it was opened: now or never."""
+    try:
+        if book is None and durable.book is not None:
+            raise StoreError(
+                f"{store} belongs to the budget book {durable.book}: say --book, so that it can be "
+                f"seen there"
+            )
+        if book is None:
+            return
+        promised = durable.run.recipe.guarantee()
+        book.register(durable.identity, store, promised, durable.promise)
+    except BaseException:
+        durable.close()
+        raise
 
 
 def _policy(space: ConceptClass, asked: str | None) -> Policy:

@@ -1,0 +1,81 @@
+"""The command ``littlestone budget`` keeps the book of a source of data."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from littlestone.cli.options import AsJson
+from littlestone.cli.output import print_json, print_table
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.service.book import Book, Entry
+
+
+def run(
+    action: Annotated[str, typer.Argument(metavar="init|show", help="Make a book, or show it.")],
+    path: Annotated[Path, typer.Argument(metavar="BOOK", help="One for each source of data.")],
+    epsilon: Annotated[
+        float | None, typer.Option(help="For init: what all stores may promise together.")
+    ] = None,
+    delta: Annotated[float, typer.Option(help="For init, too.")] = 0.0,
+    composition: Annotated[
+        str,
+        typer.Option(
+            help="For init: basic (sums), or concentrated (sums of squares, for promises without "
+            "delta). It is fixed beforehand, as the allowance is."
+        ),
+    ] = "basic",
+    as_json: AsJson = False,
+) -> None:
+    """``learn --book BOOK`` enters each store's promise, once, before the store is created.
+
+    A store that would exceed the allowance is refused. What is continued costs nothing again.
+    """
+    if action == "init":
+        if epsilon is None:
+            raise ValueError("epsilon must be given for init: what all stores may promise together")
+        allowance = PrivacyGuarantee(epsilon=epsilon, delta=delta)
+        book = Book.create(path, allowance=allowance, composition=composition)
+    elif action == "show":
+        if epsilon is not None or delta:
+            raise ValueError(
+                "epsilon and delta are fixed when a book is made, not when it is shown"
+            )
+        book = Book(path)
+    else:
+        raise ValueError(f"action must be 'init' or 'show', got {action!r}")
+    if as_json:
+        print_json(_record(book))
+        return
+    if entries := book.entries():
+        print_table(("promised", "since", "store"), [_row(entry) for entry in entries])
+    typer.echo(book.explain())
+
+
+def _row(entry: Entry) -> tuple[str, str, str]:
+    since = time.strftime("%Y-%m-%d", time.localtime(entry.at))
+    state = "" if entry.opened else " (reserved: it was not created yet)"
+    return entry.promise, since, f"{entry.store}{state}"
+
+
+def _record(book: Book) -> dict[str, object]:
+    entries = book.entries()
+    total = book.total(entries)
+    return {
+        "allowance": {"epsilon": book.allowance.epsilon, "delta": book.allowance.delta},
+        "composition": book.composition,
+        "promised": {"epsilon": total.epsilon, "delta": total.delta},
+        "stores": [
+            {
+                "identity": entry.identity,
+                "store": entry.store,
+                "epsilon": entry.promised.epsilon,
+                "delta": entry.promised.delta,
+                "promise": entry.promise,
+                "at": entry.at,
+                "opened": entry.opened,
+            }
+            for entry in entries
+        ],
+    }
