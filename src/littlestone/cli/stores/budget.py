@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from littlestone.cli.options import AsJson
-from littlestone.cli.output import print_json, print_table
+from littlestone.cli.output import print_json
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.service.book import Book, Entry
+from littlestone.service.book import Book
 
 
 def run(
@@ -48,15 +48,11 @@ def run(
     if as_json:
         print_json(_record(book))
         return
-    if entries := book.entries():
-        print_table(("promised", "since", "store"), [_row(entry) for entry in entries])
+    for entry in book.entries():
+        since = time.strftime("%Y-%m-%d", time.localtime(entry.at))
+        state = "" if entry.opened else " (reserved: it was not created yet)"
+        typer.echo(f"{since}  {entry.store}{state}: {entry.promise}")
     typer.echo(book.explain())
-
-
-def _row(entry: Entry) -> tuple[str, str, str]:
-    since = time.strftime("%Y-%m-%d", time.localtime(entry.at))
-    state = "" if entry.opened else " (reserved: it was not created yet)"
-    return entry.promise, since, f"{entry.store}{state}"
 
 
 def _record(book: Book) -> dict[str, object]:
