@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from littlestone.game.protocols import (
     Attack,
     BlockAttack,
     BlockRun,
+    FollowingRun,
     Learner,
     LearnerRun,
     Opponent,
@@ -126,6 +128,7 @@ def play_out(
         referee=referee,
         peek=peek,
         blocks=blocks,
+        adaptive=adversary.adaptive,
     )
     curve, regrets = [], []
     for checkpoint in checkpoints(rounds):
@@ -155,7 +158,14 @@ class _Game:
     """A game under way: what both sides know, and the running totals."""
 
     def __init__(
-        self, *, run: LearnerRun, attack: Attack, referee: Arbiter, peek: bool, blocks: bool
+        self,
+        *,
+        run: LearnerRun,
+        attack: Attack,
+        referee: Arbiter,
+        peek: bool,
+        blocks: bool,
+        adaptive: bool,
     ) -> None:
         self.referee = referee
         self.played = 0
@@ -169,20 +179,17 @@ class _Game:
         self._seen: Hypothesis | None = None
         self._most = _FIRST_BLOCK
         # Asked once: there are many checkpoints, and asking for a protocol takes long.
-        self._in_blocks = (
-            (run, attack)
-            if blocks and isinstance(run, BlockRun) and isinstance(attack, BlockAttack)
-            else None
-        )
+        self._until: Callable[[int], object] = lambda end: self._play_singly(end - self.played)
+        if blocks and isinstance(run, BlockRun) and isinstance(attack, BlockAttack):
+            self._until = partial(self._play_blocks, run, attack)
+            if not adaptive and isinstance(run, FollowingRun):
+                self._until = partial(self._follow, run, attack)
 
     def play_until(self, end: int, *, record: int) -> None:
         """Play on, the first ``record`` rounds one by one and into the record."""
         while self.played < min(record, end):
             self._play_into_record()
-        if self._in_blocks:
-            self._play_blocks(*self._in_blocks, end)
-        else:
-            self._play_singly(end - self.played)
+        self._until(end)
 
     def _play_into_record(self) -> None:
         published, mistakes = self._current, self.mistakes
@@ -227,6 +234,21 @@ class _Game:
         self.mistakes += mistakes
         self._current, self._seen = current, seen
         return example
+
+    def _follow(self, run: FollowingRun, attack: BlockAttack, end: int) -> None:
+        """Play whole blocks of an adversary that does not look at what is published."""
+        before = run.switches
+        while self.played < end:
+            xs, ys = attack.plan(None, min(self._most, end - self.played))
+            points, labels = self.referee.admit_many(xs, ys, self.played + 1)
+            said = run.follow(points, labels)
+            attack.played(len(labels))
+            self.referee.count(points, labels, self.played + 1)
+            self.mistakes += int(np.count_nonzero(said != labels))
+            self.played += len(labels)
+            self._most = min(2 * self._most, _LARGEST_BLOCK)
+        self.switches += run.switches - before
+        self._current = self._seen = run.hypothesis
 
     def _play_blocks(self, run: BlockRun, attack: BlockAttack, end: int) -> None:
         """Play whole blocks while the adversary knows what is published, else single rounds."""

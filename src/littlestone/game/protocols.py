@@ -32,6 +32,20 @@ class BlockRun(LearnerRun, Protocol):
 
 
 @runtime_checkable
+class FollowingRun(BlockRun, Protocol):
+    """A run that can take a whole block, whatever it publishes meanwhile."""
+
+    @property
+    def switches(self) -> int:
+        """How often the published hypothesis has changed."""
+        ...
+
+    def follow(self, xs: Any, ys: Any, /) -> Any:
+        """What was published for each round said of its point."""
+        ...
+
+
+@runtime_checkable
 class Player(Protocol):
     """A frozen recipe for a run, with the terms on which it plays."""
 

@@ -17,6 +17,7 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.type_checks import fits, hints_of
 
 _CHUNK: Final = 256
+_FIRST_BLOCK: Final = 64
 
 
 @runtime_checkable
@@ -80,12 +81,14 @@ class Engine(ABC):
 
     def follow(self, xs: Any, ys: Any, /) -> tuple[NDArray[np.uint8], int]:
         """Take the whole block: what was published said of each point, and how often it changed."""
-        said, switches, taken = np.empty(len(ys), dtype=np.uint8), 0, 0
+        said, switches, taken, most = np.empty(len(ys), dtype=np.uint8), 0, 0, _FIRST_BLOCK
         while taken < len(ys):
-            rule, rest = self.hypothesis, slice(taken, None)
-            count = self.steps(xs[rest], ys[rest])
+            rule = self.hypothesis
+            count = self.steps(xs[taken : taken + most], ys[taken : taken + most])
             said[taken : taken + count] = rule.many(xs[taken : taken + count])
-            switches += rule is not self.hypothesis and rule != self.hypothesis
+            changed = rule is not self.hypothesis and rule != self.hypothesis
+            # Some look at the whole block before they know how much of it they take.
+            switches, most = switches + changed, _FIRST_BLOCK if changed else 2 * most
             taken += count
         return said, switches
 
