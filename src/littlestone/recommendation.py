@@ -1,5 +1,7 @@
 """Which learner, and why: every applicable one, ranked by what is proved about it."""
 
+import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -191,10 +193,13 @@ class _Question:
         """The smallest power of two times the rounds, or epsilon, at which this one is useful."""
         for changed, (largest, words) in AFFORDABLE.items():
             value = self.budget[changed]
-            while (value := 2 * value) <= largest:
-                if self.would_be_useful(name, **{changed: value}):
-                    yield f"{words.format(value)} would change that"
-                    break
+            doublings = range(1, 1 + max(0, math.floor(math.log2(largest / value))))
+            # Whoever has more of it is no worse off: bisection.
+            least = bisect_left(
+                doublings, True, key=lambda k: self.would_be_useful(name, **{changed: value * 2**k})
+            )
+            if least < len(doublings):
+                yield f"{words.format(value * 2 ** doublings[least])} would change that"
 
     def would_be_useful(self, name: str, **instead: Any) -> bool:
         try:

@@ -1,13 +1,14 @@
 """Sanitizers for what a learner's predictors and the concepts can disagree on, for every length."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from littlestone.concepts.capabilities import FewOnes, OnALine, ProperlyOptimal
 from littlestone.concepts.classes.finite import FiniteClass
@@ -167,45 +168,74 @@ def error_class(base: OnlineLearner, *, histogram: bool = False) -> ConceptClass
         errors = concepts.differences()
         if not histogram or isinstance(errors, FewOnes):
             return errors
-    points = concepts.domain.size
-    if points is None or not isinstance(concepts.domain, IntegerRange):
-        raise ValueError(
-            f"sanitizer must be given for {base!r}: what its predictors and the concepts differ "
-            f"on is not known in closed form, and the points are not a short range of integers"
-        )
+    points = _points_to_list(concepts)
     if histogram:
         return SparseSets(points, points)
     recipe: Any = base  # hashable, which the protocol does not say
     return _listed_errors(recipe, points)
 
 
+def _points_to_list(concepts: ConceptClass) -> int:
+    points = concepts.domain.size
+    if points is None or not isinstance(concepts.domain, IntegerRange):
+        raise ValueError(
+            f"sanitizer must be given for {concepts!r}: what predictors and concepts differ on is "
+            f"not known in closed form, and the points are not a short range of integers"
+        )
+    return points
+
+
+def refuse_unknown_errors(concepts: ConceptClass) -> None:
+    """What ``error_class`` would refuse, before the predictors are looked for at all."""
+    if not isinstance(concepts, ProperlyOptimal | FewOnes):
+        most = _most_predictors(concepts, _points_to_list(concepts))
+        _refuse_predictors(concepts, concepts.size or 0, most)
+
+
+def _most_predictors(concepts: ConceptClass, points: int) -> int:
+    return _LARGEST_MATRIX // max(1, (concepts.size or 0) * points)
+
+
+def _refuse_predictors(concepts: ConceptClass, known: int, most: int) -> None:
+    """Mistakes end only where a concept is predicted: there is one predictor for each at least."""
+    if known > most:
+        raise ValueError(
+            f"sanitizer must be given for {concepts!r}: more than {most} predictors are too many "
+            f"to be told apart from all concepts"
+        )
+
+
 @lru_cache(maxsize=64)
 def _listed_errors(base: Any, points: int) -> FiniteClass:
     """Every predictor that ``base`` can come to, against every concept."""
-    block = np.arange(points)
-    predictors = np.unique([s.hypothesis.many(block) for s in reachable(base, points)], axis=0)
+    block, most = np.arange(points), _most_predictors(base.concepts, points)
+    met: dict[bytes, NDArray[np.uint8]] = {}
+    for state in reachable(base, points):
+        said = np.asarray(state.hypothesis.many(block), dtype=np.uint8)
+        met[said.tobytes()] = said
+        _refuse_predictors(base.concepts, len(met), most)
+    predictors = np.array([met[key] for key in sorted(met)])
     concepts = FiniteClass.from_class(base.concepts).matrix
-    if predictors.shape[0] * concepts.shape[0] * points > _LARGEST_MATRIX:
-        raise ValueError(
-            f"sanitizer must be given: {predictors.shape[0]} predictors and {concepts.shape[0]} "
-            f"concepts on {points} points are too many to be told apart one by one"
-        )
     return FiniteClass((predictors[:, None, :] != concepts[None]).reshape(-1, points))
 
 
-def reachable(base: OnlineLearner, points: int) -> Iterable[OnlineState]:
+def reachable(base: OnlineLearner, points: int) -> Iterator[OnlineState]:
     """The states that ``base`` comes to by mistakes on 0 .. points-1, until it is contradicted."""
     found: dict[OnlineState, None] = {base.start(): None}
     newest = list(found)
+    yield from newest
     while newest:
-        told = (s.after(x, 1 - s.hypothesis(x)) for s in newest for x in range(points))
-        newest = list(dict.fromkeys(s for s in told if not s.failed and s not in found))
-        found |= dict.fromkeys(newest)
-        if len(found) > _MOST_STATES:
-            raise ValueError(
-                f"sanitizer must be given: {base!r} has more than {_MOST_STATES} states"
-            )
-    return found
+        older, newest = newest, []
+        for state in (s.after(x, 1 - s.hypothesis(x)) for s in older for x in range(points)):
+            if state.failed or state in found:
+                continue
+            if len(found) == _MOST_STATES:
+                raise ValueError(
+                    f"sanitizer must be given: {base!r} has more than {_MOST_STATES} states"
+                )
+            found[state] = None
+            newest.append(state)
+            yield state
 
 
 def detection_bound(sanitizer: Sanitizer, *, size: int, failure_probability: float) -> float:

@@ -137,7 +137,10 @@ class ExpertsPlan:
 
     def table_error(self) -> float:
         """Total variation to exact exponential weights (draw.md)."""
-        return 2.0 ** (2 - _GUARD_BITS) / self.prediction.rounds + len(self.table.weights) / 2.0**53
+        return (
+            2.0 ** (2 - _GUARD_BITS) / self.prediction.rounds
+            + self.table.length_upper_bound / 2.0**53
+        )
 
 
 @lru_cache(maxsize=32)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 from littlestone import require
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.sanitized_experts.algorithm import SanitizedExpertsEngine
-from littlestone.learners.sanitized_experts.families import family_named
+from littlestone.learners.sanitized_experts.families import family_named, refuse_unknown_errors
 from littlestone.learners.sanitized_experts.plan import ALGORITHMS, ExpertsPlan, plan_experts
 from littlestone.online.protocols import OnlineLearner
 from littlestone.online.sparse_majority.recipe import SparseMajority
@@ -92,6 +92,8 @@ class SanitizedExperts(Budgeted):
             raise ValueError(
                 f"experts must be one of {sorted(ALGORITHMS)}, got experts={self.experts!r}"
             )
+        if self.base is None and self.sanitizer in ("auto", "realizable"):
+            refuse_unknown_errors(self.concepts)
         learner = SparseMajority(self.concepts) if self.base is None else self.base
         object.__setattr__(self, "_learner", learner)
         object.__setattr__(self, "plan", self._make_plan(learner))

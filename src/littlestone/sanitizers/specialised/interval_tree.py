@@ -83,8 +83,8 @@ def _log_moments(tree: IntervalTree, rate: float) -> tuple[Floats, Floats]:
     exponents = rate * np.linspace(0.002, 0.98, 490)
     inner = (tree.levels - 1) * (tree.branching // 2) * _log_moment(exponents, rate)
     top = -(-tree.cells // tree.widths[0])
-    # The noise of the top level was made to add up to 0.
-    j = np.arange(top + 1)[:, None]
+    # The noise of the top level was made to add up to 0; j and top - j are alike.
+    j = np.arange(top // 2 + 1)[:, None]
     share = j / top
     left = j * _log_moment(exponents * (1 - share), rate)
     right = (top - j) * _log_moment(exponents * share, rate)
