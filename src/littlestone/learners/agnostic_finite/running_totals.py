@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from scipy.linalg import toeplitz
 
 from littlestone.concepts.losses.label_counts import Counts
 from littlestone.learners.agnostic_finite.skew_circulant import Floats, product
@@ -42,14 +41,18 @@ def time_weights(epoch: int) -> TimeWeights:
     steps = np.arange(1, terms)
     exact = np.cumprod(np.append(1.0, (2 * steps - 1) / (2 * steps)))
     weights = np.rint(_SCALE * exact) if epoch > 1 else exact
-    mix = np.tril(toeplitz(weights))
     noise = np.cumsum(_reciprocal(weights))
     return TimeWeights(
         squared_norm=int((weights**2).sum()),
-        mix=mix,
-        unmix=np.tril(toeplitz(noise)),
+        mix=_lower_toeplitz(weights),
+        unmix=_lower_toeplitz(noise),
         errors=np.append(0.0, np.cumsum(noise**2)),
     )
+
+
+def _lower_toeplitz(column: Floats) -> Floats:
+    places = np.arange(len(column))
+    return np.tril(column[places[:, None] - places])
 
 
 def _reciprocal(series: Floats) -> Floats:
