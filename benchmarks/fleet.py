@@ -6,12 +6,14 @@ machine does not change much; the rate by the clock stands beside it. Events of 
 at random, in batches of 100,000.
 """
 
+import json
 import os
 import resource
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NoReturn
 
 import numpy as np
 from tests.server import MISSING, Server, binaries, running
@@ -28,6 +30,9 @@ RECIPE = PrivateMajority(concepts=Thresholds(1024), rounds=10_000, epsilon=1.0)
 SECRET = bytes(range(32))
 BATCH = 100_000
 WORKERS = 2
+_VISITED = 100_000
+KEPT = Path(__file__).parents[1] / "docs" / "fleet.json"
+"""What the page's plan is computed from (python -m docs.tools.fleet_plan)."""
 SIZES = {
     "1,000": (1_000, 1_000, 300_000),
     "100,000": (100_000, 10, 40_000),
@@ -40,15 +45,18 @@ def measure() -> Iterator[Row]:
     if binaries() is None:
         yield "PostgreSQL", MISSING, "", None
         return
+    kept: dict[str, dict[str, float]] = {}
     for name, (keys, each, wanted) in SIZES.items():
-        keys = int(os.environ.get("FLEET_KEYS", keys)) if keys > 10**5 else keys
         with TemporaryDirectory(prefix="fleet") as folder:
             os.chmod(folder, 0o755)
             with running(Path(folder)) as server:
-                yield from _one(name, server, keys, each, wanted)
+                yield from _one(name, server, keys, each, wanted, kept.setdefault(name, {}))
+    KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _one(name: str, server: Server, keys: int, each: int, wanted: int) -> Iterator[Row]:
+def _one(
+    name: str, server: Server, keys: int, each: int, wanted: int, kept: dict[str, float]
+) -> Iterator[Row]:
     terms = database.create(server.dsn, RECIPE, fingerprint=b"", shards=64)
     mark = server.folder / "mark"
     HighWater(mark, terms.identity, create=True).close()
@@ -56,9 +64,7 @@ def _one(name: str, server: Server, keys: int, each: int, wanted: int) -> Iterat
     with _Watch(server) as putting:
         _put(server, keys, each)
     with _Watch(server) as working:
-        children = [os.fork() or _work(server, mark) for _ in range(WORKERS)]
-        for child in children:
-            os.waitpid(child, 0)
+        _work(server, mark)
     with database.connect(server.dsn) as connection:
         assert database.status(connection)["rounds"] == events
         (size,) = connection.execute(
@@ -79,6 +85,24 @@ def _one(name: str, server: Server, keys: int, each: int, wanted: int) -> Iterat
         None,
     )
     yield f"{name} keys: bytes on disk for each key", f"{size / keys:,.0f}", "", None
+    kept |= {
+        "keys": keys,
+        "events of each": each,
+        "learning, µs an event": round(1e6 * working.processor / events, 2),
+        "putting, µs an event": round(1e6 * putting.processor / events, 2),
+        "bytes of a key": round(size / keys),
+    }
+    if keys == _VISITED:
+        with _Watch(server) as again:
+            _put(server, keys, 1, after=each)
+            _work(server, mark)
+        kept["one more event, µs"] = round(1e6 * again.processor / keys, 2)
+        yield (
+            f"{name} keys: one more event of each, put and learned",
+            f"{2 * keys / again.processor:,.0f}/s ({keys / again.clock:,.0f} by the clock)",
+            "",
+            None,
+        )
 
 
 class _Watch:
@@ -100,11 +124,11 @@ class _Watch:
         return sum(r.ru_utime + r.ru_stime for r in used) + self._server.cpu_seconds()
 
 
-def _put(server: Server, keys: int, each: int) -> None:
+def _put(server: Server, keys: int, each: int, *, after: int = 0) -> None:
     generator = np.random.default_rng(1)
     who = generator.permutation(np.repeat(np.arange(keys), each))
     seqs = np.empty(len(who), dtype=np.int64)
-    seqs[np.argsort(who, kind="stable")] = np.tile(np.arange(1, each + 1), keys)
+    seqs[np.argsort(who, kind="stable")] = np.tile(np.arange(after + 1, after + each + 1), keys)
     xs = generator.integers(1024, size=len(who))
     ys = (xs >= 300).astype(np.uint8)
     names = [f"key {key}" for key in range(keys)]
@@ -115,7 +139,12 @@ def _put(server: Server, keys: int, each: int) -> None:
             database.put(connection, RECIPE, named, seqs[part], xs[part], ys[part])
 
 
-def _work(server: Server, mark: Path) -> int:
+def _work(server: Server, mark: Path) -> None:
+    for child in [os.fork() or _worker(server, mark) for _ in range(WORKERS)]:
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def _worker(server: Server, mark: Path) -> NoReturn:
     try:
         with database.connect(server.dsn) as connection:
             terms = database.terms_of(connection)
@@ -125,5 +154,5 @@ def _work(server: Server, mark: Path) -> int:
                 pass
             height.close()
         os._exit(0)
-    except BaseException:
+    finally:
         os._exit(1)
