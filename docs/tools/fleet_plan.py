@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-
 from docs.tools.measure import markdown_table, with_tables
 
 DOCS = Path(__file__).parents[1]
@@ -101,9 +100,7 @@ def _largest_share(weights: Any, shards: int) -> float:
     return float(
         np.mean(
             [
-                np.bincount(
-                    generator.integers(shards, size=len(weights)), weights, shards
-                ).max()
+                np.bincount(generator.integers(shards, size=len(weights)), weights, shards).max()
                 for _ in range(20)
             ]
         )
@@ -116,7 +113,7 @@ def _failure() -> str:
     for machines in (4, 16, 64):
         for noticed in (1, 60):
             late, caught_up = _after_a_death(machines, noticed)
-            rows.append((machines, f"{noticed} s", f"{late:,.0f} s", f"{caught_up:,.0f} s"))
+            rows.append((str(machines), f"{noticed} s", f"{late:,.0f} s", f"{caught_up:,.0f} s"))
     head = ("machines", "until the locks are free", "latest event", "caught up after")
     return markdown_table(head, rows)
 

@@ -21,14 +21,23 @@ from tests.server import MISSING, Server, binaries, running, until
 
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.errors import HorizonExceededError, LittlestoneError, RollbackError, StoreError
-from littlestone.fleet import database, keyed, worker
+from littlestone.errors import (
+    HorizonExceededError,
+    LittlestoneError,
+    RollbackError,
+    SequenceGapError,
+    StoreError,
+)
+from littlestone.fleet import blocklist, database, keyed, worker
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.keyed import advance, key_name
 from littlestone.fleet.secret_file import create_secret, fingerprint, read_secret
+from littlestone.fleet.split_keys import LabelledKeysEngine
 from littlestone.fleet.worker import Turn, Worker
 from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.service.entries import chained, release_body
 
 pytestmark = [pytest.mark.fleet, pytest.mark.skipif(binaries() is None, reason=MISSING)]
 
@@ -388,3 +397,65 @@ def test_one_fleet_for_a_database_and_one_recipe_for_a_fleet(fleet: Fleet) -> No
         database.connect("host=/nowhere user=postgres password=hidden")
     with pytest.raises(ValueError, match="shards"):
         database.create(fleet.server.dsn, RECIPE, fingerprint=b"", shards=5000)
+
+
+KEYS_RECIPE = PrivateKeys(rounds=2000, epsilon=2.0, delta=1e-2)
+
+
+def one_machine(identity: str, secret: bytes, events: list[tuple[Any, int]]) -> list[Any]:
+    """What one run publishes that has the table to itself, round by round."""
+    engine = LabelledKeysEngine(KEYS_RECIPE, secret)
+    engine.begin()
+    published, chain, seen = list[Any](), b"", None
+    for t in range(len(events) + 1):
+        if t:
+            engine.step(*events[t - 1])
+        if engine.hypothesis != seen:
+            seen = engine.hypothesis
+            body = release_body(seen, run=identity, number=len(published) + 1, round_number=t)
+            published.append((body, chain := chained(chain, body)))
+    return published
+
+
+def test_a_blocklist_in_parts_is_that_of_one_machine_whoever_is_killed(
+    server: Server, tmp_path: Path
+) -> None:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS littlestone_blocklist CASCADE")
+    secret, chance = os.urandom(32), random.Random(4)
+    identity = blocklist.create(server.dsn, KEYS_RECIPE, fingerprint=fingerprint(secret), parts=4)
+    HighWater(tmp_path / "mark", identity, create=True).close()
+    keys = [*(f"sender {n}" for n in range(11)), 7, ("a", 1)]
+    events = [(keys[k := chance.randrange(13)], int((k + t // 600) % 2 == 0)) for t in range(2000)]
+
+    def work(dies: float) -> NoReturn:
+        toss = random.Random(os.urandom(8))
+        with suppress(BaseException), database.connect(server.dsn) as connection:
+            mark = HighWater(tmp_path / "mark", identity, create=False)
+            hook = lambda new: os.kill(os.getpid(), 9) if toss.random() < dies else None  # noqa: E731
+            mine = blocklist.PartWorker(connection, KEYS_RECIPE, secret, mark, hook)
+            while mine.work():
+                pass
+            os._exit(0)
+        os._exit(1)
+
+    with database.connect(server.dsn) as connection:
+        with pytest.raises(SequenceGapError):
+            blocklist.put(connection, KEYS_RECIPE, 2, ["x"], [1])
+        start = 0
+        while start < 2000:
+            part = events[start : start + chance.randrange(1, 150)]
+            xs, ys = map(list, zip(*part, strict=True))
+            assert blocklist.put(connection, KEYS_RECIPE, start + 1, xs, ys) == len(part)
+            assert blocklist.put(connection, KEYS_RECIPE, start + 1, xs[:1], [0]) == 0
+            start += len(part)
+            for process in [os.fork() or work(0.2) for _ in range(2)]:
+                os.waitpid(process, 0)
+        for _ in range(2):  # one may have been behind a lock of the other
+            os.waitpid(os.fork() or work(0.0), 0)
+        published = list(blocklist.releases(connection))
+        (waiting,) = connection.execute(
+            "SELECT count(*) FROM littlestone_blocklist.queue"
+        ).fetchone() or (1,)
+    expected = one_machine(identity, secret, events)
+    assert len(expected) > 10 and published == expected and waiting == 0

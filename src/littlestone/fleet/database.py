@@ -251,9 +251,9 @@ def _one(connection: "psycopg.Connection[Any]", query: str) -> tuple[Any, ...]:
 
 
 @contextmanager
-def shard_lock(connection: "psycopg.Connection[Any]", terms: Terms, shard: int) -> Iterator[bool]:
+def shard_lock(connection: "psycopg.Connection[Any]", identity: str, shard: int) -> Iterator[bool]:
     """Whether nobody else has the shard; who has it keeps it until it is done, or gone."""
-    name = int(terms.identity[:7], 16), shard
+    name = int(identity[:7], 16), shard
     (taken,) = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", name).fetchone() or (
         False,
     )

@@ -57,7 +57,7 @@ class Worker:
         start = self.connection.info.backend_pid * 7 % (len(shards) or 1)
         taken = 0
         for shard in shards[start:] + shards[:start]:
-            with shard_lock(self.connection, self.terms, shard) as mine:
+            with shard_lock(self.connection, self.terms.identity, shard) as mine:
                 if mine:
                     taken += self._turn(shard)
         return taken

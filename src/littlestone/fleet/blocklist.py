@@ -1,0 +1,255 @@
+"""A private blocklist in PostgreSQL: parts that any workers play, one list that comes out.
+
+``put`` takes rounds of the one stream in their order, so that what was put is always complete up to
+a tick. Workers play parts up to it; when all parts have come further, the rounds in between are
+merged and published, under a lock of their own. Which part has how many events depends on the keys,
+which are private here: only the table ``releases`` is for publication.
+"""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import psycopg
+
+from littlestone import require
+from littlestone.concepts.hypotheses.support import FiniteSupport
+from littlestone.concepts.protocols import Point
+from littlestone.errors import HorizonExceededError, SequenceGapError, StoreError
+from littlestone.fleet.database import connect, shard_lock
+from littlestone.fleet.high_water import Height, HighWater
+from littlestone.fleet.split_keys import Change, advance_part, merged, part_of
+from littlestone.learners import codec
+from littlestone.learners.private_keys.recipe import PrivateKeys
+from littlestone.learners.recipe_forms import canonical_form
+from littlestone.service.entries import chained, release_body
+
+_TABLES: Final = """
+CREATE SCHEMA littlestone_blocklist;
+CREATE TABLE littlestone_blocklist.list (
+    identity text NOT NULL, recipe text NOT NULL, fingerprint bytea NOT NULL,
+    parts integer NOT NULL, tick bigint NOT NULL DEFAULT 0, published bigint NOT NULL DEFAULT 0,
+    one boolean PRIMARY KEY DEFAULT true CHECK (one)
+);
+CREATE TABLE littlestone_blocklist.queue (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, part integer NOT NULL,
+    until bigint NOT NULL, block bytea NOT NULL
+);
+CREATE INDEX queue_of_part ON littlestone_blocklist.queue (part, id);
+CREATE TABLE littlestone_blocklist.parts (
+    part integer PRIMARY KEY, until bigint NOT NULL, state bytea,
+    commits bigint NOT NULL, chain bytea NOT NULL
+);
+CREATE TABLE littlestone_blocklist.changes (
+    part integer NOT NULL, round bigint NOT NULL, keys bytea NOT NULL, PRIMARY KEY (part, round)
+);
+CREATE TABLE littlestone_blocklist.releases (
+    number bigint PRIMARY KEY, round bigint NOT NULL, body bytea NOT NULL, chain bytea NOT NULL
+);
+"""
+
+
+def create(dsn: str, recipe: PrivateKeys, *, fingerprint: bytes, parts: int = 16) -> str:
+    """Make the tables of a new list and its first release, the empty list; its public name."""
+    require.integer(parts=parts, at_least=1)
+    identity = secrets.token_hex(16)
+    with connect(dsn) as connection, connection.transaction():
+        try:
+            connection.execute(_TABLES)
+        except psycopg.errors.DuplicateSchema:
+            raise StoreError("there is a blocklist in this database already") from None
+        connection.execute(
+            "INSERT INTO littlestone_blocklist.list (identity, recipe, fingerprint, parts) "
+            "VALUES (%s, %s, %s, %s)",
+            (identity, canonical_form(recipe), fingerprint, parts),
+        )
+        connection.execute(
+            "INSERT INTO littlestone_blocklist.parts "
+            "SELECT n, 0, NULL, 0, %s FROM generate_series(0, %s) AS n",
+            (bytes(32), parts - 1),
+        )
+        _release(connection, identity, 1, 0, FiniteSupport(frozenset()), b"")
+    return identity
+
+
+def put(
+    connection: "psycopg.Connection[Any]", recipe: PrivateKeys, first: int, xs: Any, ys: Any
+) -> int:
+    """Queue the rounds from ``first`` on; how many of them are new.
+
+    Rounds that were put before are dropped, whatever they say; a gap is refused.
+    """
+    points, labels = recipe.concepts.domain.check_many(xs), require.labels(ys)
+    require.integer(first=first, at_least=1)
+    if len(points) != len(labels):
+        raise ValueError(f"xs and ys must be equally long, got {len(points)}, {len(labels)}")
+    with connection.transaction():
+        parts, tick = _one(
+            connection, "SELECT parts, tick FROM littlestone_blocklist.list FOR UPDATE"
+        )
+        last = first + len(points) - 1
+        if first > tick + 1:
+            raise SequenceGapError(expected=tick + 1, got=first)
+        if last > recipe.rounds:
+            raise HorizonExceededError(rounds=recipe.rounds)
+        skipped = tick + 1 - first
+        by_part: dict[int, list[int]] = {}
+        for place in range(skipped, len(points)):
+            by_part.setdefault(part_of(_plain(points[place]), parts), []).append(place)
+        for part, places in by_part.items():
+            block = (
+                np.array(places, dtype=np.int64) + first,
+                [_plain(points[place]) for place in places],
+                labels[places],
+            )
+            connection.execute(
+                "INSERT INTO littlestone_blocklist.queue (part, until, block) VALUES (%s, %s, %s)",
+                (part, last, codec.dumps(block)),
+            )
+        if last > tick:
+            connection.execute("UPDATE littlestone_blocklist.list SET tick = %s", (last,))
+    return max(0, last - int(tick))
+
+
+@dataclass(slots=True)
+class PartWorker:
+    """``work`` takes a turn at each part that is behind, and publishes what all have passed."""
+
+    connection: "psycopg.Connection[Any]"
+    recipe: PrivateKeys
+    secret: bytes = field(repr=False)
+    mark: HighWater
+    before_commit: Callable[[list[Change]], None] = field(default=lambda new: None, repr=False)
+
+    def work(self) -> bool:
+        """Whether anything was done."""
+        identity, recipe, parts = _one(
+            self.connection, "SELECT identity, recipe, parts FROM littlestone_blocklist.list"
+        )
+        if recipe != canonical_form(self.recipe):
+            raise StoreError(f"this blocklist was made for another recipe: {recipe}")
+        done = False
+        for part in range(parts):
+            with shard_lock(self.connection, identity, part) as mine:
+                done |= mine and self._turn(part, parts)
+        with shard_lock(self.connection, identity, parts) as mine:
+            return (mine and self._publish(identity)) or done
+
+    def _turn(self, part: int, parts: int) -> bool:
+        with self.connection.transaction():
+            until, state, *height = _one(
+                self.connection,
+                "SELECT until, state, commits, chain FROM littlestone_blocklist.parts "
+                "WHERE part = %s",
+                (part,),
+            )
+            before = Height(*height)
+            self.mark.check(part, before)
+            (tick,) = _one(self.connection, "SELECT tick FROM littlestone_blocklist.list")
+            if tick == until:
+                return False
+            ids, events = self._events(part, tick)
+            new, changes = advance_part(
+                self.recipe, self.secret, part, parts, state, *events, until=tick
+            )
+            after = Height(before.commits + 1, hashlib.sha256(before.chain + new[-16:]).digest())
+            self.connection.execute(
+                "UPDATE littlestone_blocklist.parts SET until = %s, state = %s, commits = %s, "
+                "chain = %s WHERE part = %s",
+                (tick, new, *after, part),
+            )
+            with self.connection.cursor() as cursor:
+                cursor.executemany(
+                    "INSERT INTO littlestone_blocklist.changes VALUES (%s, %s, %s)",
+                    [(part, number, codec.dumps(keys)) for number, keys in changes],
+                )
+            self.connection.execute(
+                "DELETE FROM littlestone_blocklist.queue WHERE id = ANY(%s)", (ids,)
+            )
+            self.before_commit(changes)
+        self.mark.raise_to(part, after)
+        return True
+
+    def _events(self, part: int, tick: int) -> tuple[list[int], tuple[list[int], Any, Any]]:
+        """The events of the part up to the tick, and where they lie in the queue."""
+        rows = self.connection.execute(
+            "SELECT id, block FROM littlestone_blocklist.queue "
+            "WHERE part = %s AND until <= %s ORDER BY id",
+            (part, tick),
+        ).fetchall()
+        rounds, xs, ys = list[int](), list[Point](), list[int]()
+        for _, block in rows:
+            numbers, points, labels = codec.loads(block)
+            rounds += numbers.tolist()
+            xs += points
+            ys += labels.tolist()
+        return [number for number, _ in rows], (rounds, xs, ys)
+
+    def _publish(self, identity: str) -> bool:
+        """Merge what all parts have passed since the last time."""
+        with self.connection.transaction():
+            (published,) = _one(self.connection, "SELECT published FROM littlestone_blocklist.list")
+            (common,) = _one(self.connection, "SELECT min(until) FROM littlestone_blocklist.parts")
+            if common == published:
+                return False
+            rows = self.connection.execute(
+                "DELETE FROM littlestone_blocklist.changes WHERE round <= %s RETURNING round, keys",
+                (common,),
+            ).fetchall()
+            number, body, chain = _one(
+                self.connection,
+                "SELECT number, body, chain FROM littlestone_blocklist.releases "
+                "ORDER BY number DESC LIMIT 1",
+            )
+            listed = FiniteSupport.from_json(json.loads(body)["hypothesis"]).positives
+            changes = [(place, codec.loads(keys)) for place, keys in rows]
+            for place, rule in merged(listed, [changes]):
+                number += 1
+                chain = _release(self.connection, identity, number, place, rule, chain)
+            self.connection.execute(
+                "UPDATE littlestone_blocklist.list SET published = %s", (common,)
+            )
+        return True
+
+
+def releases(connection: "psycopg.Connection[Any]") -> Iterator[tuple[bytes, bytes]]:
+    """What was published, body and chain, in order."""
+    query = "SELECT body, chain FROM littlestone_blocklist.releases ORDER BY number"
+    with connection.transaction(), connection.cursor("releases", binary=True) as cursor:
+        yield from cursor.execute(query)
+
+
+def _release(
+    connection: "psycopg.Connection[Any]",
+    identity: str,
+    number: int,
+    round_number: int,
+    rule: FiniteSupport,
+    before: bytes,
+) -> bytes:
+    body = release_body(rule, run=identity, number=number, round_number=round_number)
+    chain = chained(before, body)
+    connection.execute(
+        "INSERT INTO littlestone_blocklist.releases VALUES (%s, %s, %s, %s)",
+        (number, round_number, body, chain),
+    )
+    return chain
+
+
+def _one(
+    connection: "psycopg.Connection[Any]", query: Any, values: tuple[Any, ...] = ()
+) -> tuple[Any, ...]:
+    row: tuple[Any, ...] | None = connection.execute(query, values).fetchone()
+    if row is None:
+        raise StoreError("there is no blocklist in this database")
+    return row
+
+
+def _plain(point: Any) -> Point:
+    """As the domain's ``check`` gives it: a block of whole numbers is an array."""
+    plain: Point = point.item() if isinstance(point, np.generic) else point
+    return plain
