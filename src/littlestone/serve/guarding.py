@@ -46,6 +46,11 @@ async def body_of(request: Request) -> bytes:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise HTTPException(415, "Content-Type must be application/json")
+    return await bounded(request)
+
+
+async def bounded(request: Request) -> bytes:
+    """The whole body, of any kind, unless it is too long."""
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from tests.unit.serve.served import BUDGET, Served, serving
 
-from littlestone.serve.app import ENDPOINTS, Service
+from littlestone.serve.app import ENDPOINTS
+from littlestone.serve.pages import PAGES
+from littlestone.serve.shared import Service
 from littlestone.serve.tokens import Role
 
 PLANTED = ("planted-point", "planted-id")
@@ -25,6 +27,10 @@ def everything_public(served: Served) -> bytes:
                     endpoint.method, path, content, Role.READER, Accept=kind
                 )
                 found += [answer, repr(headers).encode()]
+    for method, path, _ in PAGES:
+        if method == "GET" and "report" not in path:
+            path = path.replace("{run}", "abuse")
+            found.append(served.raw("GET", path, role=Role.READER)[2])
     with closing(served.client(Role.READER).follow("abuse")) as releases:
         found.append(repr(next(releases)).encode())
     found.append(served.raw("GET", "/openapi.json", role=None)[2])

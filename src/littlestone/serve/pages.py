@@ -1,0 +1,227 @@
+"""The pages: what is published as people read it, and for owners what is theirs alone.
+
+Made from the same public values as every other answer (``wire``); scripts fetch the rest.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from html import escape
+from importlib.resources import files
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from littlestone.concepts.protocols import Domain
+from littlestone.serve import wire
+from littlestone.serve.guarding import bounded
+from littlestone.serve.rule_pictures import picture
+from littlestone.serve.shared import Service, described, token_of
+from littlestone.serve.tokens import Role
+from littlestone.serve.visible import Shown
+from littlestone.service.durable import DurableRun
+from littlestone.service.published import release_line
+from littlestone.service.report import report
+
+ASSETS: Final[Mapping[str, str]] = {
+    "style.css": "text/css",
+    "uplot.css": "text/css",
+    "uplot.js": "text/javascript",
+    "run.js": "text/javascript",
+}
+RECENT: Final = 20
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="/static/style.css">{head}</head>
+<body{attributes}><header><h1><a href="/">littlestone</a> {crumb}</h1>{aside}</header>
+<main>{body}</main></body></html>"""
+
+
+def page(
+    title: str, body: str, *, head: str = "", attributes: str = "", aside: str = ""
+) -> Response:
+    crumb = f"/ {escape(title)}" if title != "littlestone" else ""
+    return HTMLResponse(
+        PAGE.format(
+            title=escape(title),
+            head=head,
+            attributes=attributes,
+            crumb=crumb,
+            aside=aside,
+            body=body,
+        )
+    )
+
+
+async def asset(request: Request) -> Response:
+    """A file of ours; nothing comes from elsewhere."""
+    name = request.path_params["name"]
+    if name not in ASSETS:
+        raise HTTPException(404, "there is no such file")
+    content = (files("littlestone.serve") / "static" / name).read_bytes()
+    return Response(content, media_type=ASSETS[name], headers={"Cache-Control": "max-age=3600"})
+
+
+def login_page(wrong: bool = False) -> Response:
+    words = "<p role=alert>This token is not known here.</p>" if wrong else ""
+    body = (
+        f"{words}<p>A token of a reader or an owner shows the runs.</p>"
+        '<form method="post" action="/login"><label>Token <input type="password" name="token" '
+        'autocomplete="current-password" required autofocus></label> <button>Enter</button></form>'
+    )
+    return page("littlestone", body)
+
+
+async def login(request: Request, known: Any) -> Response:
+    """Keep the token in a cookie that no script and no other site can use."""
+    sent = parse_qs((await bounded(request)).decode("utf-8", "replace"))
+    token = sent.get("token", [""])[0].strip()
+    if not known(token):
+        return login_page(wrong=True)
+    answer = RedirectResponse("/", 303)
+    secure = request.url.scheme == "https"
+    answer.set_cookie("token", token, httponly=True, samesite="strict", secure=secure)
+    return answer
+
+
+def index(runs: list[wire.RunOut]) -> Response:
+    rows = "".join(
+        f'<tr><td><a href="/view/{run.name}">{run.name}</a></td><td>{escape(run.learner)}</td>'
+        f"<td>{escape(run.promise)}</td><td>{escape((run.rule or '')[:120])}</td></tr>"
+        for run in runs
+    )
+    table = f"<table><tr><th>run<th>learner<th>promise<th>rule now</tr>{rows}</table>"
+    empty = "<p>There is no run yet; an owner creates one with <code>POST /runs</code>.</p>"
+    return page("littlestone", table if runs else empty)
+
+
+def run_page(
+    run: wire.RunOut, promised: wire.GuaranteeOut, shown: Shown, domain: Domain, *, owner: bool
+) -> Response:
+    """One run; with the owner's part if an owner looks."""
+    name, chain = run.name, shown.release.chain.hex()[:16]
+    body = (
+        f'<div id="now" aria-live="polite">{now(shown, domain)}</div>{_promise(run, promised)}'
+        '<h2>Releases</h2><div id="timeline" class="chart"></div>'
+        f'<p><a href="/view/{name}/published.jsonl" download>Everything published</a>, a line for '
+        f"each release; <code>littlestone verify</code> checks it. The hash over all of it begins "
+        f'with <code>{chain}</code> (<a href="/runs/{name}/chain">whole</a>).</p>'
+        f"{_owner(name) if owner else ''}"
+        '<script src="/static/uplot.js"></script><script src="/static/run.js"></script>'
+    )
+    return page(
+        name,
+        body,
+        head='<link rel="stylesheet" href="/static/uplot.css">',
+        attributes=f' data-run="{name}"',
+        aside='<span id="live" role="status" class="quiet">connecting</span>',
+    )
+
+
+def now(shown: Shown, domain: Domain) -> str:
+    """The rule in force, in words and as a picture."""
+    release = shown.release
+    return (
+        f"<h2>The rule now</h2>{picture(shown.hypothesis, domain)}"
+        f'<p class="rule">{escape(shown.rule[:4000])}</p>'
+        f'<p class="quiet">release {release.number:,}, in force since round {release.round:,}</p>'
+    )
+
+
+def _promise(run: wire.RunOut, promised: wire.GuaranteeOut) -> str:
+    """The promise on a scale that means something: how often an attacker is right."""
+    place = 640 * promised.best_guess
+    limit = "no limit" if run.rounds is None else f"{run.rounds:,} rounds"
+    return (
+        f"<h2>The promise</h2><p>{escape(run.promise)}, for {escape(promised.protects)}, {limit}. "
+        f"Whoever reads everything here, chooses events, and could only toss a coin about one of "
+        f"them before, is right about it at most <strong>{100 * promised.best_guess:.0f} %</strong>"
+        f" of the time.</p>"
+        f'<svg viewBox="0 0 640 46" role="img" aria-label="at most {100 * promised.best_guess:.0f} '
+        f'percent"><rect class="zeros" x="0" y="8" width="640" height="12"/>'
+        f'<rect class="ones" x="320" y="8" width="{place - 320:.1f}" height="12"/>'
+        f'<line class="mark" x1="{place:.1f}" x2="{place:.1f}" y1="2" y2="26"/>'
+        f'<text x="320" y="42" text-anchor="middle">50 %: a coin</text>'
+        f'<text x="640" y="42" text-anchor="end">100 %: certain</text></svg>'
+    )
+
+
+def _owner(name: str) -> str:
+    return (
+        '<section class="owner"><h2>For the owner only</h2><p>Mistakes are computed from the '
+        'labels and are not protected.</p><div id="mistakes" class="chart"></div>'
+        f'<p><a href="/runs/{name}/ledger">Ledger</a> · <a href="/view/{name}/report.html">Report'
+        "</a></p></section>"
+    )
+
+
+def published(run: DurableRun, *, up_to: int) -> bytes:
+    """The file that ``littlestone learn --out`` would have written, as far as it is visible."""
+    lines = (
+        release_line(one) + b"\n" for _, one in zip(range(up_to), run.releases(), strict=False)
+    )
+    return b"".join(lines)
+
+
+def owner_report(run: DurableRun) -> str:
+    return report(run, bound=None, floor=None)
+
+
+# The routes.
+
+
+def _looks(service: Service, request: Request, role: Role) -> bool:
+    return service.tokens.allows(token_of(request), role, request.path_params.get("run", ""))
+
+
+async def look_at_all(service: Service, request: Request) -> Response:
+    if not _looks(service, request, Role.READER):
+        return login_page()
+    return index([described(service, name) for name in service.runs])
+
+
+async def log_in(service: Service, request: Request) -> Response:
+    return await login(request, service.tokens.known)
+
+
+async def look_at(service: Service, request: Request) -> Response:
+    if not _looks(service, request, Role.READER):
+        return login_page()
+    shown, recipe = service.shown(request), service.recipe(request)
+    told = described(service, request.path_params["run"])
+    owner = _looks(service, request, Role.OWNER)
+    domain = recipe.concepts.domain
+    return run_page(told, wire.guarantee_out(recipe), shown, domain, owner=owner)
+
+
+async def look_at_rule(service: Service, request: Request) -> Response:
+    service.role_of(request, Role.READER)
+    return HTMLResponse(now(service.shown(request), service.recipe(request).concepts.domain))
+
+
+async def download_published(service: Service, request: Request) -> Response:
+    service.role_of(request, Role.READER)
+    newest = service.shown(request).release.number
+    content = await service.owner(request).ask(partial(published, up_to=newest))
+    return Response(content, media_type="application/jsonl")
+
+
+async def download_report(service: Service, request: Request) -> Response:
+    """As a file: it brings its own styles, which these pages do not allow."""
+    service.role_of(request, Role.OWNER)
+    content = await service.owner(request).ask(owner_report)
+    return HTMLResponse(content, headers={"Content-Disposition": "attachment"})
+
+
+PAGES: Final = (
+    ("GET", "/", look_at_all),
+    ("POST", "/login", log_in),
+    ("GET", "/view/{run}", look_at),
+    ("GET", "/view/{run}/now", look_at_rule),
+    ("GET", "/view/{run}/published.jsonl", download_published),
+    ("GET", "/view/{run}/report.html", download_report),
+)

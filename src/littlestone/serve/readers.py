@@ -1,0 +1,173 @@
+"""What readers do: everything here is a function of visible releases and of the recipe."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+
+from littlestone import __version__
+from littlestone.serve import wire
+from littlestone.serve.guarding import body_of
+from littlestone.serve.owner import RunOwner
+from littlestone.serve.shared import Service, answered, decoded, described
+from littlestone.serve.visible import Shown
+from littlestone.service.cells import Misfit
+from littlestone.service.events import point_reader
+from littlestone.service.published import release_line
+
+PAGE: Final = 1_000  # releases in one answer
+KEEP_ALIVE: Final = 15.0  # seconds between signs of life
+
+
+async def list_runs(service: Service, _: Request) -> Response:
+    return answered([described(service, name) for name in service.runs])
+
+
+async def show_run(service: Service, request: Request) -> Response:
+    service.owner(request)
+    return answered(described(service, request.path_params["run"]))
+
+
+async def hypothesis(service: Service, request: Request) -> Response:
+    shown = service.shown(request)
+    line = release_line(shown.release)
+    return _tagged(request, shown, lambda: answered(line))
+
+
+async def keys(service: Service, request: Request) -> Response:
+    """The list as a blocklist's consumer wants it; plain text if it is asked for."""
+    shown = service.shown(request)
+    listed = wire.listed_keys(shown)
+    if listed is None:
+        raise HTTPException(404, "this run publishes no list of keys; see hypothesis")
+    if "text/plain" in request.headers.get("accept", ""):
+        text = "".join(f"{key if isinstance(key, str) else json.dumps(key)}\n" for key in listed)
+        return _tagged(request, shown, lambda: PlainTextResponse(text))
+    return _tagged(request, shown, lambda: answered(listed))
+
+
+def _tagged(request: Request, shown: Shown, made: Callable[[], Response]) -> Response:
+    """The answer, or that it has not changed."""
+    known = [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
+    response = Response(status_code=304) if shown.tag in known else made()
+    response.headers["ETag"] = shown.tag
+    response.headers["Cache-Control"] = "no-cache"
+    return response
+
+
+async def releases(service: Service, request: Request) -> Response:
+    """A page of releases after a number; or, to an event source, all that follow, for ever."""
+    owner = service.owner(request)
+    if "text/event-stream" in request.headers.get("accept", ""):
+        after = _number(request.headers.get("last-event-id"), request.query_params.get("after"))
+        stream = _sent(service, owner, after)
+        return StreamingResponse(stream, media_type="text/event-stream")
+    after = _number(request.query_params.get("after"))
+    found = await _visible_after(owner, after)
+    newest = owner.visible.newest
+    return answered(wire.release_page(found, 0 if newest is None else newest.release.number))
+
+
+def _number(*texts: str | None) -> int:
+    text = next((text for text in texts if text), "0")
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise HTTPException(422, f"after must be the number of a release, got {text[:40]!r}")
+    return int(text)
+
+
+async def _visible_after(owner: RunOwner, after: int) -> list[Any]:
+    """At most a page of what is visible after a number, from memory or from the store."""
+    found = owner.visible.after(after)
+    if found is None:
+        newest = owner.visible.newest
+        assert newest is not None
+        most = min(PAGE, newest.release.number - after)
+        found = await owner.ask(partial(_logged, after=after, most=most))
+    return found[:PAGE]
+
+
+def _logged(run: Any, *, after: int, most: int) -> list[Any]:
+    return [release for _, release in zip(range(most), run.releases(after=after), strict=False)]
+
+
+async def _sent(service: Service, owner: RunOwner, after: int) -> AsyncIterator[bytes]:
+    service.readers += 1
+    try:
+        yield b": littlestone\n\n"
+        while not service.stopping.is_set():
+            bell = asyncio.ensure_future(owner.visible.bell())
+            found = await _visible_after(owner, after)
+            if found:
+                bell.cancel()
+                after = found[-1].number
+                yield b"".join(map(wire.server_sent, found))
+                continue
+            stop = asyncio.ensure_future(service.stopping.wait())
+            done, left = await asyncio.wait(
+                (bell, stop), timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in left:
+                task.cancel()
+            if not done:
+                yield b": alive\n\n"
+    finally:
+        service.readers -= 1
+
+
+async def guarantee(service: Service, request: Request) -> Response:
+    service.owner(request)
+    return answered(wire.guarantee_out(service.recipe(request)))
+
+
+async def chain(service: Service, request: Request) -> Response:
+    release = service.shown(request).release
+    return answered(wire.ChainOut(release.number, release.chain.hex()))
+
+
+async def predict(service: Service, request: Request) -> Response:
+    """By the visible rule alone: this is a function of what is published."""
+    shown, domain = service.shown(request), service.recipe(request).concepts.domain
+    asked = decoded(await body_of(request), wire.PointsIn).points
+    reader, names = point_reader(domain, "x"), wire.record_fields(service.recipe(request))
+    canonical = []
+    for place, point in enumerate(asked):
+        if names is not None and not isinstance(point, dict):
+            raise HTTPException(422, f"point {place} must be an object with {', '.join(names)}")
+        try:
+            values = [point] if names is None else [point.get(name) for name in names]
+            _, known, misfit = reader(values)
+        except Misfit as problem:
+            misfit = problem
+        if misfit is not None:
+            raise HTTPException(422, f"point {place}: {misfit.field} {misfit.reason}")
+        canonical.append(known)
+    labels = [int(shown.hypothesis(point)) for point in canonical]
+    return answered(wire.PredictionsOut(shown.release.number, labels))
+
+
+async def health(service: Service, _: Request) -> Response:
+    waiting = [name for name in service.runs if service.runs.owner(name).failure is not None]
+    return answered({"ok": not waiting, "version": __version__}, 503 if waiting else 200)
+
+
+async def metrics(service: Service, _: Request) -> Response:
+    """For Prometheus; only what readers may know."""
+    lines = [
+        "# TYPE littlestone_runs gauge",
+        f"littlestone_runs {len(list(service.runs))}",
+        "# TYPE littlestone_event_streams gauge",
+        f"littlestone_event_streams {service.readers}",
+        "# TYPE littlestone_release counter",
+        "# TYPE littlestone_round counter",
+    ]
+    for name in service.runs:
+        newest = service.runs.owner(name).visible.newest
+        if newest is not None:
+            lines.append(f'littlestone_release{{run="{name}"}} {newest.release.number}')
+            lines.append(f'littlestone_round{{run="{name}"}} {newest.release.round}')
+    return PlainTextResponse("\n".join(lines) + "\n")

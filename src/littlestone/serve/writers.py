@@ -1,0 +1,98 @@
+"""What writers do: send events, one or many, and hear that they are on disk."""
+
+import asyncio
+import secrets
+from typing import Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from littlestone.serve import wire
+from littlestone.serve.guarding import body_of, lines_of
+from littlestone.serve.owner import Overloaded, RunOwner
+from littlestone.serve.shared import Reader, Service, answered, decoded
+from littlestone.service.durable import Event
+
+TURN: Final = 1_000  # events of a stream that wait together
+
+
+async def add_events(service: Service, request: Request) -> Response:
+    owner, reader = service.owner(request), service.reader(request)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "application/x-ndjson":
+        return await _stream_in(owner, reader, request)
+    if kind != "application/json":
+        raise HTTPException(415, "Content-Type must be application/json or application/x-ndjson")
+    body = await body_of(request)
+    many = body.lstrip()[:200].startswith(b'{"events"')
+    sent = decoded(body, wire.EventsIn).events if many else [decoded(body, wire.EventIn)]
+    receipts, worst = await _taken(owner, reader, sent)
+    if not many:
+        return answered(receipts[0], worst or 200)
+    refused = sum(one.error is not None for one in receipts)
+    status = worst if refused == len(receipts) else 200
+    return answered(wire.EventsOut(len(receipts) - refused, refused, receipts), status or 200)
+
+
+async def _taken(
+    owner: RunOwner, reader: "Reader", sent: list[wire.EventIn]
+) -> tuple[list[wire.EventOut], int]:
+    """The receipts of all, and the status that the last refusal would have alone, or 0."""
+    events, receipts, worst = list[Event](), list[wire.EventOut | None](), 0
+    for one in sent:
+        identity = one.id or secrets.token_hex(16)
+        try:
+            events.append(reader(identity, one))
+            receipts.append(None)
+        except ValueError as problem:
+            receipts.append(wire.EventOut(identity, error=str(problem)))
+            worst = 422
+    outcomes = iter(zip(events, await owner.take(events), strict=True)) if events else iter(())
+    filled = []
+    for known in receipts:
+        if known is None:
+            event, outcome = next(outcomes)
+            known = wire.receipt(event.id, outcome)
+            worst = getattr(outcome, "status", worst)
+        filled.append(known)
+    return filled, worst
+
+
+async def _stream_in(owner: RunOwner, reader: "Reader", request: Request) -> Response:
+    """Events line by line, taken in groups while they arrive; the answer is a summary."""
+    taken, refused, first = 0, 0, list[wire.EventOut]()
+    waiting = list[wire.EventIn]()
+
+    async def flush() -> None:
+        nonlocal taken, refused
+        if not waiting:
+            return
+        receipts, _ = await _patiently(owner, reader, waiting)
+        bad = [one for one in receipts if one.error is not None]
+        taken, refused = taken + len(receipts) - len(bad), refused + len(bad)
+        first.extend(bad[: 100 - len(first)])
+        waiting.clear()
+
+    async for line in lines_of(request):
+        try:
+            waiting.append(decoded(line, wire.EventIn))
+        except HTTPException as problem:
+            refused += 1
+            if len(first) < 100:
+                first.append(wire.EventOut("", error=str(problem.detail)))
+        if len(waiting) >= TURN:
+            await flush()
+    await flush()
+    return answered(wire.EventsOut(taken, refused, first), 200 if taken or not refused else 422)
+
+
+async def _patiently(
+    owner: RunOwner, reader: "Reader", sent: list[wire.EventIn]
+) -> tuple[list[wire.EventOut], int]:
+    """A stream waits where a single request is sent away."""
+    while True:
+        try:
+            return await _taken(owner, reader, sent)
+        except Overloaded:
+            await asyncio.sleep(0.05)
