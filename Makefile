@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format lint types layers examples statistical slow test-fleet build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
+.PHONY: help setup run serve test test-web check format lint types layers examples statistical slow test-fleet build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -34,8 +34,15 @@ setup: $(READY) ## Create .venv with everything that development needs
 run: $(TESTABLE) ## Play the demonstration: learners against adversaries
 	$(BIN)/littlestone demo
 
+serve: $(TESTABLE) ## Start the service with two runs that learn while you look
+	$(BIN)/littlestone serve --demo --store out/serve
+
+test-web: $(READY) ## The pages in a headless Chromium; skips say what is missing
+	$(BIN)/python $(INSTALL) -e '.[web]'
+	$(PYTEST) -m web tests/web
+
 test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, README
-	$(PYTEST) -m "not slow and not statistical and not fleet"
+	$(PYTEST) -m "not slow and not statistical and not fleet and not web"
 
 check: lint types layers docs test examples ## Format, lint, types, layers, site, tests, doctests, examples
 

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from littlestone.serve import demo as demonstration
 from littlestone.serve.server import is_loopback, server
-from littlestone.serve.tokens import Tokens, described
+from littlestone.serve.tokens import Role, Tokens, described
 
 
 def run(
@@ -25,6 +26,9 @@ def run(
     public: Annotated[
         bool, typer.Option("--public", help="Everybody may read what is published.")
     ] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="With two runs that learn from simulated reports.")
+    ] = False,
     tls_cert: Annotated[Path | None, typer.Option(help="A certificate, in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key, in PEM.")] = None,
 ) -> None:
@@ -34,6 +38,7 @@ def run(
     """
     if token_file is None and not is_loopback(host):
         raise ValueError(f"host must be loopback without --token-file, got {host!r}")
+    made: dict[Role, str] = {}
     if token_file is not None and token_file.exists():
         tokens = Tokens.from_file(token_file, open_reading=public)
     else:
@@ -51,6 +56,12 @@ def run(
         private_key=tls_key,
         hosts=names,
     )
+    if demo and not made:
+        raise ValueError("demo needs an owner's token: leave out --token-file, or name a new one")
     scheme = "http" if tls_cert is None else "https"
-    typer.echo(f"{scheme}://{host}:{port}  (OpenAPI at /openapi.json; Ctrl-C stops)")
+    typer.echo(
+        f"{scheme}://{host}:{port}  (a page for people, OpenAPI at /openapi.json; Ctrl-C stops)"
+    )
+    if demo:
+        demonstration.started(f"{scheme}://{host}:{port}", made[Role.OWNER])
     service.run()

@@ -45,7 +45,7 @@ async function curve() {
   if (!document.getElementById("mistakes")) return;
   const answer = await fetch(`/runs/${run}/curve`);
   if (!answer.ok) return;
-  const points = await answer.json();
+  const points = [{ round: 0, mistakes: 0 }, ...(await answer.json())];
   chart("mistakes", points.map(p => p.round), points.map(p => p.mistakes), "mistakes");
 }
 
