@@ -17,11 +17,11 @@ from starlette.routing import Route
 
 from littlestone.errors import LittlestoneError
 from littlestone.serve import pages, readers, wire, writers
+from littlestone.serve.desk import Service, answered, decoded
 from littlestone.serve.guarding import Guarded, body_of
 from littlestone.serve.hosted import Runs
 from littlestone.serve.openapi import Endpoint, document
 from littlestone.serve.owner import Overloaded, Unavailable
-from littlestone.serve.shared import Service, answered, decoded
 from littlestone.serve.tokens import Role, Tokens
 
 

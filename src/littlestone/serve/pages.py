@@ -16,9 +16,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from littlestone.concepts.protocols import Domain
 from littlestone.serve import wire
+from littlestone.serve.desk import Service, described, token_of
 from littlestone.serve.guarding import bounded
 from littlestone.serve.rule_pictures import picture
-from littlestone.serve.shared import Service, described, token_of
 from littlestone.serve.tokens import Role
 from littlestone.serve.visible import Shown
 from littlestone.service.durable import DurableRun

@@ -12,9 +12,9 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from littlestone import __version__
 from littlestone.serve import wire
+from littlestone.serve.desk import Service, answered, decoded, described
 from littlestone.serve.guarding import body_of
 from littlestone.serve.owner import RunOwner
-from littlestone.serve.shared import Service, answered, decoded, described
 from littlestone.serve.visible import Shown
 from littlestone.service.cells import Misfit
 from littlestone.service.events import point_reader

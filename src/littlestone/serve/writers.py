@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from littlestone.serve import wire
+from littlestone.serve.desk import Reader, Service, answered, decoded
 from littlestone.serve.guarding import body_of, lines_of
 from littlestone.serve.owner import Overloaded, RunOwner
-from littlestone.serve.shared import Reader, Service, answered, decoded
 from littlestone.service.durable import Event
 
 TURN: Final = 1_000  # events of a stream that wait together

@@ -8,8 +8,8 @@ import pytest
 from tests.unit.serve.served import BUDGET, Served, serving
 
 from littlestone.serve.app import ENDPOINTS
+from littlestone.serve.desk import Service
 from littlestone.serve.pages import PAGES
-from littlestone.serve.shared import Service
 from littlestone.serve.tokens import Role
 
 PLANTED = ("planted-point", "planted-id")
