@@ -18,6 +18,8 @@ CORRECT_GAMES: Final = 200_000
 CONTROL_GAMES: Final = 1_000_000
 CORRECT_SECONDS: Final = 10.0
 CONTROL_SECONDS: Final = 120.0
+ENUMERATED_SHARE: Final = 0.2
+"""Of the time for games, where all coins are enumerated as well."""
 _TRIAL: Final = 10
 
 
@@ -70,7 +72,7 @@ def strength(name: str, *, seconds: float = CORRECT_SECONDS) -> Strength:
     runs = affordable(
         subject,
         entry.adversary,
-        seconds=entry.patience * seconds,
+        seconds=(ENUMERATED_SHARE if entry.enumerated else entry.patience) * seconds,
         most=CORRECT_GAMES,
         rng=rng,
     )
@@ -130,6 +132,7 @@ def _page(
         games=f"{CORRECT_GAMES:,}",
         most=f"{CONTROL_GAMES:,}",
         correct_seconds=f"{CORRECT_SECONDS:g}",
+        enumerated_seconds=f"{ENUMERATED_SHARE * CORRECT_SECONDS:g}",
         control_seconds=f"{CONTROL_SECONDS:g}",
         reached=f"{reached} of {len(correct)}",
         found=f"{found} of {len(broken)}",
@@ -180,8 +183,9 @@ audit can refute a promise; it never says “private”.
 
 Every private part of the library, on an instance so small that its games are short, at a budget
 at which they are short or the claim is tight. *Games* is how many were played, at most {games}, and
-as many as take about {correct_seconds} seconds times the row's patience (6 or 12 where games are
-long and nothing is enumerated); *shown in games* is an ε that they refute at this δ, wrong with
+as many as take about {correct_seconds} seconds times the row's patience (up to 6), or
+{enumerated_seconds} seconds where all coins are enumerated as well; *shown in games* is an ε that
+they refute at this δ, wrong with
 probability at most 1e-4. *Exact* is a lower end of the exact ε at this δ, from enumerating all
 coins (`littlestone.privacy_curve`): of the same game, or of this game and of the releases that
 follow it independently, where a remark says so; it is never wrong. *Share* is the larger of the

@@ -169,9 +169,14 @@ class Audit:
     rivals: tuple[TwoWorldAdversary, ...] = ()
     """All other games of an instance on which the claim is loose; each is enumerated, too."""
     patience: float = 1.0
-    """How many times the usual time its games may take in the matrix."""
+    """How many times the usual time its games may take in the matrix, if it is not enumerated."""
     remark: str = ""
     """How the share comes about, where that is not obvious."""
+
+    @property
+    def enumerated(self) -> bool:
+        """Whether its exact curve is known, beside what games show."""
+        return self.exact_rounds is not None or self.witness is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,5 @@
 """Adversaries that know one bug each, for the controls of ``controls/broken_learners.py``."""
 
-import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -102,51 +101,56 @@ class ShiftedPairs(Deterministic):
         return listed
 
 
-def first_turn(world: World) -> tuple[int, int, Shown] | None:
-    """One pair more or less in layer 1, whose first turn is then brought to its end.
-
-    Returns the mistakes before it and in it, and what is shown then; None if there was no turn.
-    """
-    agreeing, another, second_mistake = (2, 1), (3, 0), (0, 1)
-    shown, number = world.challenge(agreeing, another), 1
-    while shown == world.opening.shown:
-        shown, number = world.send(agreeing), number + 1
-    if "layer 1" not in shown.status:
-        return None
-    first, taken = shown, 0
-    while shown == first:
-        shown, taken = world.send(second_mistake), taken + 1
-    return number, taken, shown
+AGREEING, ANOTHER, NO_MISTAKE = (2, 1), (3, 0), (0, 0)
+"""Examples for a forest over Thresholds(6): two mistakes of its first rule, and none."""
 
 
 class EdgesOfBothLists(Deterministic):
     """Noise at its largest tells the worlds apart for certain: on either list, so deltas add up.
 
-    The first list's noisy count shows in how long the turn of its hypothesis takes.
+    An even number of sequences, all of which agree or all but one, and then no mistake until they
+    are listed. The first list's noisy count shows in how long the turn of its hypothesis takes.
     """
 
     def noticed(self, world: World) -> Hashable:
-        recipe, turn = world.opening.recipe, first_turn(world)
-        if turn is None:
-            return EARLY
-        number, taken, shown = turn
+        recipe, newest = world.opening
+        noise = recipe.plan.list_thresholds[0] - 1
+        pairs = 2 * noise + 2
+        shown = world.challenge(AGREEING, ANOTHER)
+        for _ in range(2 * pairs - 1):
+            if shown != newest:
+                return EARLY
+            shown = world.send(AGREEING)
+        if shown == newest:
+            shown = until_it_changes(world, newest, NO_MISTAKE, patience=300)
+        if "layer 1" not in shown.status:
+            return LATE
+        taken, shown = _brought_to_its_end(world, shown)
         per_slot = round(recipe.plan.mistakes_per_slot[1])
         # Rather too few than too many: a late switch must not look like one slot more.
         slots = (taken - recipe.plan.margins[1] + 1) // per_slot
-        pairs, noise = number // 2, recipe.plan.list_thresholds[0] - 1
-        full = pairs == math.ceil(recipe.plan.mistakes_per_layer[0] / 2)
-        return slots >= pairs + 2 * noise, full and "layer 2" in shown.status
+        return slots >= pairs + 2 * noise, "layer 2" in shown.status
 
 
 class LengthOfTheTurn(Deterministic):
     """One pair more or less in layer 1; its first turn lasts as long as it has slots for them."""
 
     def noticed(self, world: World) -> Hashable:
-        turn = first_turn(world)
-        if turn is None:
+        shown, number = world.challenge(AGREEING, ANOTHER), 1
+        while shown == world.opening.shown:
+            shown, number = world.send(AGREEING), number + 1
+        if "layer 1" not in shown.status:
             return EARLY
-        number, taken, _ = turn
+        taken, _ = _brought_to_its_end(world, shown)
         return number % 2, taken - 6 * (number // 2)
+
+
+def _brought_to_its_end(world: World, first: Shown) -> tuple[int, Shown]:
+    """How many mistakes the turn of a hypothesis takes, and what is shown then."""
+    shown, taken = first, 0
+    while shown == first:
+        shown, taken = world.send((0, 1)), taken + 1
+    return taken, shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

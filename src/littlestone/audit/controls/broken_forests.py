@@ -184,16 +184,18 @@ class _KeepsTheForest(LazyForestEngine):
         self._forest = getattr(self, "_kept", self._forest)
 
 
-def _edges_forest(kind: Callable[..., LazyForest] = LazyForest) -> LazyForest:
-    """Both lists spend 0.1; their noise reaches its bound nearly as often as that allows.
+def _edges_forest(
+    kind: Callable[..., LazyForest] = LazyForest,
+    *,
+    epsilons: tuple[float, float] = (0.252, 0.4715),
+    delta: float = 0.1,
+    margin: int = 1,
+) -> LazyForest:
+    """Both lists spend ``delta``; their noise reaches its bound nearly as often as that allows.
 
     The instance of layer 1 takes six mistakes for each slot, so that its length tells their number.
     """
-    listing = (
-        PrivacyGuarantee(epsilon=0.252, delta=0.1),
-        PrivacyGuarantee(epsilon=0.4715, delta=0.1),
-    )
-    budgets = ForestBudgets.from_listing(listing, epsilon=2.0)
+    listing = tuple(PrivacyGuarantee(epsilon=epsilon, delta=delta) for epsilon in epsilons)
     kinds: tuple[Neighbours, ...] = ("add-remove", "replace")
     noise = [
         PrivateHistogram(epsilon=cost.epsilon, delta=cost.delta, neighbours=kind).noise_bound
@@ -204,13 +206,13 @@ def _edges_forest(kind: Callable[..., LazyForest] = LazyForest) -> LazyForest:
         kind,
         Thresholds(6),
         epsilon=2.0,
-        delta=0.2,
+        delta=2 * delta,
         rounds=100_000,
         mistakes_per_layer=(2 * pairs - 1, 1 << 30, 1),
         mistakes_per_slot=(1.0, 6.0),
-        margins=(1, 1, 1),
+        margins=(margin, 1, 1),
         list_thresholds=(noise[0] + 1, pairs + noise[1]),
-        budgets=budgets,
+        budgets=ForestBudgets.from_listing(listing, epsilon=2.0),
     )
 
 
@@ -292,9 +294,9 @@ CONTROLS = (
     broken(
         "forest-delta-not-divided",
         "LazyForest: the list of each of two layers spends the whole delta",
-        _edges_forest(),
+        _edges_forest(epsilons=(0.01, 0.4), delta=0.34, margin=3),
         attacks.EdgesOfBothLists(),
-        claimed=PrivacyGuarantee(epsilon=2.0, delta=0.1),
+        claimed=PrivacyGuarantee(epsilon=2.0, delta=0.34),
     ),
     broken(
         "forest-slots-by-true-count",

@@ -39,7 +39,6 @@ def _audit(
     negligible_bits: int = 24,
     **more: Any,
 ) -> Audit:
-    enumerated = "exact_rounds" in more or "witness" in more
     return Audit(
         name=name,
         subject=lambda epsilon, delta: Subject.from_learner(recipe(epsilon, delta)),
@@ -47,7 +46,7 @@ def _audit(
         summary=summary,
         goal=0.6,
         negligible_bits=negligible_bits,
-        **{"patience": 1.0 if enumerated else 6.0, **more},
+        **{"patience": 6.0, **more},
     )
 
 
@@ -68,7 +67,6 @@ AUDITS = (
         "LazyForest: one element exchanged on the last list, two keys at its threshold",
         epsilon=4.0,
         delta=1e-2,
-        patience=12.0,
     ),
     _audit(
         "lazy-forest-last-layer",
@@ -93,6 +91,7 @@ AUDITS = (
         small.early_forest,
         attacks.LastSwitch(),
         "LazyForest: one mistake more or less when the last layer is about to switch",
+        patience=3.0,
     ),
     _audit(
         "lazy-forest-deep",
@@ -187,6 +186,7 @@ AUDITS = (
         _halting_forest,
         attacks.LastSwitch(copies=1),
         "Restarting a LazyForest: the last switch of the second copy",
+        patience=3.0,
     ),
     _audit(
         "unknown-horizon",
