@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -72,6 +73,7 @@ REFUSED = {
     "not private": learn("--learner", "soa"),
     "no such class": learn("--class", "nothing:3"),
     "empty group": learn("--group", "0"),
+    "a pipe of whom nobody says who chooses it": learn("--learner", "auto", source="-"),
     "foreign out": learn("--out", "notes.txt"),
     "foreign out without a line end": learn("--out", "note.txt"),
     "out over the input": learn("--out", "events.csv"),
@@ -290,3 +292,21 @@ def test_a_crash_before_creation_leaves_a_reservation_for_the_same_store(
     assert command(*learn("--book", "data.book", store="other.db"))[0] == 2
     assert command(*learn("--book", "data.book", "--out", "rules.jsonl"))[0] == 0
     assert "reserved" not in command("budget", "show", "data.book")[1]
+
+
+def test_who_chooses_the_events_decides_the_learner(folder: Path, command: Command) -> None:
+    """A file was fixed beforehand; against someone who reads the rules another learner is used."""
+    for words, name in (((), "DisjointBatches"), (("--adversary", "adaptive"), "AgnosticFinite")):
+        said = command(*learn("--learner", "auto", *words, "--out", name, store=f"{name}.db"))[2]
+        assert said.startswith(f"{name}, for {'adaptive' if words else 'oblivious'} streams")
+
+
+def test_baselines_are_for_the_owner_alone(folder: Path, command: Command) -> None:
+    words = ("--learner", "auto", "--out", "rules.jsonl")
+    status, published, said = command(*learn(*words))
+    assert status == 0 and not published
+    assert "always 1: 20 mistakes (the best constant)" in said
+    assert "the best of all rules of the class: 0 mistakes" in said
+    (made,) = re.findall(r"([0-9]+) mistakes; for your eyes only", said)
+    assert (int(made) > 20) == ("WARNING" in said)
+    assert "mistakes" not in Path("rules.jsonl").read_text()

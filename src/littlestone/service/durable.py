@@ -14,6 +14,7 @@ from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed
+from littlestone.service.baselines import Hindsight
 from littlestone.service.entries import (
     Checkpoint,
     Release,
@@ -22,14 +23,14 @@ from littlestone.service.entries import (
     body_of,
     canonical_body,
     chained,
+    refuse_unwritable,
     release_body,
 )
 from littlestone.service.feeding import Feeding
+from littlestone.service.promises.users import canonical_user, digests_under, promise_of
 from littlestone.service.store import Reservation, Store, Witness, finding_damage
-from littlestone.service.users import canonical_user, digests_under, promise_of
 
 CHECKPOINT_EVERY = 50_000
-CURVE_STEP = 1.02
 
 
 class Event(NamedTuple):
@@ -95,9 +96,7 @@ class DurableRun:
         self._published = run.hypothesis
         saved = store.checkpoint()
         self._checkpointed = 0 if saved is None else saved.round
-        mistakes = 0 if saved is None else saved.mistakes
-        self._feeding = Feeding(recipe, store, run, mistakes=mistakes)
-        self._drawn = max((place for place, _ in store.curve()), default=0)
+        self._feeding = Feeding(recipe, store, run, saved)
         self._broken = False
 
     @classmethod
@@ -208,6 +207,10 @@ class DurableRun:
         """Mistakes of the published hypotheses so far: for the owner, not for publication."""
         return self._feeding.mistakes
 
+    def hindsight(self) -> Hindsight:
+        """The best constant and the best rule on what was read: as private as the labels."""
+        return self._feeding.baselines.hindsight()
+
     def curve(self) -> list[tuple[int, int]]:
         """Rounds and mistakes so far, at a few hundred points; as private as the labels."""
         return [*self._store.curve(), (self._rounds, self._feeding.mistakes)]
@@ -249,14 +252,14 @@ class DurableRun:
         domain, batch = self._recipe.concepts.domain, self._rounds + 1
         if len(events) == 1 and type(events[0].x) is int:  # needs no block, and no JSON to be read
             (event,) = events
-            _refuse_unwritable([event.id])
+            refuse_unwritable([event.id])
             canonical = (domain.check(event.x), require.label(event.y))
             body, digest = body_of(*canonical)
             user = self._digests(events)[0]
             return [Taken(batch, event.id, digest, body, batch, None, user, canonical)]
         domain.check_many([as_point(event.x) for event in events if event.example is None])
         ids = [event.id for event in events]
-        _refuse_unwritable(ids)
+        refuse_unwritable(ids)
         bodies = [
             body_of(event.x, require.label(event.y))
             if event.example is None or event.example[0] is not event.x
@@ -313,12 +316,17 @@ class DurableRun:
             receipts = self._learn(fresh)
             if self._rounds - self._checkpointed >= CHECKPOINT_EVERY:
                 self._store.set_checkpoint(
-                    Checkpoint(self._rounds, self._feeding.mistakes, self._run.snapshot())
+                    Checkpoint(
+                        self._rounds,
+                        self._feeding.mistakes,
+                        self._run.snapshot(),
+                        self._feeding.baselines.state(),
+                    )
                 )
                 self._checkpointed = self._rounds
-            if self._rounds > CURVE_STEP * self._drawn:
-                self._store.add_to_curve(self._rounds, self._feeding.mistakes)
-                self._drawn = self._rounds
+            for point in self._feeding.drawn:
+                self._store.add_to_curve(*point)
+            self._feeding.drawn.clear()
         self._store.mark(self._rounds)
         self._broken = False
         if publish is not None and self._last.number > before:
@@ -384,8 +392,10 @@ class DurableRun:
                     self._compare(next(logged, None), events[last - 1].round)
         if next(logged, None) is not None or self._run.rounds_played != self._rounds:
             self._compare(None, self._rounds)
-        if self._rounds > CURVE_STEP * self._drawn:
-            raise StoreError(f"{self._store.path} is damaged: its curve of mistakes has no end")
+        logged_curve = [point for point in self._store.curve() if point[0] > self._checkpointed]
+        if self._feeding.drawn != logged_curve:
+            raise StoreError(f"{self._store.path} is damaged: its curve of mistakes is another")
+        self._feeding.drawn.clear()
 
     def _compare(self, known: Release | None, round_number: int) -> None:
         number = 0 if known is None else known.number
@@ -397,19 +407,3 @@ class DurableRun:
                 f"replaying {self._store.path} gave another release in round {round_number} than "
                 f"was logged; the store or the library has changed. Refusing to go on"
             )
-
-
-def _refuse_unwritable(ids: Sequence[Any]) -> None:
-    """Half of a surrogate pair cannot be stored, nor found again."""
-    try:
-        if all(ids):
-            "".join(ids).encode()
-            return
-    except (TypeError, UnicodeEncodeError):
-        pass
-    bad = next(name for name in ids if not isinstance(name, str) or not name or _halved(name))
-    raise ValueError(f"id must be a non-empty string, got id={bad!r}")
-
-
-def _halved(text: str) -> bool:
-    return any("\ud800" <= letter <= "\udfff" for letter in text)

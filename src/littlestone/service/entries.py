@@ -48,14 +48,16 @@ class Taken(NamedTuple):
 
 
 class Checkpoint(NamedTuple):
-    """A snapshot of the run after ``round`` events, and the mistakes made by then."""
+    """A snapshot of the run after ``round`` events, and the mistakes and baselines by then."""
 
     round: int
     mistakes: int
     snapshot: bytes
+    baselines: bytes
 
     def seal(self) -> bytes:
-        return digest_of(f"{self.round} {self.mistakes} ".encode() + self.snapshot)
+        numbers = f"{self.round} {self.mistakes} {len(self.snapshot)} ".encode()
+        return digest_of(numbers + self.snapshot + self.baselines)
 
 
 class Log(NamedTuple):
@@ -149,3 +151,19 @@ def release_body(hypothesis: Hypothesis, *, run: str, number: int, round_number:
 
 def as_point(x: Any) -> Any:
     return tuple(as_point(part) for part in x) if isinstance(x, list) else x
+
+
+def refuse_unwritable(ids: Sequence[Any]) -> None:
+    """Half of a surrogate pair cannot be stored, nor found again."""
+    try:
+        if all(ids):
+            "".join(ids).encode()
+            return
+    except (TypeError, UnicodeEncodeError):
+        pass
+    bad = next(name for name in ids if not isinstance(name, str) or not name or _halved(name))
+    raise ValueError(f"id must be a non-empty string, got id={bad!r}")
+
+
+def _halved(text: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in text)

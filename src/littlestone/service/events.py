@@ -19,8 +19,8 @@ from littlestone.concepts.protocols import ConceptClass, Domain
 from littlestone.concepts.schema import Cells
 from littlestone.service.cells import EXACT, WHOLE, CellReader, Misfit
 from littlestone.service.durable import Event
+from littlestone.service.promises.users import NAMELESS, canonical_user
 from littlestone.service.sources import BadRow, Form, Row, rows
-from littlestone.service.users import NAMELESS, canonical_user
 
 TRUE: Final = ("1", "1.0", "true", "yes")
 FALSE: Final = ("0", "0.0", "false", "no")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,18 +11,32 @@ from littlestone import require
 from littlestone.concepts.domain import block_of
 from littlestone.concepts.protocols import Label, Point
 from littlestone.learners.run import PrivateLearner, PrivateRun
-from littlestone.service.entries import Taken, as_point
+from littlestone.service.baselines import Baselines
+from littlestone.service.entries import Checkpoint, Taken, as_point
 from littlestone.service.store import Store
+
+CURVE_STEP: Final = 50
+_NOTHING_WRONG: Final = (False,)
 
 
 class Feeding:
-    """Feeds the run inside a durable one, and counts the mistakes of what was published."""
+    """Feeds the run inside a durable one, and counts what its owner will want to know.
+
+    These are the mistakes of what was published, their curve (``drawn``: points that are not
+    stored yet, the further apart the later) and the baselines.
+    """
 
     def __init__(
-        self, recipe: PrivateLearner, store: Store, run: PrivateRun, *, mistakes: int
+        self, recipe: PrivateLearner, store: Store, run: PrivateRun, saved: Checkpoint | None
     ) -> None:
         self._recipe, self._store, self._run = recipe, store, run
-        self.mistakes = mistakes
+        self.mistakes = 0 if saved is None else saved.mistakes
+        known = None if saved is None else saved.baselines
+        self.baselines = Baselines(recipe.concepts, known)
+        self._rounds = run.rounds_played
+        stored = [place for place, _ in store.curve() if place <= self._rounds]
+        self._next = _after(stored[-1] if stored else 0)
+        self.drawn: list[tuple[int, int]] = []
 
     def unread(self, events: Sequence[Taken]) -> set[int]:
         """The rounds of a group in the log whose users had their share before: a function of it."""
@@ -46,27 +61,40 @@ class Feeding:
             if passed:
                 for place in range(start, start + len(stretch)):
                     self._run.pass_round()
+                    self._note(_NOTHING_WRONG)
                     yield place, place + 1
             else:
                 for first, last in self._read(stretch):
                     yield start + first, start + last
             start += len(stretch)
 
+    def _note(self, wrong: Any) -> None:
+        """Some rounds, and which of them were mistakes."""
+        first = self._rounds
+        self._rounds += len(wrong)
+        while self._next <= self._rounds:
+            by_then = self.mistakes + int(np.count_nonzero(wrong[: self._next - first]))
+            self.drawn.append((self._next, by_then))
+            self._next = _after(self._next)
+        self.mistakes += int(np.count_nonzero(wrong))
+
     def _read(self, events: Sequence[Taken]) -> Iterator[tuple[int, int]]:
         points, labels = self._examples(events)
         if len(events) == 1:
             wrong_one = self._run.hypothesis(points[0]) != labels[0]
             self._run.observe_canonical(points[0], labels[0])
-            self.mistakes += wrong_one
+            self._note([wrong_one])
+            self.baselines.add(points[0], labels[0])
             yield 0, 1
             return
         block, known = block_of(self._recipe.concepts.domain, points), require.labels(labels)
+        self.baselines.add_block(block, known)
         start = 0
         while start < len(events):
             published = self._run.hypothesis
             end = start + self._run.observe_many_canonical(block[start:], known[start:])
             wrong = published.many(block[start:end]) != known[start:end]
-            self.mistakes += int(np.count_nonzero(wrong))
+            self._note(wrong)
             yield start, end
             start = end
 
@@ -81,3 +109,8 @@ class Feeding:
             else:
                 examples.append(event.example)
         return [x for x, _ in examples], [y for _, y in examples]
+
+
+def _after(place: int) -> int:
+    """Where the next point of a curve is: every round at first, then two in a hundred more."""
+    return place + 1 + place // CURVE_STEP

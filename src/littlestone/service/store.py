@@ -48,7 +48,7 @@ CREATE TABLE releases (
 );
 CREATE TABLE checkpoint (
     one INTEGER PRIMARY KEY CHECK (one = 1), round INTEGER NOT NULL, mistakes INTEGER NOT NULL,
-    snapshot BLOB NOT NULL, seal BLOB NOT NULL
+    snapshot BLOB NOT NULL, baselines BLOB NOT NULL, seal BLOB NOT NULL
 );
 CREATE TABLE curve (
     round INTEGER PRIMARY KEY, mistakes INTEGER NOT NULL, seal BLOB NOT NULL
@@ -256,18 +256,19 @@ class Store:
 
     def checkpoint(self) -> Checkpoint | None:
         """The newest snapshot, where it was taken."""
-        row = self._db.execute("SELECT round, mistakes, snapshot, seal FROM checkpoint").fetchone()
+        found = "SELECT round, mistakes, snapshot, baselines, seal FROM checkpoint"
+        row = self._db.execute(found).fetchone()
         if row is None:
             return None
-        saved = Checkpoint(*row[:3])
-        if saved.seal() != row[3]:
+        saved = Checkpoint(*row[:4])
+        if saved.seal() != row[4]:
             raise StoreError(f"the checkpoint in {self.path} does not match its hash")
         return saved
 
     def set_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Replace the snapshot and drop the examples that it covers."""
         row = (*checkpoint, checkpoint.seal())
-        self._db.execute("INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?, ?)", row)
+        self._db.execute("INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?, ?, ?)", row)
         covered = "UPDATE events SET body = NULL WHERE round <= ? AND body IS NOT NULL"
         self._db.execute(covered, (checkpoint.round,))
 

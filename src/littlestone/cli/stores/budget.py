@@ -9,7 +9,7 @@ import typer
 from littlestone.cli.options import AsJson
 from littlestone.cli.output import print_json
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.service.book import Book
+from littlestone.service.promises.book import Book
 
 
 def run(

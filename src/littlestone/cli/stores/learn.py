@@ -27,15 +27,15 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.defaults import class_over, default_learner
 from littlestone.errors import LittlestoneError, StoreError
-from littlestone.service.book import Book
 from littlestone.service.durable import DurableRun, Event
 from littlestone.service.events import Columns, read
 from littlestone.service.learning import BadRowError, Policy, Publisher, Tally, learn
 from littlestone.service.outputs import refuse_overlap, write_whole
 from littlestone.service.pace import Stopping
+from littlestone.service.promises.book import Book
+from littlestone.service.promises.users import promise_of
 from littlestone.service.report import report
 from littlestone.service.sources import BadRow, Form
-from littlestone.service.users import promise_of
 from littlestone.theory.floors import points_floor
 
 _UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
@@ -69,9 +69,12 @@ def run(
         str, typer.Option(help="For auto: realizable, agnostic, or auto (which assumes nothing).")
     ] = "auto",
     adversary: Annotated[
-        str,
-        typer.Option(help="For auto: oblivious, or adaptive if the rule on display is attacked."),
-    ] = "oblivious",
+        str | None,
+        typer.Option(
+            help="For auto: oblivious (a file is; a pipe has to say), or adaptive if events may be "
+            "chosen by who reads the rule on display."
+        ),
+    ] = None,
     feature: Annotated[
         str | None, typer.Option(help="The column with the point, for classes without a schema.")
     ] = None,
@@ -148,7 +151,8 @@ def run(
     policy = _policy(space, bad_rows)
     console = Console(stderr=True, quiet=quiet, markup=False, highlight=False)
     budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
-    recipe = chosen_recipe(space, learner, setting, adversary, budget, console)
+    fixed = _adversary(adversary, source, learner)
+    recipe = chosen_recipe(space, learner, setting, fixed, budget, console)
     if max_contributions != 1:  # the recipe refuses what is below
         recipe = replace(recipe, max_contributions=max_contributions)
     # Everything is looked at before anything is created.
@@ -274,6 +278,16 @@ def _policy(space: ConceptClass, asked: str | None) -> Policy:
     return asked or ("stand-in" if records else "reject")  # type: ignore[return-value]
 
 
+def _adversary(asked: str | None, source: str, learner: str) -> str:
+    """A file was written before anything was published; whether a pipe was nobody can see."""
+    if asked is None and source == "-" and learner == "auto":
+        raise ValueError(
+            "adversary must be said for a pipe: --adversary oblivious if its events do not depend "
+            "on what is published here, --adversary adaptive if they may (privacy holds for both)"
+        )
+    return asked or "oblivious"
+
+
 def chosen_recipe(
     space: ConceptClass,
     learner: str,
@@ -318,6 +332,10 @@ def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:
         f"{tally.taken} events taken{with_stand_ins}{unread}, {tally.repeated} seen before, "
         f"{tally.rejected} rejected; {durable.run.status}"
     )
+    if durable.rounds:
+        console.print(f"{durable.mistakes:,} mistakes; for your eyes only, in hindsight:")
+        for line in durable.hindsight().lines(durable.mistakes):
+            console.print(f"  {line}")
     console.print(durable.run.ledger.explain())
 
 

@@ -19,7 +19,7 @@ from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.run import PrivateRun
 from littlestone.service import durable
 from littlestone.service.durable import DifferentContentError, DurableRun, Event, Receipt
-from littlestone.service.users import NAMELESS, canonical_user, digests_under, promise_of
+from littlestone.service.promises.users import NAMELESS, canonical_user, digests_under, promise_of
 
 MOST = 2
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=500, epsilon=1.0, max_contributions=MOST)

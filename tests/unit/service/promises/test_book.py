@@ -11,8 +11,8 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import BudgetExceededError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
-from littlestone.service.book import Book
 from littlestone.service.durable import DurableRun
+from littlestone.service.promises.book import Book
 
 ONE, HALF = PrivacyGuarantee(epsilon=1.0), PrivacyGuarantee(epsilon=0.5)
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=50, epsilon=1.0)
