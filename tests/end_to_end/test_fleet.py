@@ -75,12 +75,8 @@ class Fleet:
             database.put(connection, self.recipe, keys, seqs, xs, ys)
 
     def put_all(self, events: Events, *, size: int) -> None:
-        """Round by round through all keys, in batches of ``size``."""
-        rows = [(key, at + 1, *events[key][at]) for at in range(EACH) for key in events]
-        with database.connect(self.server.dsn) as connection:
-            for start in range(0, len(rows), size):
-                part = [list(column) for column in zip(*rows[start : start + size], strict=True)]
-                database.put(connection, self.recipe, *part)
+        for batch in batches(events, size):
+            self.put(*batch)
 
     def worker(self, connection: Any, **hooks: Any) -> Worker:
         mark = HighWater(self.mark, self.terms.identity, create=False)
@@ -125,6 +121,15 @@ def some_events(seed: int = 1) -> Events:
         ]
         for n in range(KEYS)
     }
+
+
+def batches(events: Events, size: int) -> list[Any]:
+    """Round by round through all keys, ``size`` events at a time."""
+    rows = [(key, at + 1, *events[key][at]) for at in range(EACH) for key in events]
+    return [
+        [list(column) for column in zip(*rows[start : start + size], strict=True)]
+        for start in range(0, len(rows), size)
+    ]
 
 
 def uninterrupted(fleet: Fleet, events: Events) -> tuple[Any, Any]:
@@ -236,12 +241,14 @@ def reachable(fleet: Fleet) -> bool:
     return False
 
 
-def killed_again_and_again(fleet: Fleet, log: Path, kills: int) -> None:
+def killed_again_and_again(fleet: Fleet, log: Path, events: Events, kills: int) -> None:
     """Two workers at a time; one kill in ten is the server's. In the end all is done."""
-    chance = random.Random(os.urandom(8))
+    chance, parts = random.Random(os.urandom(8)), batches(events, 20)
     for kill in range(kills):
+        for batch in parts[kill * len(parts) // kills : (kill + 1) * len(parts) // kills]:
+            fleet.put(*batch)
         workers = [started(fleet, log, dies=0.15), started(fleet, log)]
-        time.sleep(chance.uniform(0.0, 0.2))
+        time.sleep(chance.uniform(0.0, 0.15))
         if kill % 20 == 9:
             fleet.server.kill_a_backend()
         elif kill % 20 == 19:
@@ -255,8 +262,7 @@ def killed_again_and_again(fleet: Fleet, log: Path, kills: int) -> None:
             os.waitpid(process, 0)
         until(lambda: reachable(fleet))
     while fleet.status()["waiting"]:
-        process = started(fleet, log)
-        os.waitpid(process, 0)
+        os.waitpid(started(fleet, log), 0)
 
 
 def orphans(fleet: Fleet, log: Path) -> tuple[int, int]:
@@ -274,8 +280,7 @@ def test_kills_change_nothing(
 ) -> None:
     monkeypatch.setattr(worker, "_MOST_BLOCKS", 1)  # many small turns, to be killed in
     events, log = some_events(), tmp_path / "computed"
-    fleet.put_all(events, size=20)
-    killed_again_and_again(fleet, log, KILLS)
+    killed_again_and_again(fleet, log, events, KILLS)
     assert fleet.content() == uninterrupted(fleet, events)
     computed, differ = orphans(fleet, log)
     published = len(fleet.content()[1])

@@ -10,6 +10,7 @@ from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.fleet import split_keys
 from littlestone.fleet.split_keys import LabelledKeysEngine, advance_part, merged, part_of
 from littlestone.learners.private_keys.recipe import PrivateKeys
+from littlestone.word_sources import labelled_keys
 
 RECIPE = PrivateKeys(rounds=3000, epsilon=2.0, delta=1e-2)
 SECRET = bytes(range(32))
@@ -82,20 +83,33 @@ def test_ticks_may_fall_anywhere() -> None:
     assert played(events, 3, [*range(1, 3001, 97), 3000]) == played(events, 3, [3000])
 
 
-def test_no_two_draws_have_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each name is used once; without the purpose in it some would be used twice."""
-    names: Counter[tuple[Any, ...]] = Counter()
-    coins = LabelledKeysEngine._coins
+def labels_drawn(monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
+    """How often each stream was asked for in one game."""
+    labels: Counter[bytes] = Counter()
+    keys = labelled_keys
 
-    def watched(self: LabelledKeysEngine, key: Any, purpose: str) -> Any:
-        names[self._round, purpose, key] += 1
-        return coins(self, key, purpose)
+    def watched(secret: bytes, label: bytes, count: int = 1) -> list[bytes]:
+        labels[label] += 1
+        return keys(secret, label, count)
 
-    monkeypatch.setattr(LabelledKeysEngine, "_coins", watched)
+    monkeypatch.setattr(split_keys, "labelled_keys", watched)
     on_one_machine(stream(7))
-    assert len(names) > 300 and max(names.values()) == 1
-    without = Counter((number, key) for number, _, key in names)
-    assert max(without.values()) > 1
+    monkeypatch.undo()
+    return labels
+
+
+def test_no_two_draws_share_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = labels_drawn(monkeypatch)
+    assert len(labels) > 300 and max(labels.values()) == 1
+
+
+def test_streams_without_their_purpose_would_be_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: a report and the listing that it leads to fall into one round."""
+    coins = LabelledKeysEngine._coins
+    monkeypatch.setattr(
+        LabelledKeysEngine, "_coins", lambda self, key, purpose: coins(self, key, "any")
+    )
+    assert max(labels_drawn(monkeypatch).values()) > 1
 
 
 def test_a_repeated_tick_is_dropped_and_other_events_of_a_part_refused() -> None:
