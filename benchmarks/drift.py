@@ -11,7 +11,7 @@ from benchmarks.practice import kept as keeping
 from benchmarks.practice.ours import wrong_rounds
 from benchmarks.practice.simulated import SIMULATED, simulated
 
-from littlestone.defaults import class_over
+from littlestone.defaults import class_over, default_learner
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 
 Row = tuple[str, str, str, bool | None]
@@ -25,11 +25,13 @@ def measure() -> Iterator[Row]:
     kept = keeping.read()
     found = kept["simulated"] = {}
     for name, what in SIMULATED.items():
-        trees = DisjointBatches(concepts=class_over(simulated(name).schema), epsilon=1.0)
+        rules = class_over(simulated(name).schema)
+        default = default_learner(rules, rounds=None, epsilon=1.0, delta=1e-6)
+        assert isinstance(default, DisjointBatches)
         learners = {
-            "watch": trees,
-            "windows alone": replace(trees, recent=0),
-            "batches alone": replace(trees, window=0),
+            "watch": default,
+            "windows alone": replace(default, recent=0),
+            "batches alone": replace(default, window=0),
         }
         errors = {key: _error(learner, name) for key, learner in learners.items()}
         share = fmean(float(simulated(name, seed).labels.mean()) for seed in range(RUNS))

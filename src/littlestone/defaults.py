@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from littlestone import require
 from littlestone.catalogue import LEARNERS, lookup
-from littlestone.concepts.capabilities import SetsOfKeys
+from littlestone.concepts.capabilities import Branching, SetsOfKeys
 from littlestone.concepts.classes.decision_trees import DEEPEST, DecisionTrees
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.protocols import ConceptClass
@@ -18,6 +18,8 @@ from littlestone.recommendation import recommend
 
 # From so many questions on a draw of a tree one question deeper takes many seconds.
 _MOST_QUESTIONS: Final = {3: 256, 2: 4096}
+# How many linear rules are tried besides trees; docs/practice.md says how it was chosen.
+_DIRECTIONS: Final = 2048
 
 
 def class_over(schema: Schema, *, setting: str = "agnostic") -> ConceptClass:
@@ -47,9 +49,10 @@ def default_learner(
     """What to run if nobody says otherwise: a function of public values, never of data.
 
     ``agnostic``: no concept needs to fit. On ``oblivious`` streams, a file for instance, rules
-    are drawn from disjoint batches. Where an ``adaptive`` adversary attacks the rule on display,
-    and in the ``realizable`` setting, where some concept fits all examples, it is the learner with
-    the best proved mean. Sets of any keys have a learner of their own.
+    are drawn from disjoint batches: over a schema trees and linear rules. Where an ``adaptive``
+    adversary attacks the rule on display, and in the ``realizable`` setting, where some concept
+    fits all examples, it is the learner with the best proved mean. Sets of any keys have a learner
+    of their own.
     Privacy holds on every stream.
 
     >>> from littlestone.concepts.classes.sparse_sets import KeySets
@@ -71,7 +74,14 @@ def default_learner(
             f"adversary must be 'adaptive' or 'oblivious', got adversary={adversary!r}"
         )
     if setting == "agnostic" and adversary == "oblivious" and concepts.size is not None:
-        return DisjointBatches(concepts=concepts, rounds=rounds, epsilon=epsilon)
+        trees = isinstance(concepts, Branching)
+        return DisjointBatches(
+            concepts=concepts,
+            rounds=rounds,
+            epsilon=epsilon,
+            directions=_DIRECTIONS if trees else 0,
+            asking=trees,
+        )
     if rounds is None:
         raise ValueError("rounds must be declared: noise is calibrated to it, got rounds=None")
     require.integer(rounds=rounds, at_least=1)

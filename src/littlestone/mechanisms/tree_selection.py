@@ -1,4 +1,7 @@
-"""Choose a decision tree with few errors, privately: the exponential mechanism over all trees."""
+"""Choose a decision tree with few errors, privately: the exponential mechanism over all trees.
+
+Other candidates, linear rules for instance, may enter the same draw with their errors.
+"""
 
 import math
 from bisect import bisect_right
@@ -8,6 +11,7 @@ from itertools import accumulate
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.capabilities import Branching
@@ -22,6 +26,9 @@ from littlestone.randomness import Randomness
 _GRID_BITS: Final = 128
 # So much of the weights that floating point computes may be wrong (tree_selection.md, Section 3).
 _TRUST: Final = Fraction(1, 1 << 38)
+# What other candidates have of the prior, all of them together; docs/practice.md says why.
+OTHERS: Final = Fraction(1, 5)
+_MOST_OTHERS: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +39,15 @@ class TreeSelection:
     last depth), every question and every label being equally likely. So of trees with the same
     errors simpler ones are likelier.
 
+    ``draw_among`` has other candidates, too, with a fifth of the prior in equal parts.
+
     Privacy (of each draw):
-        Releases:   one tree
+        Releases:   one tree, or the number of one of the others
         Neighbours: datasets of one size that differ in one example
         Adversary:  adaptive; the dataset may depend on everything released before
         Guarantee:  (epsilon, 0)
-        Assumes:    float-trust (docs/GUARANTEES.md); timing (docs/GUARANTEES.md): it grows with
+        Assumes:    honest-caller (the errors of each of the others move by one at most);
+                    float-trust (docs/GUARANTEES.md); timing (docs/GUARANTEES.md): it grows with
                     the number of different records
         Proof:      tree_selection.md
 
@@ -68,31 +78,87 @@ class TreeSelection:
 
     def draw(self, sample: Sample, *, rng: Randomness) -> DecisionTree:
         """One tree."""
+        drawn = self.draw_among(sample, np.empty(0, dtype=np.int64), rng=rng)
+        assert isinstance(drawn, DecisionTree)
+        return drawn
+
+    def draw_among(
+        self, sample: Sample, others: NDArray[np.int64], *, rng: Randomness
+    ) -> DecisionTree | int:
+        """One tree, or the number of one of the others, whose errors on the sample are given."""
+        if len(others) > _MOST_OTHERS:
+            raise ValueError(f"others must be at most {_MOST_OTHERS}, got {len(others)} of them")
         weights = TreeWeights(self.trees, float(self.eta))
+        among = _Others.of(others)
         options = weights.log_options(sample, self.trees.depth)
-        bound = self._log_bound(log_sum(options), sample)
+        logs = self._log_choices(log_sum(options), among)
+        bound = self._log_bound(logs, sample)
         while True:
             proposal = _Proposal(weights, rng)
-            root, errors = proposal.node(sample, self.trees.depth, options)  # (L1, L2)
-            # prior / proposed * exp(-eta * errors) / bound is at most 1, for every tree.
+            number, errors = proposal.other(logs, among)  # (L1, L2)
+            if number is None:
+                drawn, errors = proposal.node(sample, self.trees.depth, options)  # (L1, L2)
+            # prior / proposed * exp(-eta * errors) / bound is at most 1, for every candidate.
             ratio = proposal.prior / proposal.proposed
             exponent = self.eta * errors + bound
             if Uniform(rng).below(_Scaled(ratio, exponent)):  # (L3)
-                return DecisionTree(self.trees.schema, root)
+                return DecisionTree(self.trees.schema, drawn) if number is None else number
 
-    def _log_bound(self, total: float, sample: Sample) -> Fraction:
-        """ln M: no tree weighs more than M times its probability of being proposed."""
-        largest = float(self.eta) * sample.size + 16 + math.log1p(len(self.trees.conditions))
-        return Fraction(total) + _TRUST * (math.ceil(largest) + len(self.trees.conditions) + 1)
+    def _log_choices(self, trees: float, among: "_Others") -> Floats:
+        """The weights of all trees together, and of the others with each number of errors."""
+        if not among.size:
+            return np.array([trees])
+        others = (
+            np.log(among.counts * (float(OTHERS) / among.size)) - float(self.eta) * among.levels
+        )
+        return np.concatenate([[trees + math.log(1 - OTHERS)], others])
+
+    def _log_bound(self, logs: Floats, sample: Sample) -> Fraction:
+        """ln M: no candidate weighs more than M times its probability of being proposed."""
+        asked = len(self.trees.conditions)
+        largest = float(self.eta) * sample.size + 16 + math.log1p(asked)
+        return Fraction(log_sum(logs)) + _TRUST * (math.ceil(largest) + asked + len(logs))
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """Candidates that are no trees, by their errors."""
+
+    errors: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    """All numbers of errors that occur."""
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, errors: NDArray[np.int64]) -> "_Others":
+        return cls(errors, *np.unique(errors, return_counts=True))
+
+    @property
+    def size(self) -> int:
+        return len(self.errors)
 
 
 class _Proposal:
-    """A tree drawn from the top down, and exactly how likely that was."""
+    """A candidate, a tree from the top down, and exactly how likely it was to be drawn."""
 
     def __init__(self, weights: TreeWeights, rng: Randomness) -> None:
         self._weights, self._rng = weights, rng
         self.prior = Fraction(1)
         self.proposed = Fraction(1)
+
+    def other(self, logs: Floats, among: _Others) -> tuple[int | None, int]:
+        """The number of one of the others and its errors; None for a tree."""
+        if not among.size:
+            return None, 0
+        option = self._choose(logs)
+        if option == 0:
+            self.prior *= 1 - OTHERS
+            return None, 0
+        errors = int(among.levels[option - 1])
+        alike = np.flatnonzero(among.errors == errors)
+        self.prior *= OTHERS / among.size
+        self.proposed /= len(alike)
+        return int(alike[self._rng.below(len(alike))]), errors
 
     def node(self, sample: Sample, depth: int, logs: Floats | None = None) -> tuple[Node, int]:
         """A node and its errors: label 0, label 1, or a question, given their weights if known."""

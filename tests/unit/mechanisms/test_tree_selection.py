@@ -111,20 +111,53 @@ def test_three_questions_deep_the_recursion_agrees(rows: list[tuple[int, int, in
     )
 
 
-def heaviest_acceptance(rows: list[tuple[int, int, int]], epsilon: float) -> float:
-    """The largest logarithm of an acceptance probability over all 2,422 trees of depth 2."""
+OTHERS = np.array([0, 3, 3, 400, 803])
+NONE = np.empty(0, dtype=np.int64)
+
+
+class ForcedOther(tree_selection._Proposal):
+    """Proposes a tree, or one of the others with given errors, and says how likely that was."""
+
+    def __init__(self, weights: TreeWeights, option: int) -> None:
+        super().__init__(weights, seeded(0))
+        self._option = option
+
+    def _choose(self, logs: NDArray[np.float64]) -> int:
+        darts = self._darts(logs)
+        self.proposed *= Fraction(darts[self._option], sum(darts))
+        return self._option
+
+
+def heaviest_acceptance(
+    rows: list[tuple[int, int, int]], epsilon: float, errors_of_others: NDArray[np.int64] = NONE
+) -> float:
+    """The largest logarithm of an acceptance probability over all 2,422 trees and the others."""
     selection = TreeSelection(trees=TREES[2], epsilon=epsilon)
-    weights = TreeWeights(TREES[2], float(selection.eta))
-    sample = sample_of(rows)
-    bound = selection._log_bound(log_sum(weights.log_options(sample, 2)), sample)
+    weights, sample = TreeWeights(TREES[2], float(selection.eta)), sample_of(rows)
+    among = tree_selection._Others.of(errors_of_others)
+    logs = selection._log_choices(log_sum(weights.log_options(sample, 2)), among)
+    bound = selection._log_bound(logs, sample)
+
+    def acceptance(prior: Fraction, proposed: Fraction, wrong: int) -> float:
+        return math.log(prior / proposed) - float(selection.eta * wrong + bound)
+
+    first = ForcedOther(weights, 0)
+    assert first.other(logs, among) == (None, 0)
     largest, mass = -math.inf, Fraction(0)
     for node, prior in trees(2):
         proposal = Forced(weights, node)
         drawn, wrong = proposal.node(sample, 2)
         assert (drawn, wrong, proposal.prior) == (node, errors(node, rows), prior)
-        mass += proposal.proposed
-        log = math.log(prior / proposal.proposed) - float(selection.eta * wrong + bound)
-        largest = max(largest, log)
+        proposed = first.proposed * proposal.proposed
+        mass += proposed
+        largest = max(largest, acceptance(first.prior * prior, proposed, wrong))
+    for option, (level, count) in enumerate(zip(among.levels, among.counts, strict=True), start=1):
+        other = ForcedOther(weights, option)
+        number, wrong = other.other(logs, among)
+        assert number is not None and wrong == level == errors_of_others[number]
+        assert other.prior == Fraction(1, 5 * among.size)
+        mass += other.proposed * int(count)
+        largest = max(largest, acceptance(other.prior, other.proposed, wrong))
     assert mass == 1
     return largest
 
@@ -132,10 +165,10 @@ def heaviest_acceptance(rows: list[tuple[int, int, int]], epsilon: float) -> flo
 SKEWED = [(0, 0, 0)] * 400 + [(2, 1, 1)] * 400 + [(1, 2, 0)] * 3
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
-def test_no_tree_is_proposed_too_seldom(epsilon: float) -> None:
+@pytest.mark.parametrize(("epsilon", "others"), [(0.1, NONE), (1.0, OTHERS), (8.0, OTHERS)])
+def test_no_candidate_is_proposed_too_seldom(epsilon: float, others: NDArray[np.int64]) -> None:
     # At epsilon = 8 some trees weigh e^-3200: less than any float. They are proposed all the same.
-    assert -1e-6 < heaviest_acceptance(SKEWED, epsilon) <= 0
+    assert -1e-6 < heaviest_acceptance(SKEWED, epsilon, others) <= 0
 
 
 def test_rounding_down_would_lose_the_light_trees(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,9 +180,10 @@ def test_rounding_down_would_lose_the_light_trees(monkeypatch: pytest.MonkeyPatc
         heaviest_acceptance(SKEWED, 8.0)
 
 
-def largest_log_ratio(rows: list[tuple[int, int, int]], eta: float) -> float:
-    """The largest over all trees and all replacements of the first example."""
-    everything = [(node, float(prior)) for node, prior in trees(2)]
+def largest_log_ratio(rows: list[tuple[int, int, int]], eta: float, others: list[Node]) -> float:
+    """The largest over all candidates and all replacements of the first example."""
+    everything = [(node, 0.8 * float(prior)) for node, prior in trees(2)]
+    everything += [(node, 0.2 / len(others)) for node in others]
     before = law(everything, rows, eta)
     worst = 0.0
     for cells in ((0, 0), (1, 2), (2, 1)):
@@ -166,11 +200,20 @@ def law(
     return weights / weights.sum()
 
 
+# Rules that no tree of depth 2 is, given by a tree that is deeper.
+DEEP: list[Node] = [
+    ((0, 1, 2), ((1, 0, 0), 1, ((0, 2, 2), 0, 1)), ((1, 1, 1), ((0, 0, 0), 1, 0), 0)),
+    ((0, 2, 2), ((1, 1, 1), 1, ((1, 2, 2), 0, 1)), 0),
+]
+
+
 def test_one_example_moves_no_probability_by_more_than_epsilon() -> None:
     rows = [(0, 0, 0)] * 6 + [(2, 1, 1)] * 6
     rate = float(TreeSelection(trees=TREES[2], epsilon=1.0).eta)
-    assert 0.7 < largest_log_ratio(rows, eta=rate) <= 1 + 1e-9
-    assert largest_log_ratio(rows, eta=1.0) > 1.2  # the rate of a range of one would break it
+    for others in ([], DEEP):
+        assert 0.7 < largest_log_ratio(rows, eta=rate, others=others) <= 1 + 1e-9
+        # The rate of a range of one would break it.
+        assert largest_log_ratio(rows, eta=1.0, others=others) > 1.2
 
 
 @pytest.mark.parametrize(
@@ -189,22 +232,36 @@ def test_scaled_exponentials_are_enclosed(ratio: Fraction, exponent: Fraction) -
 
 @pytest.mark.statistical
 def test_frequencies_are_those_of_the_law(rng: Randomness) -> None:
-    # By Hoeffding each frequency is off by more than this with probability 1e-9 / functions.
+    # By Hoeffding each frequency is off by more than this with probability 1e-9 / candidates.
     rows = [(0, 0, 0)] * 3 + [(2, 1, 1)] * 3 + [(1, 2, 0)]
-    expected: Counter[DecisionTree] = Counter()
-    total = 0.0
+    others = np.array([errors(node, rows) for node in DEEP] + [1])
+    expected: Counter[DecisionTree | int] = Counter()
     for node, prior in trees(1):
-        weight = float(prior) * math.exp(-ETA * errors(node, rows))
+        weight = 0.8 * float(prior) * math.exp(-ETA * errors(node, rows))
         expected[DecisionTree(SCHEMA, node)] += weight  # type: ignore[assignment]
-        total += weight
-    selection, draws, sample = TreeSelection(trees=TREES[1], epsilon=1.0), 20_000, sample_of(rows)
-    drawn = Counter(selection.draw(sample, rng=rng) for _ in range(draws))
+    for number, wrong in enumerate(others):
+        expected[number] = 0.2 / len(others) * math.exp(-ETA * wrong)  # type: ignore[assignment]
+    total = sum(expected.values())
+    selection, draws, sample = TreeSelection(trees=TREES[1], epsilon=1.0), 5_000, sample_of(rows)
     allowed = math.sqrt(math.log(2 * len(expected) / 1e-9) / (2 * draws))
-    for tree, weight in expected.items():
-        assert abs(drawn[tree] / draws - weight / total) <= allowed
-    other = sample_of([(first, second, 1 - label) for first, second, label in rows])
-    flipped = Counter(selection.draw(other, rng=rng) for _ in range(draws))
-    assert any(abs(flipped[t] / draws - w / total) > allowed for t, w in expected.items())
+
+    def off(sample: Sample, others: NDArray[np.int64]) -> float:
+        drawn = Counter(selection.draw_among(sample, others, rng=rng) for _ in range(draws))
+        return max(abs(drawn[known] / draws - weight / total) for known, weight in expected.items())
+
+    assert off(sample, others) <= allowed
+    flipped = sample_of([(first, second, 1 - label) for first, second, label in rows])
+    assert off(flipped, others) > allowed
+    assert off(sample, others[::-1] * 4) > allowed
+
+
+def test_without_others_a_tree_is_drawn() -> None:
+    drawn = TreeSelection(trees=TREES[1], epsilon=1.0).draw(sample_of(SKEWED), rng=seeded(1))
+    assert isinstance(drawn, DecisionTree)
+    with pytest.raises(ValueError, match="others must be at most"):
+        TreeSelection(trees=TREES[1], epsilon=1.0).draw_among(
+            sample_of(SKEWED), np.zeros((1 << 20) + 1, dtype=np.int64), rng=seeded(1)
+        )
 
 
 def test_bad_parameters_are_refused_by_name() -> None:

@@ -107,7 +107,7 @@ class DisjointBatchesEngine(Engine):
         return [self._rule, *recent, *self._constants]
 
     def _draw(self) -> None:
-        self._rule = self._drawing.draw(self._batch, rng=self._rng)  # (L3)
+        self._rule = self._drawing.draw(self._batch, near=self._rule, rng=self._rng)  # (L3)
         if not self._watching:
             self._recent = self._rule
         self._batch, self._in_batch = {}, 0
@@ -116,7 +116,8 @@ class DisjointBatchesEngine(Engine):
         self._publish(0)
 
     def _draw_recent(self) -> None:
-        self._recent = self._drawing.draw(self._recent_batch, rng=self._rng)  # (L4)
+        drawn = self._drawing.draw(self._recent_batch, near=self._recent, rng=self._rng)  # (L4)
+        self._recent = drawn
         self._recent_batch, self._in_recent_batch = {}, 0
         self._publish(self._shown)
 

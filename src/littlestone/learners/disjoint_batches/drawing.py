@@ -1,4 +1,4 @@
-"""Draw one concept by its errors on some examples: listed concepts, or decision trees."""
+"""Draw one rule by its errors on some examples: listed concepts, or trees and linear rules."""
 
 import math
 from collections.abc import Mapping
@@ -9,8 +9,10 @@ from littlestone.concepts.capabilities import Branching
 from littlestone.concepts.losses.listing import require_listable
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
+from littlestone.learners.disjoint_batches.asking import asking_trees
+from littlestone.learners.disjoint_batches.linear_pool import LinearPool
 from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.tree_selection import TreeSelection
+from littlestone.mechanisms.tree_selection import OTHERS, TreeSelection
 from littlestone.mechanisms.tree_weights import Sample
 from littlestone.randomness import Randomness
 
@@ -22,34 +24,72 @@ class Drawing(Protocol):
     """The exponential mechanism over a class: (epsilon, 0) for one replaced example."""
 
     @property
+    def candidates(self) -> int:
+        """How many there are to draw from."""
+        ...
+
+    @property
     def log_choices(self) -> float:
         """ln(1/prior) of the least likely concept."""
         ...
 
-    def draw(self, batch: Batch, *, rng: Randomness) -> Hypothesis: ...
+    def draw(self, batch: Batch, *, near: Hypothesis, rng: Randomness) -> Hypothesis:
+        """``near`` is what was drawn before; it may say where to look."""
+        ...
 
 
-def drawing_from(concepts: ConceptClass, *, epsilon: float) -> Drawing:
+def drawing_from(
+    concepts: ConceptClass, *, epsilon: float, directions: int = 0, asking: bool = False
+) -> Drawing:
     if isinstance(concepts, Branching):
-        return DrawnTree(TreeSelection(trees=concepts, epsilon=epsilon))
+        pool = LinearPool(concepts.schema, directions)
+        selection = TreeSelection(trees=concepts, epsilon=epsilon)
+        return DrawnTree(selection, pool, asking)
+    if directions or asking:
+        raise ValueError(
+            f"directions and asking are for decision trees, got directions={directions}, "
+            f"asking={asking} and {concepts!r}"
+        )
     require_listable(concepts)
     return DrawnConcept(concepts, ExponentialMechanism(epsilon=epsilon, range_width=2))
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnTree:
-    """One of all trees, simple ones being likelier."""
+    """One of all trees, simple ones being likelier, or one of a pool of linear rules."""
 
     selection: TreeSelection
+    pool: LinearPool
+    asking: bool
+
+    @property
+    def candidates(self) -> int:
+        trees = 2
+        for _ in range(self.selection.trees.depth):
+            trees = 2 + (len(self.selection.trees.conditions) + self.asking) * trees * trees
+        return trees + self.pool.size
 
     @property
     def log_choices(self) -> float:
         trees = self.selection.trees
         splits = (1 << trees.depth) - 1
-        return splits * math.log(2 * max(1, len(trees.conditions))) + (splits + 1) * math.log(2)
+        questions = splits * math.log(2 * max(1, len(trees.conditions) + self.asking))
+        share = 1 - OTHERS if self.pool.directions else 1
+        return questions + (splits + 1) * math.log(2) - math.log(share)
 
-    def draw(self, batch: Batch, *, rng: Randomness) -> Hypothesis:
-        return self.selection.draw(Sample.of(batch), rng=rng)
+    def draw(self, batch: Batch, *, near: Hypothesis, rng: Randomness) -> Hypothesis:
+        sample = Sample.of(batch)
+        rules = self.pool.draw(near, rng=rng)
+        errors = rules.errors(sample)
+        asking = asking_trees(self.selection.trees, near) if self.asking else None
+        if asking is None:
+            drawn = self.selection.draw_among(sample, errors, rng=rng)
+        else:
+            asked = TreeSelection(trees=asking.trees, epsilon=self.selection.epsilon)
+            drawn = asked.draw_among(asking.extended(sample), errors, rng=rng)
+        if isinstance(drawn, int):
+            return rules.rule(drawn)
+        return drawn if asking is None else asking.written_out(drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +100,14 @@ class DrawnConcept:
     mechanism: ExponentialMechanism
 
     @property
-    def log_choices(self) -> float:
-        return math.log(require_listable(self.concepts))
+    def candidates(self) -> int:
+        return require_listable(self.concepts)
 
-    def draw(self, batch: Batch, *, rng: Randomness) -> Hypothesis:
+    @property
+    def log_choices(self) -> float:
+        return math.log(self.candidates)
+
+    def draw(self, batch: Batch, *, near: Hypothesis, rng: Randomness) -> Hypothesis:
         losses = LossTable(self.concepts)
         for x, (zeros, ones) in batch.items():
             for label, count in enumerate((zeros, ones)):

@@ -18,6 +18,7 @@ _FIRST_BATCH: Final = 32
 _WINDOW: Final = 32
 _RECENT_BATCH: Final = 512
 _WATCHED_FROM: Final = 1 << 12
+_MOST_DIRECTIONS: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,8 @@ class DisjointBatches(PrivateLearner):
     batches of ``recent`` examples, and six to short windows. After each window one of the rule,
     the recent batch's rule, "always 0" and "always 1" is published, by its errors in that window
     alone. So changes of the law are followed, slow or abrupt, and good and bad times.
+    With ``directions``, linear rules drawn by chance are candidates of each draw besides the
+    trees: for records whose fields add up. With ``asking``, trees may ask what the last rule says.
 
     Privacy:
         Releases:   the hypothesis of every round
@@ -67,6 +70,10 @@ class DisjointBatches(PrivateLearner):
     """The watch begins with the first batch from this round on; 4096/epsilon unless given."""
     recent: int | None = None
     """The examples of a recent batch; 512/epsilon unless given, 0 for none."""
+    directions: int = 0
+    """Of linear rules, besides decision trees, in each draw."""
+    asking: bool = False
+    """Whether decision trees may ask what the last one says, and so grow."""
     max_contributions: int = 1
 
     form_version: ClassVar[int] = 2
@@ -86,6 +93,11 @@ class DisjointBatches(PrivateLearner):
                 object.__setattr__(self, name, math.ceil(share / self.epsilon))
             require.integer(**{name: getattr(self, name)}, at_least=least)
         require.integer(max_contributions=self.max_contributions, at_least=1)
+        require.integer(directions=self.directions, at_least=0)
+        if self.directions > _MOST_DIRECTIONS:
+            raise ValueError(
+                f"directions must be at most {_MOST_DIRECTIONS}, got directions={self.directions}"
+            )
         if self.rounds is not None:
             require.integer(rounds=self.rounds, at_least=1)
         if self.longest is not None:
@@ -96,7 +108,9 @@ class DisjointBatches(PrivateLearner):
 
     def drawing(self) -> Drawing:
         """How a concept is drawn from a batch."""
-        return drawing_from(self.concepts, epsilon=self.epsilon)
+        return drawing_from(
+            self.concepts, epsilon=self.epsilon, directions=self.directions, asking=self.asking
+        )
 
     @property
     def per_example(self) -> PrivacyGuarantee:
@@ -119,12 +133,10 @@ class DisjointBatches(PrivateLearner):
         """
         require.integer(size=size, at_least=1)
         require.open_probability(failure_probability=failure_probability)
-        concepts = self.concepts.size
-        assert concepts is not None
-        choices = self.drawing().log_choices
+        drawing = self.drawing()
         surprise = math.log(2 / failure_probability)
-        drawn = (choices + surprise) * 2 / (self.epsilon * size)
-        sampled = 2 * math.sqrt((math.log(2 * concepts) + surprise) / (2 * size))
+        drawn = (drawing.log_choices + surprise) * 2 / (self.epsilon * size)
+        sampled = 2 * math.sqrt((math.log(2 * drawing.candidates) + surprise) / (2 * size))
         return min(1.0, (drawn + sampled) * (1 + 1e-9))
 
     def engine(self, rng: Randomness, /) -> DisjointBatchesEngine:

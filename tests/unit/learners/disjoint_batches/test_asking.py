@@ -1,0 +1,82 @@
+"""Trees that ask what the last rule says: written out, they are the same function."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from littlestone.concepts.classes.decision_trees import DecisionTrees
+from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
+from littlestone.concepts.hypotheses.scorecard import Scorecard
+from littlestone.concepts.schema import Schema
+from littlestone.learners.disjoint_batches.asking import AskingTrees, asking_trees
+from littlestone.learners.disjoint_batches.recipe import DisjointBatches
+from littlestone.mechanisms.tree_weights import Sample
+from littlestone.randomness import seeded
+
+SCHEMA = Schema.from_mapping({"a": {"grid": [0, 1]}, "b": {"values": ["x", "y", "z"]}})
+TREES = DecisionTrees(SCHEMA, 3)
+LAST = DecisionTree(SCHEMA, ((0, 2, 2), ((1, 0, 0), 1, 0), 0))
+ASKED = (2, 1, 1)
+CELLS = np.array(list(itertools.product(range(3), range(3))))
+
+
+def asking(last: DecisionTree = LAST) -> AskingTrees:
+    found = asking_trees(TREES, last)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        (ASKED, 1, 0),
+        (ASKED, 0, 1),
+        (ASKED, ((0, 1, 2), 0, 1), ((1, 2, 2), 1, 0)),
+        ((1, 1, 1), (ASKED, 1, ((0, 1, 2), 1, 0)), ((0, 2, 2), (ASKED, 0, 1), 0)),
+        ((0, 1, 2), 1, 0),
+    ],
+)
+def test_a_tree_that_asks_is_written_out_as_the_same_function(root: Node) -> None:
+    tree = DecisionTree(asking().trees.schema, root)
+    extended = asking().extended(Sample(CELLS, np.ones((2, len(CELLS)))))
+    assert extended.cells[:, :2].tolist() == CELLS.tolist()
+    assert asking().written_out(tree).many(CELLS).tolist() == tree.many(extended.cells).tolist()
+
+
+def test_only_a_tree_that_says_something_is_asked() -> None:
+    assert asking_trees(TREES, DecisionTree(SCHEMA, 1)) is None
+    assert asking_trees(TREES, Scorecard(SCHEMA, 1, ((1,), (0, 0, 0)))) is None
+    wide = Schema.from_mapping({f"f{i}": {"grid": [0]} for i in range(8)})
+
+    def chain(questions: int) -> DecisionTree:
+        root: Node = 1
+        for number in range(questions):
+            root = ((number, 1, 1), root, number % 2)
+        return DecisionTree(wide, root)
+
+    assert asking_trees(DecisionTrees(wide, 3), chain(7)) is not None
+    assert asking_trees(DecisionTrees(wide, 3), chain(8)) is None
+
+
+def test_the_name_of_the_question_is_no_field_of_anybody() -> None:
+    schema = Schema.from_mapping({"the last rule": {"grid": [0]}, "the last rule ": {"grid": [0]}})
+    last = DecisionTree(schema, ((0, 1, 1), 1, 0))
+    assert asking_trees(DecisionTrees(schema, 2), last) is not None
+
+
+def test_rules_grow_beyond_their_depth_by_asking() -> None:
+    # Whether all of three fields are large takes a tree of depth three.
+    schema = Schema.from_mapping({f"f{i}": {"grid": [0]} for i in range(3)})
+    trees = DisjointBatches(concepts=DecisionTrees(schema, 2), epsilon=64.0, first=64, window=0)
+    cells = np.random.default_rng(1).integers(0, 2, size=(64 * 15, 3))
+
+    def wrong(learner: DisjointBatches) -> int:
+        run = learner.start(rng=seeded(2))
+        for row in cells.tolist():
+            run.observe(tuple(row), int(all(row)))
+        assert isinstance(run.hypothesis, DecisionTree)
+        return sum(run.hypothesis(x) != int(all(x)) for x in itertools.product((0, 1), repeat=3))
+
+    assert (wrong(trees), wrong(replace(trees, asking=True))) == (1, 0)

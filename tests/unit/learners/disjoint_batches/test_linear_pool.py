@@ -1,0 +1,111 @@
+"""Linear rules besides trees: their errors are exact, and they are found where fields add up."""
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from littlestone.concepts.classes.decision_trees import DecisionTrees
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.hypotheses.decision_tree import DecisionTree
+from littlestone.concepts.hypotheses.scorecard import Scorecard
+from littlestone.concepts.schema import Schema
+from littlestone.learners.disjoint_batches.linear_pool import THRESHOLDS, LinearPool
+from littlestone.learners.disjoint_batches.recipe import DisjointBatches
+from littlestone.mechanisms.tree_weights import Sample
+from littlestone.randomness import seeded
+
+SCHEMA = Schema.from_mapping(
+    {"a": {"grid": [0, 1, 2, 3]}, "b": {"values": ["x", "y", "z"]}, "c": {"grid": [0]}}
+)
+POOL = LinearPool(SCHEMA, 12)
+NOTHING = DecisionTree(SCHEMA, 0)
+SUM = Scorecard(SCHEMA, 0, ((1000,), (0, 2000, -3000), (4000,)))
+
+
+@pytest.mark.parametrize("near", [NOTHING, SUM])
+def test_errors_are_those_of_the_published_rules(near: DecisionTree | Scorecard) -> None:
+    rng = np.random.default_rng(1)
+    tally: dict[Hashable, tuple[int, int]] = {
+        (a, b, c): (int(rng.integers(0, 5)), int(rng.integers(0, 5)))
+        for a in range(0, 5, 2)
+        for b in range(3)
+        for c in range(2)
+    }
+    rules = POOL.draw(near, rng=seeded(2))
+    errors = rules.errors(Sample.of(tally))
+    assert len(errors) == POOL.size == 12 * len(THRESHOLDS)
+    for number, found in enumerate(errors):
+        rule = rules.rule(number)
+        assert found == sum(zeros if rule(x) else ones for x, (zeros, ones) in tally.items())
+    assert len({rules.rule(number) for number in range(POOL.size)}) > POOL.size // 2
+
+
+def test_a_third_of_the_rules_is_near_the_last_one() -> None:
+    rows = POOL.draw(SUM, rng=seeded(3)).points * POOL.steps
+    last = np.array([4000, 0, 2000, -3000, 4000])
+    lengths = np.maximum(1, np.linalg.norm(rows, axis=1))  # some ask for no field at all
+    cosines = rows @ last / lengths / np.linalg.norm(last)
+    # A direction by chance has a mean cosine of 0, neighbours at most 2 away one of at least 1/2.
+    assert cosines[:4].mean() > 0.6 > 0.4 > cosines[4:].mean()
+    far = POOL.draw(NOTHING, rng=seeded(3)).points * POOL.steps
+    assert np.array_equal(far[4:], rows[4:]) and not np.array_equal(far[:4], rows[:4])
+
+
+def test_rules_do_not_depend_on_the_batch_but_on_coins() -> None:
+    one, same, other = (POOL.draw(SUM, rng=seeded(seed)).points for seed in (1, 1, 2))
+    assert np.array_equal(one, same) and not np.array_equal(one, other)
+
+
+def adding_up(count: int) -> tuple[list[tuple[int, ...]], list[int]]:
+    rng = np.random.default_rng(4)
+    cells = rng.integers(0, 5, size=(count, 8))
+    return [tuple(row) for row in cells.tolist()], (cells.sum(axis=1) > 16).astype(int).tolist()
+
+
+def test_where_fields_add_up_linear_rules_are_drawn_and_err_less() -> None:
+    schema = Schema.from_mapping({f"f{i}": {"grid": [0, 1, 2, 3]} for i in range(8)})
+    trees = DisjointBatches(concepts=DecisionTrees(schema, 1), epsilon=2.0, window=0)
+    xs, ys = adding_up(1500)
+
+    def mistakes(learner: DisjointBatches) -> tuple[int, object]:
+        run, wrong = learner.start(rng=seeded(5)), 0
+        for x, y in zip(xs, ys, strict=True):
+            wrong += run.hypothesis(x) != y
+            run.observe(x, y)
+        return wrong, run.hypothesis
+
+    alone, _ = mistakes(trees)
+    joined, rule = mistakes(replace(trees, directions=256))
+    assert joined < 0.8 * alone and isinstance(rule, Scorecard)
+
+
+def test_a_saved_run_with_linear_rules_goes_on_identically() -> None:
+    learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=4.0, directions=30)
+    rng = np.random.default_rng(6)
+    xs = [(int(a), int(b), int(c)) for a, b, c in rng.integers(0, (5, 3, 2), size=(200, 3))]
+    ys = [int(a + 2 * c > 3) for a, _, c in xs]
+    run, other = learner.start(rng=seeded(7)), learner.start(rng=seeded(7))
+    for x, y in zip(xs[:120], ys[:120], strict=True):
+        run.observe(x, y)
+        other.observe(x, y)
+    restored = learner.restore(run.snapshot())
+    for x, y in zip(xs[120:], ys[120:], strict=True):
+        restored.observe(x, y)
+        other.observe(x, y)
+    assert restored.hypothesis == other.hypothesis and restored.switches == other.switches
+
+
+def test_other_classes_have_no_linear_rules() -> None:
+    with pytest.raises(ValueError, match="directions and asking are for decision trees"):
+        DisjointBatches(concepts=Thresholds(3), epsilon=1.0, directions=1)
+    with pytest.raises(ValueError, match="directions must be at most 65536"):
+        DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=1.0, directions=1 << 17)
+
+
+def test_the_bound_counts_linear_rules_as_candidates() -> None:
+    trees = DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=1.0)
+    alone = trees.excess_bound(size=10**4, failure_probability=0.05)
+    joined = replace(trees, directions=4096).excess_bound(size=10**4, failure_probability=0.05)
+    assert alone < joined < 1.5 * alone
