@@ -72,30 +72,30 @@ def test_the_horizon_ends_politely(tmp_path: Path) -> None:
         assert served.raw("POST", EVENTS, body(x="a", y=0))[0] == 409
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        b"",
-        b"{",
-        b"[" * 100_000,
-        b'{"x": "\\ud800", "y": 1}',
-        b'{"x": "a", "y": 2}',
-        b'{"x": "a", "y": 1, "z": 0}',
-        b'{"x": NaN, "y": 1}',
-        b'{"x": 1e400, "y": 1}',
-        b'{"x": "a", "y": 1, "id": ""}',
-        b'{"events": []}',
-        b'{"events": 3}',
-        b"\xff\xfe",
-        b'{"x": {"deep": ["er"]}, "y": 1}',
-        b'{"x": null, "y": 1}',
-    ],
-)
-def test_what_does_not_fit_is_refused_and_changes_nothing(tmp_path: Path, sent: bytes) -> None:
+MISFITS = [
+    b"",
+    b"{",
+    b"[" * 100_000,
+    b'{"x": "\\ud800", "y": 1}',
+    b'{"x": "a", "y": 2}',
+    b'{"x": "a", "y": 1, "z": 0}',
+    b'{"x": NaN, "y": 1}',
+    b'{"x": 1e400, "y": 1}',
+    b'{"x": "a", "y": 1, "id": ""}',
+    b'{"events": []}',
+    b'{"events": 3}',
+    b"\xff\xfe",
+    b'{"x": {"deep": ["er"]}, "y": 1}',
+    b'{"x": null, "y": 1}',
+]
+
+
+def test_what_does_not_fit_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         client = with_keys(served)
-        status, _, answer = served.raw("POST", EVENTS, sent)
-        assert status == 422 and json.loads(answer)["error"]
+        for sent in MISFITS:
+            status, _, answer = served.raw("POST", EVENTS, sent)
+            assert status == 422 and json.loads(answer)["error"], sent
         assert client.send("abuse", "a", 1)["round"] == 1
 
 
