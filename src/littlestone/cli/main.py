@@ -51,6 +51,9 @@ COMMANDS = {
         "stores.budget:run",
         "Keep the book of a source of data: what all stores that read it promise together.",
     ),
+    "status": ("stores.looking:status", "What a store promises, holds and was asked for."),
+    "report": ("stores.looking:report", "Write the one-page HTML report of a store."),
+    "predict": ("stores.predict:run", "Predict with a published rule; spends nothing."),
     "verify": ("stores.verify:run", "Check a file of published rules, alone or against its store."),
 }
 """Where each command is, below this package, and what it does in one line."""

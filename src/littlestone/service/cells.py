@@ -39,10 +39,15 @@ class CellReader:
         self._exact = self._grid.tolist() == cuts  # fractions may not be
 
     def one(self, value: Any) -> int:
-        """The cell of a value that is what was declared; a misfit otherwise."""
+        """The cell of a value that is what was declared; a misfit otherwise.
+
+        Where it is declared what a missing value counts as, one that is not there fits.
+        """
         part = self._part
         if value is None or value == "":
-            raise Misfit(part.name, "is missing")
+            if part.missing is None:
+                raise Misfit(part.name, "is missing")
+            return self.stand_in
         numeric = isinstance(part, Numeric)
         try:
             if part.date is not None:
@@ -65,6 +70,9 @@ class CellReader:
             pass
         if not isinstance(self._part, Numeric) or self._part.date is not None:
             return list(map(self.one, column))
+        if self._part.missing is not None and "" in column:
+            present = iter(self.many([value for value in column if value != ""]))
+            return [self.stand_in if value == "" else next(present) for value in column]
         if not self._exact or not _PLAIN.issuperset(map(type, column)):
             raise ValueError("a grid, or values, that floats may not hold")
         numbers = np.array(list(map(float, column)))

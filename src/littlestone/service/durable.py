@@ -107,10 +107,12 @@ class DurableRun:
         *,
         users: str | None = None,
         reserved: Reservation | None = None,
+        options: str = "",
     ) -> "DurableRun":
         """A new durable run, with its first release, or nothing at all.
 
         With ``users``, a word for whom events belong to, ``max_contributions`` of each are read.
+        ``options`` is what it was asked for with, kept for its owner.
         """
         form, key = canonical_form(recipe), secrets.token_bytes(32)
         identity, book = reserved or (secrets.token_hex(16), None)
@@ -127,6 +129,7 @@ class DurableRun:
             promise=promise,
             users=users,
             book=book,
+            options=options,
         )
         return cls(recipe, store, run)
 

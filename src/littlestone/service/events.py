@@ -15,7 +15,7 @@ from itertools import chain, islice, repeat
 from typing import IO, Any, Final
 
 from littlestone.concepts.capabilities import Records
-from littlestone.concepts.protocols import ConceptClass, Domain
+from littlestone.concepts.protocols import ConceptClass, Domain, Point
 from littlestone.concepts.schema import Cells
 from littlestone.service.cells import EXACT, WHOLE, CellReader, Misfit
 from littlestone.service.durable import Event
@@ -88,12 +88,44 @@ def events_of(
     return chain.from_iterable(_bulk(chunk, reader, singly) for chunk in chunks)
 
 
+def read_points(
+    source: str,
+    domain: Domain,
+    *,
+    feature: str | None = None,
+    kept: str | None = None,
+    standard_input: IO[bytes],
+    form: Form | None = None,
+) -> Iterator[tuple[int, Any, Point | None, Misfit | None]]:
+    """Rows without labels: the line, the value of the column ``kept``, the point, what is odd.
+
+    Over a schema every row has a point, with stand-ins where an event has them.
+    """
+    columns = Columns(label="", feature=feature)
+    points, instead = point_reader(domain, feature), _stand_in(domain)
+    needed = [*([] if kept is None else [kept]), *_point_columns(domain, columns)]
+    for line, row in rows(source, needed, form or Form(), standard_input):
+        if isinstance(row, BadRow):
+            yield line, None, instead, Misfit("", str(row))
+            continue
+        name = None if kept is None else row[0]
+        try:
+            _, canonical, misfit = points(row[kept is not None :])
+        except Misfit as problem:
+            canonical, misfit = None, problem
+        yield line, name, canonical, misfit
+
+
 def needed_columns(concepts: ConceptClass, columns: Columns) -> list[str]:
     """The columns without which no row can be taken: the label, the id, those of the point."""
-    domain = concepts.domain
+    named = (columns.label, columns.identity, columns.user)
+    points = _point_columns(concepts.domain, columns)
+    return [*(name for name in named if name is not None), *points]
+
+
+def _point_columns(domain: Domain, columns: Columns) -> list[str]:
     points = [part.column for part in domain.fields] if isinstance(domain, Records) else []
-    named = (columns.label, columns.identity, columns.user, *points, columns.feature)
-    return [name for name in named if name is not None]
+    return points if columns.feature is None else [*points, columns.feature]
 
 
 def _events(

@@ -6,10 +6,11 @@ to here. The file is also a witness: a store that knows less than it has been pu
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, NamedTuple, Protocol
+from typing import IO, Any, Final, NamedTuple, Protocol
 
 from littlestone.errors import LittlestoneError, RollbackError
 from littlestone.service.entries import Log, Release, chained
@@ -138,6 +139,22 @@ def continued(tail: Tail, path: Path, run: Published) -> int:
             f"not end like one; nothing was written"
         )
     return number
+
+
+def newest_rule(path: Path) -> dict[str, Any]:
+    """The last release in a published file, or in a store that nobody uses, as it was published."""
+    with path.open("rb") as file:
+        if file.read(16) == b"SQLite format 3\x00":
+            body = read_log(path).releases[-1].body
+        else:
+            file.seek(0)
+            lines = (parsed(line[:-1]) for line in file if line.endswith(b"\n"))
+            bodies = deque((line.body for line in lines if line and line.body), maxlen=1)
+            if not bodies:
+                raise ValueError(f"{path} holds no published rule")
+            body = bodies[0]
+    rule: dict[str, Any] = json.loads(body)
+    return rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

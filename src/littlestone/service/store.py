@@ -12,9 +12,11 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from littlestone import __version__
 from littlestone.errors import LittlestoneError, StoreError
 from littlestone.service.entries import (
     Checkpoint,
@@ -114,11 +116,12 @@ class Store:
         promise: str,
         users: str | None = None,
         book: str | None = None,
+        options: str = "",
     ) -> "Store":
         """A new store; the key of all noise is on disk before the first example arrives.
 
         ``users`` names whose events are counted; ``promise`` is what it says of itself, and
-        ``book`` where that is entered.
+        ``book`` where that is entered; ``options`` what it was asked for with.
         """
         target = _real(path)
         with refusing(target):
@@ -133,6 +136,8 @@ class Store:
                 about["promise"] = promise
                 about |= {} if users is None else {"users": users}
                 about |= {} if book is None else {"book": book}
+                created = datetime.now(UTC).isoformat(timespec="seconds")
+                about |= {"options": options, "created": created, "version": __version__}
                 about |= {"seal": _about_seal(about), "branch": secrets.token_hex(16)}
                 _place(target, mark, about, first)
                 return cls(target, mark, recipe=recipe, users=users)
@@ -346,6 +351,22 @@ class Store:
             before = curve_seal(before, *point)
             if seal != before:
                 raise StoreError(f"the curve of mistakes in {self.path} does not match its hash")
+
+
+def read_about(path: str | Path) -> dict[str, str]:
+    """What a store that nobody uses says of itself, without continuing it; not its key."""
+    target = _real(path)
+    with finding_damage(target):
+        _refuse_foreign(target)
+        connection = _connect(target)
+        try:
+            about = dict(connection.execute("SELECT name, value FROM about"))
+        finally:
+            connection.close()
+        if about["seal"] != _about_seal(about):
+            raise StoreError(f"the first lines of {target} do not match their hash")
+        del about["key"]
+        return about
 
 
 def read_log(path: str | Path) -> Log:

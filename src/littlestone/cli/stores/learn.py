@@ -6,7 +6,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -22,6 +22,7 @@ from rich.text import Text
 from littlestone import require
 from littlestone.catalogue import LEARNERS, class_from_spec, lookup
 from littlestone.cli.options import Delta, Epsilon
+from littlestone.cli.stores.config import declared_schema, loaded, written
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
@@ -48,6 +49,7 @@ ADOPTED = (
 
 
 def run(
+    ctx: typer.Context,
     source: Annotated[str, typer.Argument(metavar="FILE", help="CSV, TSV, JSONL, Parquet, or - .")],
     label: Annotated[str, typer.Option(help="The column with the label.")],
     store: Annotated[Path, typer.Option(help="The durable state; created or continued.")],
@@ -140,21 +142,30 @@ def run(
         bool,
         typer.Option("--adopt", help="Vouch that no other copy of a store without mark went on."),
     ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            is_eager=True, callback=loaded, help="A TOML file with options; those given here win."
+        ),
+    ] = None,
 ) -> None:
     """From a file or a pipe; a store that exists is continued where it stands."""
-    if (schema is None) == (concepts is None):
-        raise ValueError("exactly one of --schema and --class must be given")
-    if schema is not None:
-        space = class_over(Schema.from_toml(schema), setting=setting)
-    else:
-        space = class_from_spec(concepts or "")
-    policy = _policy(space, bad_rows)
+    del config  # its options have come as defaults
     console = Console(stderr=True, quiet=quiet, markup=False, highlight=False)
-    budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
-    fixed = _adversary(adversary, source, learner)
-    recipe = chosen_recipe(space, learner, setting, fixed, budget, console)
-    if max_contributions != 1:  # the recipe refuses what is below
-        recipe = replace(recipe, max_contributions=max_contributions)
+    tables = None if concepts is not None and schema is None else declared_schema(ctx, schema)
+    space, recipe = planned(
+        tables,
+        concepts,
+        learner,
+        setting,
+        _adversary(adversary, source, learner),
+        rounds,
+        epsilon,
+        delta,
+        max_contributions,
+        console,
+    )
+    policy = _policy(space, bad_rows)
     # Everything is looked at before anything is created.
     require.integer(group=group, at_least=1)
     seconds = None if every is None else _seconds(every)
@@ -188,7 +199,9 @@ def run(
         events = opened()
         promised = recipe.guarantee(), promise_of(recipe, user)
         reserved = None if known is None else known.reserve(store, *promised)
-        durable = DurableRun.start(recipe, store, users=user, reserved=reserved)
+        durable = DurableRun.start(
+            recipe, store, users=user, reserved=reserved, options=written(ctx, tables)
+        )
         _enter(known, durable, store)
     try:
         if durable.adopted:
@@ -214,8 +227,7 @@ def run(
             )
         _finish(console, durable, tally)
         if report_path is not None:
-            page = report(durable, bound=_bound(recipe), floor=_floor(space, budget))
-            write_whole(report_path, page)
+            write_whole(report_path, page_of(durable))
             console.print(f"report: {report_path}")
         if stopping.signal is not None:
             console.print(
@@ -288,6 +300,32 @@ def _adversary(asked: str | None, source: str, learner: str) -> str:
     return asked or "oblivious"
 
 
+def planned(
+    tables: Mapping[str, Any] | None,
+    concepts: str | None,
+    learner: str,
+    setting: str,
+    adversary: str,
+    rounds: int | None,
+    epsilon: float,
+    delta: float,
+    max_contributions: int,
+    console: Console,
+) -> tuple[ConceptClass, Any]:
+    """The class, and the learner of it, that the options ask for."""
+    if (tables is None) == (concepts is None):
+        raise ValueError("exactly one of --schema and --class must be given")
+    if tables is not None:
+        space = class_over(Schema.from_mapping(tables), setting=setting)
+    else:
+        space = class_from_spec(concepts or "")
+    budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
+    recipe = chosen_recipe(space, learner, setting, adversary, budget, console)
+    if max_contributions != 1:  # the recipe refuses what is below
+        recipe = replace(recipe, max_contributions=max_contributions)
+    return space, recipe
+
+
 def chosen_recipe(
     space: ConceptClass,
     learner: str,
@@ -339,15 +377,21 @@ def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:
     console.print(durable.run.ledger.explain())
 
 
-def _bound(recipe: Any) -> float | None:
+def page_of(durable: DurableRun) -> str:
+    """The report, with the bounds that hold for the recipe."""
+    recipe: Any = durable.run.recipe
     bound = float(recipe.mistake_bound(failure_probability=0.05))
-    return bound if math.isfinite(bound) and bound < (recipe.rounds or math.inf) else None
+    known = math.isfinite(bound) and bound < (recipe.rounds or math.inf)
+    return report(durable, bound=bound if known else None, floor=_floor(recipe))
 
 
-def _floor(space: ConceptClass, budget: dict[str, Any]) -> float | None:
+def _floor(recipe: Any) -> float | None:
     """Mistakes that some stream forces on every learner: half the dimension at least."""
+    space, cost = recipe.concepts, recipe.per_example
     try:
-        floor = space.littlestone_dimension / 2
+        floor = float(space.littlestone_dimension / 2)
     except ValueError:  # the class does not know its dimension
         return None
-    return max(floor, points_floor(**budget)) if space.domain.size is None else floor
+    if space.domain.size is not None:
+        return floor
+    return max(floor, points_floor(rounds=recipe.rounds, epsilon=cost.epsilon, delta=cost.delta))

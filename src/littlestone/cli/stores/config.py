@@ -1,0 +1,100 @@
+"""Options of ``learn`` in a TOML file: read, refused by the nearest name, and written back.
+
+A key is an option without its dashes (``class = "thresholds:64"``), ``file`` is the source, and the
+schema may stand in the file itself: ``[schema.delay]``, then ``grid = [0, 15]``.
+"""
+
+import difflib
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+
+from littlestone.concepts.schema import Schema
+
+INLINE: Final = "littlestone.schema"
+"""Where the tables of a schema are kept that stand in the configuration."""
+
+_ALWAYS_KEPT: Final = ("epsilon", "delta", "learner", "setting", "adversary")
+"""What a recipe is made of is kept even where it is the default, which may change."""
+
+_NOT_KEPT: Final = ("config", "adopt", "help")
+
+
+def names_of(ctx: typer.Context) -> dict[str, str]:
+    """The key of each parameter of a command."""
+    found = {}
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        long = [option for option in parameter.opts if option.startswith("--")]
+        found[long[0].removeprefix("--") if long else "file"] = name
+    return {key: name for key, name in found.items() if name not in _NOT_KEPT}
+
+
+def loaded(ctx: typer.Context, path: Path | None) -> Path | None:
+    """Let what a file says be the defaults of the command, before its options are read."""
+    if path is None:
+        return None
+    try:
+        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} is not TOML: {error}") from None
+    use(ctx, declared, of=str(path))
+    return path
+
+
+def use(ctx: typer.Context, declared: Mapping[str, Any], *, of: str) -> None:
+    known = names_of(ctx)
+    defaults = {}
+    for key, value in declared.items():
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1, cutoff=0)
+            raise ValueError(f"{of} has no option {key!r}; the nearest is {near[0]!r}")
+        if key == "schema" and isinstance(value, Mapping):
+            ctx.meta[INLINE] = value
+        elif isinstance(value, list | dict):
+            raise ValueError(f"{key} in {of} must be one value, got {value!r}")
+        else:
+            defaults[known[key]] = value
+    ctx.default_map = defaults
+
+
+def declared_schema(ctx: typer.Context, path: Path | None) -> Mapping[str, Any] | None:
+    """The tables of the schema: those of the file that was named, else of the configuration."""
+    if path is None:
+        inline: Mapping[str, Any] | None = ctx.meta.get(INLINE)
+        return inline
+    Schema.from_toml(path)  # refused by name
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def written(ctx: typer.Context, schema: Mapping[str, Any] | None) -> str:
+    """The options that were given, as such a file; the schema stands in it."""
+    lines = []
+    for key, name in names_of(ctx).items():
+        value = ctx.params.get(name)
+        source = ctx.get_parameter_source(name)
+        given = key in _ALWAYS_KEPT or (source is not None and source.name != "DEFAULT")
+        if value is None or key == "schema" or not given:
+            continue
+        lines.append(f"{key} = {_value(value)}")
+    for name, table in (schema or {}).items():
+        lines += ["", f"[schema.{_text(name)}]"]
+        lines += [f"{_text(key)} = {_value(value)}" for key, value in table.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return _text(str(value))
+
+
+def _text(text: str) -> str:
+    """A JSON string is one of TOML, apart from one letter."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

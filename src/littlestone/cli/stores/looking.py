@@ -1,0 +1,90 @@
+"""The commands ``status`` and ``report`` open a store with the options that it holds."""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from littlestone.cli.stores.learn import page_of, planned
+from littlestone.errors import StoreError
+from littlestone.service.durable import DurableRun
+from littlestone.service.outputs import refuse_overlap, write_whole
+from littlestone.service.store import read_about
+
+StorePath = Annotated[Path, typer.Argument(metavar="STORE", help="What learn --store has made.")]
+
+
+def status(
+    store: StorePath,
+    only_options: Annotated[
+        bool, typer.Option("--toml", help="Only the options, as learn --config takes them.")
+    ] = False,
+) -> None:
+    """For its owner: mistakes and rows are not protected. A store that is in use cannot be read."""
+    about = read_about(store)
+    if only_options:
+        typer.echo(_options(store, about), nl=False)
+        return
+    with reopened(store, about) as durable:
+        recipe: Any = durable.run.recipe
+        newest = json.loads(durable.newest.body)
+        limit = "" if recipe.rounds is None else f" of at most {recipe.rounds:,}"
+        for name, said in {
+            "run": durable.identity,
+            "made": f"{about['created']} by littlestone {about['version']}",
+            "learner": f"{type(recipe).__name__} for {recipe.concepts}",
+            "promise": durable.promise,
+            "rounds": f"{durable.rounds:,}{limit}; {durable.run.status}",
+            "published": f"{newest['release']:,} rules, the last after round {newest['round']:,}",
+            "rule": newest["rule"],
+            "mistakes": f"{durable.mistakes:,} (yours to see, not published)",
+        }.items():
+            typer.echo(f"{name + ':':<11}{said}")
+        typer.echo(
+            f"\n{durable.run.ledger.text()}\n\n# options\n{_options(store, about)}", nl=False
+        )
+
+
+def report(
+    store: StorePath,
+    out: Annotated[Path, typer.Option(help="Where the page goes.")] = Path("report.html"),
+) -> None:
+    """As learn --report does, without repeating its options."""
+    refuse_overlap({"out": out}, {}, store=store)
+    with reopened(store, read_about(store)) as durable:
+        write_whole(out, page_of(durable))
+    typer.echo(f"report: {out}", err=True)
+
+
+@contextmanager
+def reopened(path: Path, about: dict[str, str]) -> Iterator[DurableRun]:
+    """The run of a store, by the options that it was made with."""
+    options = tomllib.loads(_options(path, about))
+    _, recipe = planned(
+        options.get("schema"),
+        options.get("class"),
+        options["learner"],
+        options["setting"],
+        options.get("adversary", "oblivious"),
+        options.get("rounds"),
+        options["epsilon"],
+        options["delta"],
+        options.get("max-contributions", 1),
+        Console(quiet=True),
+    )
+    durable = DurableRun.resume(recipe, path, users=about.get("users"))
+    try:
+        yield durable
+    finally:
+        durable.close()
+
+
+def _options(path: Path, about: dict[str, str]) -> str:
+    if not about.get("options"):
+        raise StoreError(f"{path} does not hold its options: it was not made by littlestone learn")
+    return about["options"]

@@ -1,0 +1,148 @@
+"""Options from a file, and what a store tells without being told them again."""
+
+import csv
+import json
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from littlestone.cli.main import main
+from littlestone.concepts.json_form import hypothesis_from_json
+
+Command = Callable[..., tuple[int, str, str]]
+
+CONFIG = """
+file = "events.csv"
+label = "late"
+id = "flight"
+epsilon = 4
+store = "run.db"
+out = "rules.jsonl"
+group = 50
+
+[schema.delay]
+grid = [10, 20, 30]
+missing = "own value"
+
+[schema.left]
+date = ["hour"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.toml").write_text(CONFIG)
+    with open("events.csv", "w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["flight", "delay", "left", "late"])
+        for x in range(200):
+            delay = "" if x % 50 == 7 else x % 40
+            table.writerow([f"F{x}", delay, f"2013-01-01 {x % 24:02d}:30", int(x % 40 >= 20)])
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["littlestone", *words])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert isinstance(end.value.code, int)
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return end.value.code, said.out, " ".join(said.err.split())
+
+    return run
+
+
+def test_options_come_from_a_file_and_the_command_line_wins(command: Command) -> None:
+    status, _, said = command("learn", "--config", "run.toml", "--epsilon", "2")
+    assert status == 0 and "ε = 2; store run.db, round 0" in said
+    assert "200 events taken, 0 seen before, 0 rejected" in said
+    assert "ε = 4; store" in command("learn", "--config", "run.toml", "--store", "other.db",
+                                     "--out", "other.jsonl")[2]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("epsilom = 1", "run.toml has no option 'epsilom'; the nearest is 'epsilon'"),
+        ("max_contributions = 2", "the nearest is 'max-contributions'"),
+        ("label = ['a']", "label in run.toml must be one value"),
+        ("adopt = true", "has no option 'adopt'"),
+        ("epsilon = ", "run.toml is not TOML"),
+    ],
+)
+def test_what_is_no_option_is_refused(command: Command, line: str, told: str) -> None:
+    Path("run.toml").write_text(f'{line}\nfile = "events.csv"\nstore = "run.db"\n')
+    status, _, said = command("learn", "--config", "run.toml")
+    assert status == 2 and told in said
+    assert not Path("run.db").exists()
+
+
+def test_a_store_tells_what_it_is_and_with_which_options_it_goes_on(command: Command) -> None:
+    command("learn", "--config", "run.toml", "--epsilon", "2")
+    status, said, _ = command("status", "run.db")
+    assert status == 0
+    for part in ("DisjointBatches", "promise:   ε = 2", "rounds:    200", "draws from disjoint"):
+        assert part in said
+    _, options, _ = command("status", "run.db", "--toml")
+    assert said.endswith(options)
+    declared = tomllib.loads(options)
+    assert declared["epsilon"] == 2.0 and declared["id"] == "flight"
+    assert declared["schema"] == tomllib.loads(CONFIG)["schema"]
+    Path("again.toml").write_text(options)
+    before = Path("rules.jsonl").read_bytes()
+    assert "0 events taken, 200 seen before" in command("learn", "--config", "again.toml")[2]
+    assert Path("rules.jsonl").read_bytes() == before
+
+
+def test_a_schema_that_was_a_file_is_held_by_the_store(command: Command) -> None:
+    Path("schema.toml").write_text("[delay]\ngrid = [10, 20]\n")
+    command("learn", "events.csv", "--schema", "schema.toml", "--label", "late", "--store", "a.db",
+            "--out", "a.jsonl", "--max-contributions", "3")  # fmt: skip
+    Path("schema.toml").unlink()
+    status, _, said = command("report", "a.db", "--out", "a.html")
+    assert status == 0 and said == "report: a.html"
+    page = Path("a.html").read_text()
+    assert "ε = 3" in page and "200 rounds" in page
+    assert Path("a.html").stat().st_mode & 0o77 == 0
+    assert command("report", "a.db", "--out", "a.db")[0] == 2
+
+
+def test_predictions_are_those_of_the_newest_rule(command: Command) -> None:
+    command("learn", "--config", "run.toml", "--epsilon", "50")
+    releases = [json.loads(line) for line in Path("rules.jsonl").read_text().splitlines()]
+    rule = hypothesis_from_json(releases[-1]["hypothesis"])
+    with open("rules.jsonl", "a") as file:  # a sign of life, and a line that is being written
+        beat = {"heartbeat": True, "run": releases[-1]["run"], "after": releases[-1]["release"]}
+        file.write(json.dumps(beat | {"chain": releases[-1]["chain"]}) + '\n{"run": "')
+    expected = [
+        rule({"delay": "" if x % 50 == 7 else x % 40, "left": f"2013-01-01 {x % 24:02d}:30"})
+        for x in range(200)
+    ]
+    for source in ("rules.jsonl", "run.db"):
+        status, said, _ = command("predict", source, "events.csv", "--id", "flight")
+        found = list(csv.reader(said.splitlines()))
+        assert status == 0 and found[0] == ["flight", "prediction"]
+        assert found[1:] == [[f"F{x}", str(label)] for x, label in enumerate(expected)]
+    assert len(set(expected)) == 2
+    Path("odd.csv").write_text('delay,left\n"\nx,soon\n')
+    status, said, told = command("predict", "run.db", "odd.csv", "--out", "p.csv")
+    assert status == 0 and "2 rows with something missing or unknown" in told
+    assert Path("p.csv").read_text().splitlines()[0] == "line,prediction"
+
+
+def test_a_point_that_is_none_has_no_prediction(command: Command) -> None:
+    command("learn", "events.csv", "--class", "thresholds:40", "--feature", "delay", "--label",
+            "late", "--rounds", "300", "--learner", "private-majority", "--store", "t.db",
+            "--out", "t.jsonl")  # fmt: skip
+    status, said, told = command("predict", "t.jsonl", "events.csv", "--feature", "delay")
+    assert status == 2 and "4 rows do not fit and have no prediction" in told
+    assert next(row for row in csv.reader(said.splitlines()) if row[1] == "")[0] == "9"
+    assert command("predict", "t.jsonl", "events.csv")[0] == 2  # no --feature
+    assert command("predict", "events.csv", "events.csv")[0] == 2  # no rules
