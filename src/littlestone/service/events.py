@@ -20,7 +20,7 @@ from littlestone.concepts.schema import Cells
 from littlestone.service.cells import EXACT, WHOLE, CellReader, Misfit
 from littlestone.service.durable import Event
 from littlestone.service.promises.users import NAMELESS, canonical_user
-from littlestone.service.sources import BadRow, Form, Row, rows
+from littlestone.service.sources import BadRow, Form, Position, Row, rows
 
 TRUE: Final = ("1", "1.0", "true", "yes")
 FALSE: Final = ("0", "0.0", "false", "no")
@@ -61,6 +61,7 @@ def read(
     *,
     standard_input: IO[bytes],
     form: Form | None = None,
+    position: Position | None = None,
 ) -> Iterator[Event | BadRow]:
     """The events of a file (``.csv``, ``.tsv``, ``.jsonl``, ``.gz``, ``.parquet``) or pipe (``-``).
 
@@ -68,7 +69,7 @@ def read(
     cannot be read, or lacks a column, is refused at once; rows are read as they are asked for.
     """
     needed = needed_columns(concepts, columns)
-    found = rows(source, needed, form or Form(), standard_input)
+    found = rows(source, needed, form or Form(), standard_input, position)
     return events_of(found, concepts, columns, at_once=source != "-")
 
 

@@ -9,6 +9,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -67,12 +68,34 @@ class Form:
             raise ValueError(f"there is no encoding {self.encoding!r}") from None
 
 
+class Position:
+    """How far a file has been read; for the owner's eyes."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] | None = None
+        self._size = 0
+
+    def follow(self, file: IO[bytes]) -> None:
+        self._file, self._size = file, os.fstat(file.fileno()).st_size
+
+    @property
+    def fraction(self) -> float | None:
+        """The part of its bytes that was read; None where that is not known."""
+        if self._file is None or not self._size:
+            return None
+        return 1.0 if self._file.closed else self._file.tell() / self._size
+
+
 Row = tuple[int, Sequence[Any] | BadRow]
 """The number of the line, and the values of the columns that were asked for."""
 
 
 def rows(
-    source: str, needed: Sequence[str], form: Form, standard_input: IO[bytes]
+    source: str,
+    needed: Sequence[str],
+    form: Form,
+    standard_input: IO[bytes],
+    position: Position | None = None,
 ) -> Iterator[Row]:
     """The rows of a file, or of a pipe (``-``); what has no rows is refused at once."""
     if source == "-":
@@ -95,7 +118,7 @@ def rows(
             _csv(lines, needed, form)
         else:
             _refuse_absent(lines, needed)
-    lines = _lines(path, form)
+    lines = _lines(path, form, position)
     return _csv(lines, needed, form) if is_csv else _json_lines(lines, needed)
 
 
@@ -117,9 +140,12 @@ def header(source: str, form: Form) -> list[str]:
         return _dialect(next(lines, ""), [], form)[1]
 
 
-def _lines(path: Path, form: Form) -> Generator[str, None, None]:
-    opened: Any = gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # noqa: SIM115
-    with opened, _text(opened, form) as lines:
+def _lines(path: Path, form: Form, position: Position | None = None) -> Generator[str, None, None]:
+    file = path.open("rb")
+    if position is not None:
+        position.follow(file)
+    opened: Any = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+    with file, opened, _text(opened, form) as lines:
         try:
             yield from lines
         except (gzip.BadGzipFile, EOFError, zlib.error) as problem:

@@ -1,11 +1,9 @@
 """The command ``littlestone learn`` publishes a rule from a stream of events, durably."""
 
-import json
 import math
 import re
 import signal
 import sys
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -15,14 +13,12 @@ from typing import IO, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
 from littlestone import require
 from littlestone.catalogue import LEARNERS, class_from_spec, lookup
 from littlestone.cli.options import Delta, Epsilon
 from littlestone.cli.stores.config import declared_schema, loaded, written
+from littlestone.cli.stores.progress import Progress
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
@@ -36,7 +32,7 @@ from littlestone.service.pace import Stopping
 from littlestone.service.promises.book import Book
 from littlestone.service.promises.users import promise_of
 from littlestone.service.report import report
-from littlestone.service.sources import BadRow, Form
+from littlestone.service.sources import BadRow, Form, Position
 from littlestone.theory.floors import points_floor
 
 _UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
@@ -184,7 +180,10 @@ def run(
         origin=origin,
     )
     form = Form(delimiter=delimiter, encoding=encoding, header=not no_header)
-    opened = partial(read, source, space, columns, standard_input=_standard_input(), form=form)
+    position = Position()
+    opened = partial(
+        read, source, space, columns, standard_input=_standard_input(), form=form, position=position
+    )
     known = None if book is None else Book(book)
     events: Iterable[Event | BadRow]
     if store.exists():
@@ -209,9 +208,7 @@ def run(
         console.print(f"{durable.promise}; store {store}, round {durable.rounds}")
         if known is not None:
             console.print(known.explain())
-        started, before = time.monotonic(), durable.rounds
-        live = Live(console=console, refresh_per_second=4)
-        with Stopping() as stopping, live:
+        with Stopping() as stopping, Progress(console, durable, position) as progress:
             waits = source == "-" or seconds is not None
             tally = learn(
                 durable,
@@ -221,9 +218,7 @@ def run(
                 group=group,
                 policy=policy,
                 named_by_line=identity is None,
-                progress=lambda tally: live.update(
-                    _status(durable, tally, (durable.rounds - before), time.monotonic() - started)
-                ),
+                progress=progress.show,
             )
         _finish(console, durable, tally)
         if report_path is not None:
@@ -348,17 +343,6 @@ def chosen_recipe(
     if budget["rounds"] is None:
         raise ValueError(f"rounds must be declared for {learner}, got rounds=None")
     return entry.build(space, **budget)
-
-
-def _status(durable: DurableRun, tally: Tally, done: int, seconds: float) -> Table:
-    table = Table.grid(padding=(0, 2))
-    rule = json.loads(durable.newest.body)["rule"]
-    table.add_row("round", f"{durable.rounds:,}", f"{done / max(seconds, 1e-9):,.0f} a second")
-    table.add_row("published", Text(rule[:100]))  # no markup: rules quote what was declared
-    table.add_row("mistakes", f"{durable.mistakes:,}", "(yours to see, not published)")
-    table.add_row("rejected rows", f"{tally.rejected:,}", "(not published)")
-    table.add_row("paid by an example", str(durable.run.ledger.spent()))
-    return table
 
 
 def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:

@@ -50,6 +50,7 @@ def run(
         standard_input=sys.stdin.buffer,
         form=Form(delimiter=delimiter, encoding=encoding, header=not no_header),
     )
+    typer.echo(f"rule {release['release']} of run {release['run']}", err=True)
     odd = empty = 0
     with nullcontext(sys.stdout) if out is None else out.open("w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
@@ -58,7 +59,7 @@ def run(
             told = "" if point is None else rule(point)
             odd, empty = odd + (misfit is not None), empty + (point is None)
             table.writerow([line if identity is None else name, told])
-    where = f"rule {release['release']} of run {release['run']}"
-    typer.echo(f"{where}; {odd} rows with something missing or unknown", err=True)
+    if odd:
+        typer.echo(f"{odd} rows with something missing or unknown", err=True)
     if empty:
         raise ValueError(f"{empty} rows do not fit and have no prediction")
