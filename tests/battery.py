@@ -77,7 +77,10 @@ NEED_A_DIMENSION = ("shattered-tree", "keep-dimension")
 
 
 # Learners that are not for every finite class, and a class that they take.
-TAKES: dict[str, ConceptClass] = {"private-keys": SparseSets(3, 3)}
+TAKES: dict[str, ConceptClass] = {
+    "private-keys": SparseSets(3, 3),
+    "private-witnesses": Thresholds(3),
+}
 
 
 def built(concepts: ConceptClass, *, private: bool = True, **budget: Any) -> dict[str, Any]:

@@ -160,6 +160,10 @@ LEARNERS: Mapping[str, LearnerEntry] = {
         _learner("private_majority.recipe:PrivateMajority"),
         "the practical default for finite classes; realizable, adaptive adversaries",
     ),
+    "private-witnesses": LearnerEntry(
+        _learner("private_witnesses.recipe:PrivateWitnesses"),
+        "conjunctions, monotone disjunctions, thresholds; realizable, purely private, adaptive",
+    ),
     "private-keys": LearnerEntry(
         _learner("private_keys.recipe:PrivateKeys"),
         "sets of keys, however many, over any universe: blocklists; adaptive adversaries",

@@ -14,6 +14,7 @@ from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
 
@@ -116,6 +117,7 @@ def _builders(setting: Setting, adversary: AdversaryKind) -> dict[str, Builder]:
         return agnostic
     return {
         "private-majority": PrivateMajority,
+        "private-witnesses": PrivateWitnesses,
         "private-keys": PrivateKeys,
         "lazy-forest": partial(_forest, LazyForest.calibrated, 5),
         "lazy-forest (proved)": partial(_forest, LazyForest.proved, 3),

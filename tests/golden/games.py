@@ -17,6 +17,7 @@ from littlestone.adversaries.fitting import fits
 from littlestone.adversaries.random_stream import random_concept
 from littlestone.adversaries.replay import Replay
 from littlestone.catalogue import LEARNERS as CATALOGUE
+from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
@@ -52,6 +53,7 @@ PRIVATE_ROUNDS = 400
 # The forests of Golowich and Livni learn nothing in so few rounds without far larger budgets.
 SIZES: dict[str, tuple[ConceptClass, int, float]] = {
     "private-keys": (SparseSets(2, 4), PRIVATE_ROUNDS, 8.0),
+    "private-witnesses": (Conjunctions(2), PRIVATE_ROUNDS, 8.0),
     "eager-forest": (Points(4), PRIVATE_ROUNDS, 200.0),
     "fresh-copies": (Points(4), 100, 400.0),
 }

@@ -8,6 +8,7 @@ from littlestone.audit.controls import (
     broken_forests,
     broken_learners,
     broken_mechanisms,
+    broken_witnesses,
 )
 from littlestone.audit.registry import AUDITS, CONTROLS
 from littlestone.audit.subjects import learner_subjects
@@ -24,6 +25,7 @@ RUNS = {
 }
 LEARNERS = {c.name for c in (*broken_forests.CONTROLS, *broken_learners.CONTROLS)}
 RUNS.update(dict.fromkeys(LEARNERS, 128_000))
+RUNS.update({control.name: 16_000 for control in broken_witnesses.CONTROLS})
 # Seen in one game of seventy; its exact law is enumerated in tests/unit/learners/private_keys.
 RUNS["keys-counters-kept"] = 512_000
 LEARNERS.add("keys-counters-kept")

@@ -12,6 +12,7 @@ from littlestone.audit.controls import (
     broken_mechanisms,
     broken_proper,
     broken_sanitizers,
+    broken_witnesses,
 )
 from littlestone.audit.subjects import (
     constructed_subjects,
@@ -47,6 +48,7 @@ CONTROLS: Mapping[str, Control] = {
         broken_constructions,
         broken_forests,
         broken_keys,
+        broken_witnesses,
         broken_learners,
     )
     for control in part.CONTROLS

@@ -170,6 +170,49 @@ class Witnessing(Protocol):
         ...
 
 
+class WitnessSystem(Protocol):
+    """Public states with a hypothesis each, and witnesses that move them on (witnesses.md).
+
+    A mistake of a state's hypothesis names one of its *live* witnesses, told apart by keys.
+    *Sound*: the concept sought fixes which keys are true, and as long as only true witnesses were
+    accepted its examples name true ones only. *Descent*: every accepted witness leads on to fewer,
+    so that after a bounded number of them no true one is left, or everything starts again. A key
+    that stays live keeps its meaning, and whoever counts it the count.
+    """
+
+    def begin(self) -> Any:
+        """The first state; states are plain values."""
+        ...
+
+    def hypothesis(self, state: Any, /) -> Hypothesis: ...
+
+    def live(self, state: Any, /) -> tuple[Point, ...]:
+        """The keys that mistakes may name, in a fixed order."""
+        ...
+
+    def named_by(self, state: Any, x: Any, y: Label, /) -> Point:
+        """The key of the one witness that this mistake names."""
+        ...
+
+    def after(self, state: Any, key: Point, /) -> Any | None:
+        """The next state, once a witness is accepted; None if all has to start again."""
+        ...
+
+    def loads(self, chance: float, /) -> Sequence[tuple[int, float]]:
+        """For each kind of concept sought: the most true witnesses that are ever accepted, and
+        how likely a false one is, if each false key is accepted by chance that often at most."""
+        ...
+
+    def __hash__(self) -> int: ...
+
+
+@runtime_checkable
+class Descending(Protocol):
+    """Has a witness system."""
+
+    def witness_system(self) -> WitnessSystem: ...
+
+
 @runtime_checkable
 class FewOnes(Protocol):
     """No concept maps more than a few keys to 1, so that a histogram of keys sanitizes."""

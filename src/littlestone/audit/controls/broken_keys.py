@@ -24,7 +24,7 @@ class _KeysWith(PrivateKeys):
         return self.changed(self, rng)
 
 
-class _OneNoise:
+class OneNoise:
     """Whoever asks is told the first value again."""
 
     def __init__(self, noise: Any) -> None:
@@ -39,7 +39,7 @@ class _OneNoise:
 class _OneNoiseForAll(PrivateKeysEngine):
     def begin(self) -> None:
         super().begin()
-        self._noise: Any = _OneNoise(self._noise)
+        self._noise: Any = OneNoise(self._noise)
 
 
 class _CountersKept(PrivateKeysEngine):

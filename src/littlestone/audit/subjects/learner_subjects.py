@@ -7,6 +7,7 @@ from typing import Any
 from littlestone.audit.adversaries import learner_attacks as attacks
 from littlestone.audit.adversaries.key_attacks import OneMoreReport
 from littlestone.audit.adversaries.questions import OneQuestion
+from littlestone.audit.adversaries.witness_attacks import OneMoreMistake
 from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
 from littlestone.audit.subjects import small_learners as small
 from littlestone.audit.subjects.fresh_releases import releases_of_all_rounds
@@ -112,6 +113,12 @@ AUDITS = (
         attacks.FirstMistake(),
         "PrivateMajority with sampled votes: a mistake or none, and which concept is drawn",
         exact_rounds=1,
+    ),
+    _audit(
+        "private-witnesses",
+        lambda epsilon, _: small.two_literals(epsilon),
+        OneMoreMistake(),
+        "PrivateWitnesses: a witness that is about to be accepted is named once more or not",
     ),
     _audit(
         "private-keys",

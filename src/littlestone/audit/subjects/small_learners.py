@@ -9,6 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
+from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.stumps import Stumps
@@ -23,6 +24,7 @@ from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.mechanisms.frequent_release import FrequentRelease
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.online.standard_optimal import StandardOptimal
@@ -204,3 +206,8 @@ def one_gradient(epsilon: float, delta: float) -> PrivateLinear:
 def key_list(epsilon: float, delta: float) -> PrivateKeys:
     """A list of keys for few rounds: its threshold is soon reached."""
     return PrivateKeys(rounds=ROUNDS, epsilon=epsilon, delta=delta)
+
+
+def two_literals(epsilon: float) -> PrivateWitnesses:
+    """Conjunctions of one feature for few rounds: a threshold is soon reached."""
+    return PrivateWitnesses(concepts=Conjunctions(1), rounds=ROUNDS, epsilon=epsilon)

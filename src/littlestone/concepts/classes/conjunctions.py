@@ -14,6 +14,7 @@ from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
 from littlestone.concepts.keys import KeySet
 from littlestone.concepts.protocols import Example, Hypothesis, Tally
+from littlestone.concepts.witnesses import LiteralSystem
 
 _MOST_FEATURES_AT_ONCE = 13  # 3**13 sums of eight bytes
 _MOST_FEATURES_SCANNED = 8
@@ -65,6 +66,18 @@ class Conjunctions:
     @property
     def dual_vc_dimension(self) -> int:
         return self.n
+
+    def witness_system(self) -> LiteralSystem:
+        """All 2n literals to begin with; a conjunction has n of them at most."""
+        literals = tuple(product(range(self.n), (0, 1)))
+        return LiteralSystem(literals, label=1, most=self.n, empty=True, rule=self._of_literals)
+
+    def _of_literals(self, left: int) -> ConjunctionHypothesis:
+        """The conjunction of all literals left, of which two bits for each feature tell."""
+        both = [(f, left >> 2 * f & 3) for f in range(self.n) if left >> 2 * f & 3]
+        if any(bits == 3 for _, bits in both):
+            return ConjunctionHypothesis(self.n, None)
+        return ConjunctionHypothesis(self.n, tuple((f, bits >> 1) for f, bits in both))
 
     def version_space(self) -> "ConjunctionVersionSpace":
         return ConjunctionVersionSpace(self, NoPositive(self.n, KeySet()))

@@ -13,6 +13,7 @@ from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.hitting import Family, bits, count_hitting, fewest_hitting, minimal
 from littlestone.concepts.hypotheses.weighted import WeightedFeatures
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.witnesses import LiteralSystem
 
 _LARGEST_TABLE = 1 << 16
 _MOST_FEATURES_SCANNED = 10
@@ -75,6 +76,14 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
     @property
     def dual_vc_dimension(self) -> int:
         return self.n
+
+    def witness_system(self) -> LiteralSystem:
+        """0 is the conjunction of "this feature is 0", for the features chosen."""
+        literals = tuple((feature, 0) for feature in range(self.n))
+        return LiteralSystem(literals, label=0, most=self.k, empty=False, rule=self._of_features)
+
+    def _of_features(self, left: int) -> WeightedFeatures:
+        return disjunction(left, self.n)
 
     def version_space(self) -> "DisjunctionVersionSpace":
         return DisjunctionVersionSpace(self, (1 << self.n) - 1, frozenset())

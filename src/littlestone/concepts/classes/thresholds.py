@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.losses.projection import Projection, project_thresholds
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import ThresholdTracker
-from littlestone.concepts.witnesses import ThresholdWitnesses
+from littlestone.concepts.witnesses import ThresholdSystem, ThresholdWitnesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,9 @@ class Thresholds(OnARange):
 
     def tracker(self) -> ThresholdTracker:
         return ThresholdTracker(self.n)
+
+    def witness_system(self) -> ThresholdSystem:
+        return ThresholdSystem(self.n, partial(ThresholdHypothesis, self.n))
 
     def witnesses(self) -> ThresholdWitnesses:
         return ThresholdWitnesses()

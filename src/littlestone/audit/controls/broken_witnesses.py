@@ -1,0 +1,82 @@
+"""PrivateWitnesses that are wrong in one place each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from littlestone.audit.adversaries.witness_attacks import (
+    NoiseOfOtherEpochs,
+    OneMoreMistake,
+)
+from littlestone.audit.controls.broken_forests import broken
+from littlestone.audit.controls.broken_keys import OneNoise
+from littlestone.audit.subjects import small_learners
+from littlestone.audit.two_worlds import Control, TwoWorldAdversary
+from littlestone.concepts.protocols import Label, Point
+from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
+from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
+from littlestone.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WitnessesWith(PrivateWitnesses):
+    """The real recipe with a changed engine."""
+
+    changed: Callable[..., PrivateWitnessesEngine]
+
+    def engine(self, rng: Randomness) -> PrivateWitnessesEngine:
+        return self.changed(self, rng)
+
+
+class _OneNoiseForAll(PrivateWitnessesEngine):
+    def begin(self) -> None:
+        self._noise: Any = OneNoise(self._noise)
+        super().begin()
+
+
+class _NoiseOnlyWhenNamed(PrivateWitnessesEngine):
+    def step(self, x: Any, y: Label, /) -> None:
+        super().step(x, y)
+        self._turns.clear()
+
+
+class _ByTrueCount(PrivateWitnessesEngine):
+    def _draw_turn(self, key: Point, first: int) -> None:
+        self._true: dict[Point, int] = getattr(self, "_true", {})
+        # Counted from -1, since the first call is that of the new counter itself.
+        self._true[key] = self._true.get(key, -1) + 1
+        if self._true[key] >= self._plan.threshold:
+            self._newest[key] = 0
+            self._turns.append((first, 0, True, key))
+
+
+def _control(
+    name: str, bug: str, changed: type[PrivateWitnessesEngine], adversary: TwoWorldAdversary
+) -> Control:
+    sound = small_learners.two_literals(1.0)
+    recipe = _WitnessesWith(
+        concepts=sound.concepts, rounds=sound.rounds, epsilon=sound.epsilon, changed=changed
+    )
+    return broken(name, f"PrivateWitnesses: {bug}", recipe, adversary)
+
+
+CONTROLS = (
+    _control(
+        "witnesses-one-noise",
+        "one threshold noise for all counters",
+        _OneNoiseForAll,
+        NoiseOfOtherEpochs(),
+    ),
+    _control(
+        "witnesses-noise-when-named",
+        "query noise only in rounds in which the witness is named",
+        _NoiseOnlyWhenNamed,
+        OneMoreMistake(short=1),
+    ),
+    _control(
+        "witnesses-true-count",
+        "witnesses are accepted by their true count",
+        _ByTrueCount,
+        OneMoreMistake(short=1),
+    ),
+)
