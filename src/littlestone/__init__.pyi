@@ -120,6 +120,7 @@ from littlestone.learners.private_majority.plan import EpochPlan as EpochPlan
 from littlestone.learners.private_majority.plan import FreshPlan as FreshPlan
 from littlestone.learners.private_majority.plan import SampledPlan as SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority as PrivateMajority
+from littlestone.learners.private_witnesses.plan import WitnessPlan as WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses as PrivateWitnesses
 from littlestone.learners.run import PrivateLearner as PrivateLearner
 from littlestone.learners.run import PrivateRun as PrivateRun
