@@ -302,7 +302,7 @@ def test_who_chooses_the_events_decides_the_learner(folder: Path, command: Comma
 
 
 def test_baselines_are_for_the_owner_alone(folder: Path, command: Command) -> None:
-    words = ("--learner", "auto", "--out", "rules.jsonl")
+    words = ("--learner", "auto", "--out", "rules.jsonl", "--report", "page.html")
     status, published, said = command(*learn(*words))
     assert status == 0 and not published
     assert "always 1: 20 mistakes (the best constant)" in said
@@ -310,3 +310,5 @@ def test_baselines_are_for_the_owner_alone(folder: Path, command: Command) -> No
     (made,) = re.findall(r"([0-9]+) mistakes; for your eyes only", said)
     assert (int(made) > 20) == ("WARNING" in said)
     assert "mistakes" not in Path("rules.jsonl").read_text()
+    page = Path("page.html")
+    assert "always 1: 20 mistakes" in page.read_text() and page.stat().st_mode & 0o777 == 0o600

@@ -7,6 +7,7 @@ from typing import Any
 from littlestone import require
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.loads import Load
+from littlestone.privacy.rounding import text_at_least
 from littlestone.privacy.zcdp import ZeroConcentrated
 
 Cost = PrivacyGuarantee | ZeroConcentrated
@@ -44,6 +45,13 @@ class Charge:
     def rounds(self) -> str:
         """The rounds in words."""
         return f"{self.first}–{'…' if self.last is None else self.last}"
+
+    @property
+    def words(self) -> str:
+        """The cost in words."""
+        if isinstance(self.cost, ZeroConcentrated):
+            return f"ρ = {text_at_least(self.cost.rho)}"
+        return str(self.cost)
 
     @property
     def load(self) -> Load:

@@ -14,7 +14,6 @@ from littlestone.errors import BudgetExceededError, SnapshotError
 from littlestone.privacy.charge import Charge, Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.loads import Loads
-from littlestone.privacy.rounding import text_at_least
 from littlestone.privacy.zcdp import ZeroConcentrated
 
 SEEDED: Final = "NOT PRIVATE: the randomness was seeded"
@@ -121,7 +120,7 @@ class Ledger:
         )
         if not self._affords(charge):
             raise BudgetExceededError(
-                f"{mechanism} on rounds {charge.rounds} costs {_words(cost)} where {self.spent()} "
+                f"{mechanism} on rounds {charge.rounds} costs {charge.words} where {self.spent()} "
                 f"was spent: more than the promised {self._budget}; nothing was spent",
                 requested=cost,
                 spent=self.spent(),
@@ -175,8 +174,8 @@ class Ledger:
         for charge in self._charges:
             groups.setdefault((charge.mechanism, charge.cost), []).append(charge)
         rows = [("mechanism", "each release", "releases", "rounds")]
-        for (mechanism, cost), charges in groups.items():
-            rows.append((mechanism, _words(cost), str(len(charges)), _rounds(charges)))
+        for (mechanism, _), charges in groups.items():
+            rows.append((mechanism, charges[0].words, str(len(charges)), _rounds(charges)))
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         return "\n".join([self.explain(), "", *lines])
@@ -273,12 +272,6 @@ def _terms(
             f"concentrated={concentrated!r} is {reserved}, which does not fit into {budget!r}"
         )
     return budget.less(reserved), str(budget)
-
-
-def _words(cost: Cost) -> str:
-    if isinstance(cost, ZeroConcentrated):
-        return f"ρ = {text_at_least(cost.rho)}"
-    return str(cost)
 
 
 def _rounds(charges: list[Charge]) -> str:

@@ -197,6 +197,11 @@ class DurableRun:
         return self._store.book
 
     @property
+    def created(self) -> str:
+        """When the store was, in words."""
+        return self._store.created
+
+    @property
     def adopted(self) -> bool:
         """Whether nothing but the word of whoever opened it says that this is the newest copy."""
         return self._store.adopted

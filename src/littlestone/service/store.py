@@ -213,6 +213,11 @@ class Store:
         return self._about.get("book")
 
     @property
+    def created(self) -> str:
+        """When, in words."""
+        return self._about["created"]
+
+    @property
     def rounds(self) -> int:
         """How many events were taken."""
         row = self._db.execute("SELECT max(round) FROM events").fetchone()

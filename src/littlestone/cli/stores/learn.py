@@ -222,7 +222,8 @@ def run(
             )
         _finish(console, durable, tally)
         if report_path is not None:
-            write_whole(report_path, page_of(durable))
+            page = page_of(durable, data=f"{origin} ({source})", tally=tally)
+            write_whole(report_path, page)
             console.print(f"report: {report_path}")
         if stopping.signal is not None:
             console.print(
@@ -361,12 +362,13 @@ def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:
     console.print(durable.run.ledger.explain())
 
 
-def page_of(durable: DurableRun) -> str:
+def page_of(durable: DurableRun, *, data: str = "", tally: Tally | None = None) -> str:
     """The report, with the bounds that hold for the recipe."""
     recipe: Any = durable.run.recipe
     bound = float(recipe.mistake_bound(failure_probability=0.05))
     known = math.isfinite(bound) and bound < (recipe.rounds or math.inf)
-    return report(durable, bound=bound if known else None, floor=_floor(recipe))
+    bounds = {"bound": bound if known else None, "floor": _floor(recipe)}
+    return report(durable, **bounds, data=data, tally=tally)
 
 
 def _floor(recipe: Any) -> float | None:
