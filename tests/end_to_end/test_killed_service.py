@@ -89,7 +89,11 @@ def test_nothing_is_lost_and_nothing_twice(tmp_path: Path, kills: int) -> None:
     assert [sender.problem for sender in senders] == [None] * CLIENTS
     acknowledged = {name: place for one in senders for name, place in one.acknowledged.items()}
     with closing(sqlite3.connect(folder / "abuse" / "store")) as db:
-        stored = dict(db.execute("SELECT id, round FROM events WHERE id LIKE '%-%'"))
+        stored = dict(
+            db.execute(
+                "SELECT substr(id, instr(id, '/') + 1), round FROM events WHERE id LIKE '%-%'"
+            )
+        )
         (rounds, distinct) = db.execute(
             "SELECT count(*), count(DISTINCT round) FROM events"
         ).fetchone()

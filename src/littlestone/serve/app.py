@@ -1,6 +1,7 @@
 """The service as a whole: each route, who may use it, what it takes and what it gives."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import starmap
@@ -119,23 +120,34 @@ ENDPOINTS: Final = (
 )
 
 
+EXPECTED: Final = (HTTPException, Overloaded, Unavailable, LittlestoneError, ClientDisconnect)
+_LOG: Final = logging.getLogger("littlestone.serve")
+
+
 def application(folder: Path, tokens: Tokens, *, hosts: tuple[str, ...] = ()) -> Starlette:
     """The service over the runs of a folder; ``hosts`` are the names that it answers to."""
     service = Service(Runs(folder), tokens)
 
     def route(endpoint: Endpoint) -> Route:
-        async def answer(request: Request) -> Response:
+        async def allowed(service: Service, request: Request) -> Response:
             if endpoint.role is not None:
                 service.role_of(request, endpoint.role)
             response: Response = await endpoint.answer(service, request)
             return response
 
-        return Route(endpoint.path, answer, methods=[endpoint.method])
+        return page(endpoint.method, endpoint.path, allowed)
 
     def page(method: str, path: str, made: Any) -> Route:
         async def answer(request: Request) -> Response:
-            response: Response = await made(service, request)
-            return response
+            try:
+                response: Response = await made(service, request)
+                return response
+            except EXPECTED:
+                raise
+            except Exception as bug:
+                # Its words may hold somebody's data: neither the log nor the answer gets them.
+                _LOG.error("a bug: %s in %s %s", type(bug).__name__, method, path)
+                return answered(wire.ErrorOut("this is a bug of the service"), 500)
 
         return Route(path, answer, methods=[method])
 

@@ -207,7 +207,7 @@ def take_each(run: DurableRun, events: Sequence[Event]) -> list[Outcome]:
             return take_each(run, events[:middle]) + take_each(run, events[middle:])
         if isinstance(refusal, HorizonExceededError):
             return [Refused("all rounds of this run are played", 409)]
-        return [Refused(f"id {events[0].id!r} was taken before, with another example", 409)]
+        return [Refused("this id was taken before, with another example", 409)]
 
 
 def _answered(question: Question, run: DurableRun) -> Any:

@@ -29,10 +29,24 @@ class EventIn(msgspec.Struct, forbid_unknown_fields=True):
     id: Identity | None = None
 
 
-class EventsIn(msgspec.Struct, forbid_unknown_fields=True):
-    """Several events; each is taken or refused for itself."""
+class Sent(msgspec.Struct, forbid_unknown_fields=True):
+    """One event, or several under ``events``."""
 
-    events: Annotated[list[EventIn], msgspec.Meta(min_length=1, max_length=10_000)]
+    x: Any = msgspec.UNSET
+    y: Annotated[int, msgspec.Meta(ge=0, le=1)] | msgspec.UnsetType = msgspec.UNSET
+    id: Identity | None = None
+    events: (
+        Annotated[list[EventIn], msgspec.Meta(min_length=1, max_length=10_000)] | msgspec.UnsetType
+    ) = msgspec.UNSET
+
+    def listed(self) -> list[EventIn] | None:
+        """All events, whichever way they were sent; None if neither or both were."""
+        if self.events is msgspec.UNSET:
+            if self.x is msgspec.UNSET or isinstance(self.y, msgspec.UnsetType):
+                return None
+            return [EventIn(self.x, self.y, self.id)]
+        alone = self.x is msgspec.UNSET and self.y is msgspec.UNSET and self.id is None
+        return self.events if alone and isinstance(self.events, list) else None
 
 
 class PointsIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -122,8 +136,7 @@ class ErrorOut(msgspec.Struct):
 
 
 encode = msgspec.json.encode
-Sent = dict[str, Any]  # an EventIn or an EventsIn; msgspec tells structs apart by tags only
-Receipts = dict[str, Any]
+Receipts = dict[str, Any]  # an EventOut or an EventsOut; msgspec tells structs apart by tags only
 
 
 def receipt(identity: str, outcome: Outcome) -> EventOut:

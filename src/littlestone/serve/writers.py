@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from functools import partial
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -9,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from littlestone.serve import wire
-from littlestone.serve.desk import Reader, Service, answered, decoded
+from littlestone.serve.desk import Reader, Service, answered, decoded, token_of
 from littlestone.serve.guarding import body_of, lines_of
 from littlestone.serve.owner import Overloaded, RunOwner
 from littlestone.service.durable import Event
@@ -19,14 +20,17 @@ TURN: Final = 1_000  # events of a stream that wait together
 
 async def add_events(service: Service, request: Request) -> Response:
     owner, reader = service.owner(request), service.reader(request)
+    reader = partial(_scoped, reader, service.tokens.scope(token_of(request)))
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/x-ndjson":
         return await _stream_in(owner, reader, request)
     if kind != "application/json":
         raise HTTPException(415, "Content-Type must be application/json or application/x-ndjson")
     body = await body_of(request)
-    many = body.lstrip()[:200].startswith(b'{"events"')
-    sent = decoded(body, wire.EventsIn).events if many else [decoded(body, wire.EventIn)]
+    content = decoded(body, wire.Sent)
+    sent, many = content.listed(), isinstance(content.events, list)
+    if sent is None:
+        raise HTTPException(422, "the body must be one event with x and y, or events alone")
     receipts, worst = await _taken(owner, reader, sent)
     if not many:
         return answered(receipts[0], worst or 200)
@@ -35,25 +39,34 @@ async def add_events(service: Service, request: Request) -> Response:
     return answered(wire.EventsOut(len(receipts) - refused, refused, receipts), status or 200)
 
 
+def _scoped(reader: Reader, scope: str, identity: str, sent: wire.EventIn) -> Event:
+    """An event whose id is its writer's own.
+
+    Else whoever guesses the id of somebody's event could learn what is in it: sent again it is
+    acknowledged if it is the same, and refused if it is another.
+    """
+    return reader(f"{scope}/{identity}", sent)
+
+
 async def _taken(
     owner: RunOwner, reader: "Reader", sent: list[wire.EventIn]
 ) -> tuple[list[wire.EventOut], int]:
     """The receipts of all, and the status that the last refusal would have alone, or 0."""
     events, receipts, worst = list[Event](), list[wire.EventOut | None](), 0
-    for one in sent:
-        identity = one.id or secrets.token_hex(16)
+    names = [one.id or secrets.token_hex(16) for one in sent]
+    for name, one in zip(names, sent, strict=True):
         try:
-            events.append(reader(identity, one))
+            events.append(reader(name, one))
             receipts.append(None)
         except ValueError as problem:
-            receipts.append(wire.EventOut(identity, error=str(problem)))
+            receipts.append(wire.EventOut(name, error=str(problem)))
             worst = 422
-    outcomes = iter(zip(events, await owner.take(events), strict=True)) if events else iter(())
+    outcomes = iter(await owner.take(events) if events else ())
     filled = []
-    for known in receipts:
+    for name, known in zip(names, receipts, strict=True):
         if known is None:
-            event, outcome = next(outcomes)
-            known = wire.receipt(event.id, outcome)
+            outcome = next(outcomes)
+            known = wire.receipt(name, outcome)
             worst = getattr(outcome, "status", worst)
         filled.append(known)
     return filled, worst

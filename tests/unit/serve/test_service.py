@@ -11,6 +11,7 @@ from tests.unit.serve.served import BUDGET, Served, serving
 
 from littlestone.client import Client, ServiceError
 from littlestone.serve import owner as owner_module
+from littlestone.serve import wire
 from littlestone.serve.app import ENDPOINTS
 from littlestone.serve.tokens import Role
 from littlestone.service.durable import DurableRun
@@ -52,6 +53,31 @@ def test_an_id_counts_once_and_only_with_its_example(tmp_path: Path) -> None:
         assert client.send("abuse", "b", 1)["round"] == 2
 
 
+def test_nobody_can_ask_what_is_in_somebody_elses_event(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        with_keys(served)
+        mine, other = served.client(Role.WRITER), served.client(Role.OWNER)
+        assert mine.send("abuse", "secret", 1, id="report-1")["round"] == 1
+        # The same id of another writer is another event, whatever is in it.
+        assert other.send("abuse", "secret", 1, id="report-1")["round"] == 2
+        assert other.send("abuse", "else", 1, id="report-2")["round"] == 3
+        assert mine.send("abuse", "else", 1, id="report-2")["round"] == 4
+        assert mine.send("abuse", "secret", 1, id="report-1")["repeated"]
+
+
+def test_a_bug_tells_nobody_what_it_choked_on(
+    tmp_path: Path, monkeypatch: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def choking(_: object) -> None:
+        raise KeyError("secret")
+
+    with serving(tmp_path) as served:
+        with_keys(served)
+        monkeypatch.setattr(wire, "listed_keys", choking)
+        status, _, content = served.raw("GET", "/runs/abuse/keys")
+    assert status == 500 and b"secret" not in content and "secret" not in capfd.readouterr().err
+
+
 def test_a_bad_event_fails_alone(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         served.client().create("line", concepts="thresholds:8", **BUDGET)
@@ -84,6 +110,8 @@ MISFITS = [
     b'{"x": "a", "y": 1, "id": ""}',
     b'{"events": []}',
     b'{"events": 3}',
+    b'{"events": [{"x": "a", "y": 1}], "x": "a", "y": 1}',
+    b'{ "id": "one" }',
     b"\xff\xfe",
     b'{"x": {"deep": ["er"]}, "y": 1}',
     b'{"x": null, "y": 1}',
