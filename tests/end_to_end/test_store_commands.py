@@ -67,6 +67,18 @@ def test_options_come_from_a_file_and_the_command_line_wins(command: Command) ->
                                      "--out", "other.jsonl")[2]  # fmt: skip
 
 
+def test_a_class_on_the_command_line_wins_over_a_schema_in_the_file(command: Command) -> None:
+    words = ("--class", "thresholds:40", "--feature", "delay", "--rounds", "300",
+             "--learner", "private-majority")  # fmt: skip
+    status, _, said = command("learn", "--config", "run.toml", *words)
+    assert status == 0 and "4 rejected" in said
+    options = tomllib.loads(command("status", "run.db", "--toml")[1])
+    assert options["class"] == "thresholds:40" and "schema" not in options
+    Path("run.toml").write_text('class = "points"\n' + CONFIG)
+    status, _, said = command("learn", "--config", "run.toml", "--store", "b.db")
+    assert status == 2 and "exactly one of --schema and --class" in said
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [

@@ -33,6 +33,25 @@ def _value(record, name, values, *missing):
         return missing[0]
     raise ValueError(f"field {name!r} must be one of {values}, got {value!r}")
 """
+_DATES: Final = """
+def _dated(record, column, part):
+    name, value = f"{column}.{part}", record.get(column)
+    if name in record:
+        return record
+    if isinstance(value, str):
+        text, forms = value.strip(), [datetime.date, datetime.datetime]
+        for form in [*forms, datetime.time] if ":" in text else forms:
+            try:
+                value = form.fromisoformat(text)
+                break
+            except ValueError:
+                pass
+    timed = isinstance(value, (datetime.datetime, datetime.time))
+    if timed if part == "hour" else isinstance(value, datetime.date):
+        days = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+        return {name: days[value.weekday()] if part == "weekday" else getattr(value, part)}
+    return {}
+"""
 _INTEGERS: Final = """
 def _integer(x, n):
     if isinstance(x, Integral) and not isinstance(x, bool) and 0 <= x < n:
@@ -49,6 +68,7 @@ def _bits(x, n):
 _HELPERS: Final = {
     "_number(": _RECORDS,
     "_value(": _RECORDS,
+    "_dated(": _DATES,
     "_integer(": _INTEGERS,
     "_bits(": _CUBES,
 }
@@ -171,9 +191,10 @@ def _halfspace(data: Mapping[str, Any]) -> Body:
 def _asked(part: Numeric | Category) -> str:
     """What a record says about a field."""
     missing = "" if part.missing is None else f", {literal(part.missing)}"
+    record = "x" if part.date is None else f"_dated(x, {part.column!r}, {part.date!r})"
     if isinstance(part, Numeric):
-        return f"_number(x, {part.name!r}{missing})"
-    return f"_value(x, {part.name!r}, {literal(part.values)}{missing})"
+        return f"_number({record}, {part.name!r}{missing})"
+    return f"_value({record}, {part.name!r}, {literal(part.values)}{missing})"
 
 
 def _cell(part: Numeric | Category) -> str:

@@ -115,3 +115,23 @@ def test_what_is_no_point_is_refused(hypothesis: Any, point: Any) -> None:
 def test_a_literal_is_the_key(key: Any) -> None:
     names = {"Fraction": Fraction, "UUID": UUID, "datetime": datetime}
     assert eval(literal(key), names) == key
+
+
+@pytest.mark.parametrize("missing", [{}, {"missing": "own value"}])
+@pytest.mark.parametrize("part", ["hour", "weekday", "month"])
+def test_parts_of_dates_are_read_as_the_schema_reads_them(part: str, missing: Any) -> None:
+    schema = Schema.from_mapping({"left": {"date": [part], **missing}})
+    values: list[Any] = ["2013-12-29 05:15", " 2013-01-02T23:00+02:00 ", "2024-02-29", "05:15", "x"]
+    values += ["20240229", datetime.date(2024, 2, 29), datetime.time(3), None, 7, ""]
+    for cell in range(schema.fields[0].cells):
+        rule = DecisionTree(schema, ((0, cell, cell), 1, 0))
+        names: dict[str, Any] = {}
+        exec(python_source(rule), names)
+        for record in [{}, *({"left": value} for value in values)]:
+            try:
+                expected = rule(record)
+            except ValueError:
+                with pytest.raises(ValueError, match="left"):
+                    names["rule"](record)
+            else:
+                assert names["rule"](record) == expected

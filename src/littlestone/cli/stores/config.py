@@ -62,13 +62,25 @@ def use(ctx: typer.Context, declared: Mapping[str, Any], *, of: str) -> None:
     ctx.default_map = defaults
 
 
-def declared_schema(ctx: typer.Context, path: Path | None) -> Mapping[str, Any] | None:
-    """The tables of the schema: those of the file that was named, else of the configuration."""
+def declared_space(
+    ctx: typer.Context, path: Path | None, concepts: str | None
+) -> tuple[Mapping[str, Any] | None, str | None]:
+    """The tables of the schema, or the class: as the command line says, else the configuration."""
+    inline: Mapping[str, Any] | None = ctx.meta.get(INLINE)
+    here = [_is_said_here(ctx, name) for name in ("schema", "concepts")]
+    if here == [True, False]:
+        concepts = None
+    elif here == [False, True]:
+        path = inline = None
     if path is None:
-        inline: Mapping[str, Any] | None = ctx.meta.get(INLINE)
-        return inline
+        return inline, concepts
     Schema.from_toml(path)  # refused by name
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return tomllib.loads(path.read_text(encoding="utf-8")), concepts
+
+
+def _is_said_here(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def written(ctx: typer.Context, schema: Mapping[str, Any] | None) -> str:

@@ -17,7 +17,7 @@ from rich.console import Console
 from littlestone import require
 from littlestone.catalogue import LEARNERS, class_from_spec, lookup
 from littlestone.cli.options import Delta, Epsilon
-from littlestone.cli.stores.config import declared_schema, loaded, written
+from littlestone.cli.stores.config import declared_space, loaded, written
 from littlestone.cli.stores.progress import Progress
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
@@ -148,7 +148,7 @@ def run(
     """From a file or a pipe; a store that exists is continued where it stands."""
     del config  # its options have come as defaults
     console = Console(stderr=True, quiet=quiet, markup=False, highlight=False)
-    tables = None if concepts is not None and schema is None else declared_schema(ctx, schema)
+    tables, concepts = declared_space(ctx, schema, concepts)
     space, recipe = planned(
         tables,
         concepts,
