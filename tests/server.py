@@ -157,4 +157,4 @@ def until(condition: object, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.05)
+        time.sleep(0.005)
