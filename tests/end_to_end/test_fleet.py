@@ -175,6 +175,21 @@ def test_events_behind_a_gap_wait_and_repeats_change_nothing(fleet: Fleet) -> No
     assert fleet.content() == expected
 
 
+def test_of_two_events_with_one_number_the_first_that_was_put_counts(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever turns were taken in between: a retry must not learn from the other."""
+    monkeypatch.setattr(worker, "_MOST_BLOCKS", 1)
+    fleet.put(["a", "a"], [3, 4], [1, 2], [0, 0])
+    fleet.put(["a", "a"], [3, 4], [60, 61], [1, 1])
+    assert fleet.work() == 0 and fleet.work() == 0
+    assert fleet.status()["behind a gap"] == 4
+    fleet.put(["a", "a"], [1, 2], [7, 8], [1, 0])
+    assert fleet.work() == 4
+    assert fleet.content() == uninterrupted(fleet, {"a": [(7, 1), (8, 0), (1, 0), (2, 0)]})
+    assert fleet.status()["behind a gap"] == fleet.status()["waiting"] == 0
+
+
 def test_any_keys_and_points_go_through(server: Server, tmp_path: Path) -> None:
     recipe = LazyForest.calibrated(concepts=Points(), rounds=50, epsilon=1.0, delta=1e-6)
     fleet = Fleet(server, tmp_path, recipe)

@@ -50,15 +50,27 @@ class Block(NamedTuple):
         order = np.argsort(home, kind="stable")
         starts = np.flatnonzero(np.diff(home[order], prepend=-1))
         for places in np.split(order, starts[1:]):
-            if not len(places):
-                continue
-            used, which = np.unique(self.which[places], return_inverse=True)
-            keys = [self.keys[at] for at in used.tolist()]
-            points = _chosen(self.points, places)
-            yield (
-                int(home[places[0]]),
-                Block(keys, which, self.seqs[places], points, self.labels[places]),
-            )
+            if len(places):
+                yield int(home[places[0]]), self._at(places)
+
+    def only(self, wanted: dict[bytes, set[int]]) -> "Block":
+        """The events of these keys that have these numbers."""
+        if not wanted:
+            return self._at(np.empty(0, dtype=np.int64))
+        pairs = zip(self.which.tolist(), self.seqs.tolist(), strict=True)
+        none: set[int] = set()
+        places = [
+            place
+            for place, (which, seq) in enumerate(pairs)
+            if seq in wanted.get(self.keys[which], none)
+        ]
+        return self._at(np.array(places, dtype=np.int64))
+
+    def _at(self, places: NDArray[np.int64]) -> "Block":
+        used, which = np.unique(self.which[places], return_inverse=True)
+        keys = [self.keys[at] for at in used.tolist()]
+        points = _chosen(self.points, places)
+        return Block(keys, which, self.seqs[places], points, self.labels[places])
 
     def add_to(self, waiting: Waiting) -> None:
         """Put the events into the line of their key."""
@@ -73,16 +85,6 @@ class Block(NamedTuple):
             numbers += seqs[start : start + count]
             known += examples[start : start + count]
             start += count
-
-
-def block_of_waiting(waiting: Waiting, domain: Domain) -> Block:
-    """All events of these lines in one block."""
-    which = np.repeat(np.arange(len(waiting)), [len(seqs) for seqs, _ in waiting.values()])
-    seqs = [number for numbers, _ in waiting.values() for number in numbers]
-    examples = [example for _, known in waiting.values() for example in known]
-    points = domain.check_many([x for x, _ in examples])
-    labels = np.array([y for _, y in examples], dtype=np.uint8)
-    return Block(list(waiting), which, np.array(seqs, dtype=np.int64), points, labels)
 
 
 def shard_of(label: bytes, shards: int) -> int:

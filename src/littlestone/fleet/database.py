@@ -173,6 +173,9 @@ def _queued(
     xs: Any,
     ys: Any,
 ) -> int:
+    # One put at a time: rows become visible in the order of their ids, so that of two events with
+    # one number the same one is first for whoever computes the batch again.
+    connection.execute("SELECT FROM littlestone.fleet FOR UPDATE")
     shards = terms_of(connection).shards
     block = _block(recipe, keys, seqs, xs, ys)
     with (

@@ -13,7 +13,7 @@ from typing import Any, Final
 import psycopg
 
 from littlestone.errors import HorizonExceededError
-from littlestone.fleet.blocks import Block, Waiting, block_of_waiting
+from littlestone.fleet.blocks import Block, Waiting
 from littlestone.fleet.database import Terms, shard_lock
 from littlestone.fleet.high_water import Height, HighWater
 from littlestone.fleet.keyed import KeyedRun, KeyName
@@ -24,16 +24,18 @@ _MOST_BLOCKS: Final = 256  # of one turn, and
 _MOST_EVENTS: Final = 200_000
 
 Row = tuple[Any, ...]
+"""Of a table; of a state: the key, its rounds, the state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What one transaction will write."""
 
-    states: list[tuple[bytes, int, bytes]]
-    created: list[tuple[bytes, int, bytes]]
+    states: list[Row]
+    created: list[Row]
     releases: list[tuple[bytes, Release]]
-    held: Waiting
+    left: list[tuple[int, Block]]
+    """What of a row of the queue has to wait behind a gap."""
     events: int
 
 
@@ -85,47 +87,51 @@ class Worker:
         row = self._all("SELECT commits, chain FROM littlestone.shards WHERE shard = %s", (shard,))
         return Height(*row[0])
 
-    def _blocks(self, shard: int) -> list[tuple[int, bytes]]:
-        """As many as one turn takes, the oldest first."""
+    def _blocks(self, shard: int) -> list[tuple[int, Block]]:
+        """What waits behind gaps, and as much else as one turn takes, in the order it was put."""
         rows = self._all(
-            "SELECT id, block, events FROM littlestone.queue WHERE shard = %s ORDER BY id LIMIT %s",
-            (shard, _MOST_BLOCKS),
+            "(SELECT id, block, 0::int8 FROM littlestone.queue WHERE shard = %s AND held) "
+            "UNION ALL (SELECT id, block, events FROM littlestone.queue "
+            "WHERE shard = %s AND NOT held ORDER BY id LIMIT %s) ORDER BY id",
+            (shard, shard, _MOST_BLOCKS),
         )
-        blocks, events = list[tuple[int, bytes]](), 0
+        blocks, events = list[tuple[int, Block]](), 0
         for number, block, count in rows:
-            if blocks and events + count > _MOST_EVENTS:
-                break
-            blocks.append((number, block))
+            if count and events and events + count > _MOST_EVENTS:
+                break  # and never past it: the order decides between repeats
+            blocks.append((number, Block.from_bytes(block, self.recipe.concepts.domain)))
             events += count
         return blocks
 
-    def _computed(self, shard: int, blocks: list[tuple[int, bytes]]) -> Turn:
+    def _computed(self, shard: int, blocks: list[tuple[int, Block]]) -> Turn:
         waiting: Waiting = {}
         for _, block in blocks:
-            Block.from_bytes(block, self.recipe.concepts.domain).add_to(waiting)
+            block.add_to(waiting)
         known: dict[bytes, bytes] = dict(
             self._all(
                 "SELECT key, state FROM littlestone.states WHERE shard = %s AND key = ANY(%b)",
                 (shard, list(waiting)),
             )
         )
-        turn, events, horizon = Turn([], [], [], {}, 0), 0, self.recipe.rounds
+        states, created = list[Row](), list[Row]()
+        releases, early = list[tuple[bytes, Release]](), dict[bytes, set[int]]()
+        events, horizon = 0, self.recipe.rounds
         for label, (seqs, examples) in waiting.items():
             before = known.get(label)
             run = KeyedRun.at(self.recipe, self.secret, KeyName.from_label(label), before)
-            ready, early = _sorted(seqs, run.rounds)
-            if early:
-                turn.held[label] = [seqs[i] for i in early], [examples[i] for i in early]
-            fresh = examples if ready is None else [examples[i] for i in ready]
+            ready, behind = _sorted(seqs, run.rounds)
+            if behind:
+                early[label] = {seqs[place] for place in behind}
+            fresh = examples if ready is None else [examples[place] for place in ready]
             if not fresh:
                 continue
             if horizon is not None and run.rounds + len(fresh) > horizon:
                 raise HorizonExceededError(rounds=horizon)
-            turn.releases.extend((label, release) for release in run.take(fresh))
-            row = label, run.rounds, run.state()
-            (turn.created if before is None else turn.states).append(row)
+            releases.extend((label, release) for release in run.take(fresh))
+            (created if before is None else states).append((label, run.rounds, run.state()))
             events += len(fresh)
-        return Turn(turn.states, turn.created, turn.releases, turn.held, events)
+        left = [(number, rest) for number, block in blocks if len((rest := block.only(early)).seqs)]
+        return Turn(states, created, releases, left, events)
 
     def _write(self, shard: int, turn: Turn, done: list[int]) -> None:
         connection = self.connection
@@ -147,13 +153,15 @@ class Worker:
             ["int4", "bytea", "int8", "int8", "bytea", "bytea"],
             [(shard, key, *release) for key, release in turn.releases],
         )
-        connection.execute("DELETE FROM littlestone.queue WHERE id = ANY(%s)", (done,))
-        if turn.held:
-            block = block_of_waiting(turn.held, self.recipe.concepts.domain)
+        waits = {number for number, _ in turn.left}
+        connection.execute(
+            "DELETE FROM littlestone.queue WHERE id = ANY(%s)",
+            ([number for number in done if number not in waits],),
+        )
+        for number, block in turn.left:  # in its place: of two with one number the first counts
             connection.execute(
-                "INSERT INTO littlestone.queue (shard, held, events, block) "
-                "VALUES (%s, true, %s, %s)",
-                (shard, len(block.seqs), block.packed()),
+                "UPDATE littlestone.queue SET held = true, events = %s, block = %s WHERE id = %s",
+                (len(block.seqs), block.packed(), number),
             )
 
     def _copy(self, table: str, types: list[str], rows: list[Row]) -> None:
@@ -195,5 +203,5 @@ def _chained(before: bytes, turn: Turn) -> bytes:
     digest = hashlib.sha256(before)
     for _, _, state in (*turn.states, *turn.created):
         digest.update(state[-16:])  # the seal
-    digest.update(repr(sorted((key, seqs) for key, (seqs, _) in turn.held.items())).encode())
+    digest.update(repr([(number, block.seqs.tolist()) for number, block in turn.left]).encode())
     return digest.digest()
