@@ -63,6 +63,7 @@ AGNOSTIC = (
     ("adaptive", 10**5, False),
     ("oblivious", 10**5, False),
     ("oblivious", 10**5, True),
+    ("oblivious", 10**6, False),
     ("oblivious", 10**6, True),
 )
 NOISE_RATE = 0.1

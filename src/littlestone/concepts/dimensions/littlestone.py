@@ -14,6 +14,7 @@ Labelling = tuple[Label, ...]
 
 _MEMO_ENTRIES = 1 << 18
 _RECENT_SPLITS = 8
+_BLOCK = 100  # rows whose intersections are counted together
 _BATCH = 256
 # From so many concepts on, and for trees so deep, all pairs of points are counted at once.
 _MANY, _DEEP = 192, 4
@@ -72,7 +73,7 @@ class BitSetDimension:
         self._ones = tuple(set(ones))
         self._bounds: dict[int, tuple[int, int]] = {}
         self._recent = defaultdict[int, deque[int]](lambda: deque(maxlen=_RECENT_SPLITS))
-        self._matrix: NDArray[np.float32] | None = None  # concepts × points, when it is needed
+        self._matrix: NDArray[np.uint8] | None = None  # concepts × points, when it is needed
 
     def dimension(self, concepts: int) -> int:
         """The Littlestone dimension of the subclass; -1 when it is empty."""
@@ -160,8 +161,8 @@ class BitSetDimension:
     def _promising(self, concepts: int, size: int, depth: int) -> set[int] | None:
         """The points on both sides of which some point leaves enough concepts on both sides.
 
-        All that matters are sizes of intersections: one product of a matrix with itself. None
-        where that is not worth the while.
+        All that matters are sizes of intersections, of all points with each other. None where
+        that is not worth the while.
         """
         if size < _MANY or depth < _DEEP:
             return None
@@ -170,8 +171,7 @@ class BitSetDimension:
             return None
         if self._matrix is None:
             self._matrix = np.stack([_bits(part, length) for part in self._ones], axis=1)
-        rows = self._matrix[np.flatnonzero(_bits(concepts, length))]
-        both = rows.T @ rows  # exact: whole numbers below 2**24
+        both = _intersections(self._matrix[np.flatnonzero(_bits(concepts, length))].T)
         one = np.diag(both)[:, None]
         inside = np.minimum(both, one - both)
         outside = np.minimum(one.T - both, size - one - one.T + both)
@@ -219,6 +219,29 @@ def _balance(concepts: int, size: int, ones: Iterable[int]) -> dict[int, int]:
     return balance
 
 
-def _bits(part: int, length: int) -> NDArray[np.float32]:
+def _intersections(sets: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """The size of the intersection of each two rows, by counting bits of words.
+
+    A product of the matrix with itself takes as long on one thread, and far longer on several
+    that wait for each other.
+    """
+    packed = np.packbits(sets, axis=1)
+    padded = np.zeros((len(sets), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    words = np.ascontiguousarray(padded.view(np.uint64).T)
+    both = np.zeros((len(sets), len(sets)), dtype=np.min_scalar_type(max(256, sets.shape[1])))
+    for start in range(0, len(sets), _BLOCK):
+        here = slice(start, start + _BLOCK)
+        common = np.empty((len(sets[here]), len(sets) - start), dtype=np.uint64)
+        counts = np.empty(common.shape, dtype=np.uint8)
+        found = both[here, start:]
+        for word in words:
+            np.bitwise_and(word[here, None], word[start:], out=common)
+            found += np.bitwise_count(common, out=counts)
+        both[start:, here] = found.T
+    return both.astype(np.int32)
+
+
+def _bits(part: int, length: int) -> NDArray[np.uint8]:
     packed = np.frombuffer((part & (1 << length) - 1).to_bytes(-(-length // 8), "little"), np.uint8)
-    return np.unpackbits(packed, bitorder="little", count=length).astype(np.float32)
+    return np.unpackbits(packed, bitorder="little", count=length)

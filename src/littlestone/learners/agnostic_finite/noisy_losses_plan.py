@@ -23,7 +23,6 @@ _MOST_REMEMBERED: Final = 1 << 15  # answers of one epoch
 _FINENESS: Final = 256  # variances are multiples of 1/256
 _UNROUNDED: Final = float(1 << 20)
 _GRID: Final = 1.04
-_NEAR_ENOUGH: Final = 1.005  # longer batches take less time
 
 Sizes = tuple[int, int]
 """Of a batch, in rounds, and of an epoch, in batches."""
@@ -64,7 +63,7 @@ def best_sizes(
     batch: int | None,
     epoch: int | None,
 ) -> Sizes:
-    """Those given, and else the longest batches that have nearly the smallest bound."""
+    """Those given, and else those with the smallest bound that a run can afford."""
 
     def regret(sizes: Sizes) -> float:
         length, correlated = sizes
@@ -85,9 +84,7 @@ def best_sizes(
     for length in _lengths(queries, rounds) if batch is None else [min(batch, rounds)]:
         choices = {1, _epoch((rounds - 1) // length, queries.cells)} if correlating else {1}
         drafts += [(length, size) for size in (choices if epoch is None else [epoch])]
-    bounds = {sizes: regret(sizes) for sizes in drafts}
-    enough = _NEAR_ENOUGH * min(bounds.values())
-    return max(sizes for sizes, bound in bounds.items() if bound <= enough)
+    return min(drafts, key=regret)
 
 
 def _epoch(releases: int, cells: int) -> int:

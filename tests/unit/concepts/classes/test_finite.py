@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.dimensions.littlestone import littlestone_dimension
+from littlestone.concepts.dimensions.littlestone import _intersections, littlestone_dimension
 from littlestone.concepts.dimensions.randomized import randomized_littlestone_dimension
 from littlestone.concepts.dimensions.vc import vc_dimension
 from littlestone.concepts.hypotheses.table import TableHypothesis
@@ -164,3 +164,11 @@ def test_fewest_mistakes() -> None:
     assert THRESHOLDS.fewest_mistakes({0: (3, 1), 6: (2, 5)}) == 3
     with pytest.raises(ValueError, match="got x=7"):
         THRESHOLDS.fewest_mistakes({7: (1, 0)})
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 64), (130, 70), (205, 300)])
+def test_intersections_are_the_product_of_the_matrix_with_itself(shape: tuple[int, int]) -> None:
+    sets = np.random.default_rng(1).integers(2, size=shape).astype(np.uint8)
+    expected = sets.astype(np.int64) @ sets.T.astype(np.int64)
+    assert (_intersections(sets) == expected).all()
+    assert (_intersections(np.asfortranarray(sets)) == expected).all()
