@@ -2,7 +2,7 @@
 
 from itertools import count
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,6 +15,7 @@ from littlestone.cli.pictures import cumulative_mistakes
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.game.play import play
 from littlestone.game.transcript import Transcript
+from littlestone.learners.run import PrivateLearner
 from littlestone.randomness import secure, seeded
 from littlestone.theory.floors import points_floor
 
@@ -44,6 +45,7 @@ def run(
     for heading in (*FOES, "at-least", "guarantee"):
         table.add_column(heading.replace("-", "\n"), justify="right")
     games: dict[str, Transcript] = {}
+    bounds: dict[str, float | None] = {}
     played = count(1)
     with round_bar(len(GAMES) * len(FOES), "playing") as progress:
         for (spec, name), stream in zip(GAMES, rng.spawn(len(GAMES)), strict=True):
@@ -55,6 +57,7 @@ def run(
                 transcript = play(learner, adversary, rounds=rounds, rng=parties)
                 if foe == FOES[0]:
                     games[f"{name} on {spec}"] = transcript
+                    bounds[f"{name} on {spec}"] = _bound(learner, rounds)
                 cells.append(f"{transcript.mistakes:,}")
                 if progress is not None:
                     progress(next(played))
@@ -67,8 +70,20 @@ def run(
     if seed is not None:
         console.print("NOT PRIVATE: this run was seeded")
     plot.parent.mkdir(parents=True, exist_ok=True)
-    cumulative_mistakes(games, plot)
+    title = (
+        f"Mistakes against the adaptive adversary {FOES[0]}\nprivate learners: ε = {epsilon:g}, "
+        f"δ = {delta:g} at most; dashed: bounds that hold with probability 95 %"
+    )
+    cumulative_mistakes(games, plot, title=title, bounds=bounds)
     console.print(f"picture: {plot}")
+
+
+def _bound(learner: Any, rounds: int) -> float | None:
+    """With probability 95 %, unless it says nothing."""
+    if not isinstance(learner, PrivateLearner):
+        return None
+    bound = learner.mistake_bound(failure_probability=0.05)
+    return bound if bound < rounds else None
 
 
 def _floor(

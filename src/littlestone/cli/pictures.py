@@ -25,12 +25,27 @@ DRAWN = ("mistakes", "regret", "examples", "error")
 STYLES = {"at most": "o-", "at least": "s--", "of order": ":"}
 
 
-def cumulative_mistakes(games: Mapping[str, Transcript], path: Path) -> None:
-    """Mistakes so far against the round, one line a game, both axes logarithmic."""
+def cumulative_mistakes(
+    games: Mapping[str, Transcript],
+    path: Path,
+    *,
+    title: str | None = None,
+    bounds: Mapping[str, float | None] | None = None,
+) -> None:
+    """Mistakes so far against the round, one line a game, both axes logarithmic.
+
+    ``bounds`` are on the mistakes of a whole game, dashed in its colour.
+    """
     figure, axes = pyplot.subplots(figsize=(8, 5.5), layout="constrained")
     for name, transcript in games.items():
         rounds, mistakes = zip(*transcript.curve, strict=True)
-        axes.plot(rounds, mistakes, label=name, drawstyle="steps-post")
+        (line,) = axes.plot(rounds, mistakes, label=name, drawstyle="steps-post")
+        bound = (bounds or {}).get(name)
+        if bound is not None:
+            colour = line.get_color()
+            axes.axhline(bound, color=colour, linestyle="--", alpha=0.6, label=f"{name}: at most")
+    if title is not None:
+        axes.set_title(title, fontsize="medium")
     _save(figure, axes, path)
 
 
