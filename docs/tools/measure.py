@@ -27,6 +27,7 @@ from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.randomness import seeded
 from littlestone.recommendation import recommend
 from littlestone.theory.floors import points_floor
@@ -40,6 +41,7 @@ RUNS = 5
 
 LEARNERS: dict[str, Callable[..., Any]] = {
     "PrivateMajority": PrivateMajority,
+    "PrivateWitnesses": PrivateWitnesses,
     "PrivateKeys": PrivateKeys,
     "LazyForest": LazyForest.calibrated,
 }
@@ -50,6 +52,9 @@ REALIZABLE = (
     ("PrivateMajority", "sparse-sets:3,1024", 10**6),
     ("PrivateMajority", "intervals:64", 10**6),
     ("PrivateMajority", "conjunctions:8", 10**5),
+    ("PrivateWitnesses", "thresholds:1024", 10**6),
+    ("PrivateWitnesses", "thresholds:1048575", 10**6),
+    ("PrivateWitnesses", "conjunctions:8", 10**6),
     ("PrivateKeys", "points", 10**7),
     ("PrivateKeys", "sparse-sets:3", 10**6),
     ("LazyForest", "points", 10**7),

@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from littlestone import require
 from littlestone.catalogue import LEARNERS, lookup
-from littlestone.concepts.capabilities import Branching, SetsOfKeys
+from littlestone.concepts.capabilities import Branching, Descending, SetsOfKeys
 from littlestone.concepts.classes.decision_trees import DEEPEST, DecisionTrees
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.protocols import ConceptClass
@@ -13,6 +13,7 @@ from littlestone.concepts.schema import Schema
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.learners.run import PrivateLearner
 from littlestone.recommendation import recommend
 
@@ -63,7 +64,7 @@ def default_learner(
     >>> type(default_learner(Thresholds(99), **budget, adversary="adaptive")).__name__
     'AgnosticFinite'
     >>> type(default_learner(Thresholds(99), **budget, setting="realizable")).__name__
-    'PrivateMajority'
+    'PrivateWitnesses'
     >>> type(default_learner(KeySets(), **budget)).__name__
     'PrivateKeys'
     """
@@ -88,6 +89,8 @@ def default_learner(
     budget: dict[str, Any] = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
     if isinstance(concepts, SetsOfKeys) and concepts.size is None:
         return PrivateKeys(concepts=concepts, **budget)
+    if setting == "realizable" and isinstance(concepts, Descending):
+        return PrivateWitnesses(concepts=concepts, **budget)
     if setting == "realizable" and concepts.size is not None:
         return PrivateMajority(concepts=concepts, **budget)
     advice = recommend(concepts, setting=setting, adversary=adversary, **budget)  # type: ignore[arg-type]
