@@ -19,8 +19,10 @@ from littlestone.recommendation import recommend
 
 # From so many questions on a draw of a tree one question deeper takes many seconds.
 _MOST_QUESTIONS: Final = {3: 256, 2: 4096}
-# How many linear rules are tried besides trees; docs/practice.md says how it was chosen.
+# How many linear rules are tried besides trees; docs/practice.md says how it was chosen. Over fewer
+# fields than this a tree says the same, and is easier to read.
 _DIRECTIONS: Final = 2048
+_FEWEST_FIELDS: Final = 4
 
 
 def class_over(schema: Schema, *, setting: str = "agnostic") -> ConceptClass:
@@ -50,7 +52,7 @@ def default_learner(
     """What to run if nobody says otherwise: a function of public values, never of data.
 
     ``agnostic``: no concept needs to fit. On ``oblivious`` streams, a file for instance, rules
-    are drawn from disjoint batches: over a schema trees and linear rules. Where an ``adaptive``
+    are drawn from disjoint batches: over a schema, trees and linear rules. Where an ``adaptive``
     adversary attacks the rule on display, and in the ``realizable`` setting, where some concept
     fits all examples, it is the learner with the best proved mean. Sets of any keys have a learner
     of their own.
@@ -76,11 +78,12 @@ def default_learner(
         )
     if setting == "agnostic" and adversary == "oblivious" and concepts.size is not None:
         trees = isinstance(concepts, Branching)
+        many = isinstance(concepts, Branching) and len(concepts.schema.fields) >= _FEWEST_FIELDS
         return DisjointBatches(
             concepts=concepts,
             rounds=rounds,
             epsilon=epsilon,
-            directions=_DIRECTIONS if trees else 0,
+            directions=_DIRECTIONS if many else 0,
             asking=trees,
         )
     if rounds is None:
