@@ -19,8 +19,10 @@ from littlestone.service.durable import DurableRun, Event
 
 DAMAGED = int(os.environ.get("DAMAGED", "5000"))
 PAGE = 4096
-RECIPE = PrivateMajority(concepts=Thresholds(64), rounds=10_000, epsilon=4.0)
-STREAM = [Event(f"e{i}", 37 * i % 64, int(37 * i % 64 >= 23)) for i in range(420)]
+RECIPE = PrivateMajority(concepts=Thresholds(64), rounds=10_000, epsilon=4.0, max_contributions=9)
+STREAM = [
+    Event(f"e{i}", 37 * i % 64, int(37 * i % 64 >= 23), user=f"u{i % 40}") for i in range(420)
+]
 KNOWN = 400
 Files = dict[str, bytes]
 
@@ -45,7 +47,7 @@ def put(folder: Path, files: Files) -> None:
 
 def made(folder: Path, *, closed: bool) -> tuple[Files, Files]:
     """The files of a store halfway and at the end, as a clean end or a kill leaves them."""
-    run = DurableRun.start(RECIPE, folder / "run.db")
+    run = DurableRun.start(RECIPE, folder / "run.db", users="who")
     halfway: Files = {}
     for first in range(0, KNOWN, 40):
         run.take(STREAM[first : first + 40])
@@ -60,7 +62,7 @@ def made(folder: Path, *, closed: bool) -> tuple[Files, Files]:
 
 
 def opened(folder: Path) -> DurableRun:
-    return DurableRun.resume(RECIPE, folder / "run.db")
+    return DurableRun.resume(RECIPE, folder / "run.db", users="who")
 
 
 def everything(run: DurableRun) -> object:

@@ -283,9 +283,9 @@ class DurableRun:
 
     def _digests(self, events: Sequence[Event]) -> list[bytes | None]:
         """Of the events' users, where they are counted."""
-        users = {event.user for event in events}
+        users = [event.user for event in events]
         if self._store.users is None:
-            if users - {None}:
+            if any(users):
                 raise ValueError("user must be None where nobody is counted")
             return [None] * len(events)
         if None in users:
@@ -353,7 +353,7 @@ class DurableRun:
             if self._changed():
                 self._log_release(self._rounds)
                 receipts[ids[-1]] = Receipt(self._rounds, self._last.number)
-        for event in fresh:
+        for event in fresh if unread else ():
             if event.round in unread:
                 receipts[event.id] = receipts[event.id]._replace(unread=True)
         return receipts

@@ -74,7 +74,9 @@ def digest_of(content: bytes) -> bytes:
 def sealed_by(before: bytes, group: Sequence[Taken]) -> bytes:
     """The hash that ties a group of events, all but their bodies, to all events before it."""
     names = "".join([f" {len(event.id)}:{event.id}" for event in group])
-    digests = b"".join([event.digest + (event.user or b"") for event in group])
+    digests = b"".join([event.digest for event in group])
+    if group[0].user is not None:  # of all in a store, or of none
+        digests += b"".join([event.user or b"" for event in group])
     return digest_of(before + digests + f"{group[0].batch}{names}".encode())
 
 

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.domain import block_of
@@ -16,7 +17,6 @@ from littlestone.service.entries import Checkpoint, Taken, as_point
 from littlestone.service.store import Store
 
 CURVE_STEP: Final = 50
-_NOTHING_WRONG: Final = (False,)
 
 
 class Feeding:
@@ -41,9 +41,8 @@ class Feeding:
     def unread(self, events: Sequence[Taken]) -> set[int]:
         """The rounds of a group in the log whose users had their share before: a function of it."""
         most, seen, unread = self._recipe.max_contributions, dict[bytes, int](), set[int]()
-        for event in events:
-            if event.user is None:
-                continue
+        for event in events if self._store.users is not None else ():
+            assert event.user is not None
             if event.user not in seen:
                 seen[event.user] = self._store.events_of(
                     event.user, before=event.batch, at_most=most
@@ -55,20 +54,30 @@ class Feeding:
 
     def fed(self, events: Sequence[Taken], unread: set[int]) -> Iterator[tuple[int, int]]:
         """Feed one group; yields the stretches at whose ends the hypothesis may have changed."""
+        if not unread:
+            yield from self._read(events)
+            return
         start = 0
         for passed, part in groupby(events, key=lambda event: event.round in unread):
             stretch = list(part)
             if passed:
                 for place in range(start, start + len(stretch)):
                     self._run.pass_round()
-                    self._note(_NOTHING_WRONG)
+                    self._note_one(wrong=False)
                     yield place, place + 1
             else:
                 for first, last in self._read(stretch):
                     yield start + first, start + last
             start += len(stretch)
 
-    def _note(self, wrong: Any) -> None:
+    def _note_one(self, *, wrong: bool) -> None:
+        self._rounds += 1
+        self.mistakes += wrong
+        if self._rounds == self._next:
+            self.drawn.append((self._rounds, self.mistakes))
+            self._next = _after(self._rounds)
+
+    def _note(self, wrong: NDArray[np.bool_]) -> None:
         """Some rounds, and which of them were mistakes."""
         first = self._rounds
         self._rounds += len(wrong)
@@ -83,7 +92,7 @@ class Feeding:
         if len(events) == 1:
             wrong_one = self._run.hypothesis(points[0]) != labels[0]
             self._run.observe_canonical(points[0], labels[0])
-            self._note([wrong_one])
+            self._note_one(wrong=wrong_one)
             self.baselines.add(points[0], labels[0])
             yield 0, 1
             return
