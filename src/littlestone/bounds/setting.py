@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from littlestone import require
 from littlestone.privacy.zcdp import ZeroConcentrated
-from littlestone.theory import expert_bounds, private_halving, realizable_bounds
+from littlestone.theory import expert_bounds, realizable_bounds
 from littlestone.theory.above_threshold_bounds import one_sided_early_upper_bound
 from littlestone.theory.concentration import coupon_cells_upper_bound
 from littlestone.theory.golowich_livni_bounds import selections_upper_bound
@@ -73,15 +73,6 @@ CHOSEN: Final[Mapping[str, Callable[[Setting], Any]]] = {
         experts=s.concepts, zcdp=s["zcdp"]
     ),
     "dartboard": lambda s: _dartboard(s.rounds, s.concepts, s["zcdp"]),
-    # Mistakes of one run of private halving on points.
-    "one_run": lambda s: (
-        s.of(
-            private_halving.points_triple_plan,
-            *("concepts", "rounds", "failure_probability"),
-            zcdp=s["half_zcdp"],
-            above_threshold_epsilon=s.epsilon / 2,
-        ).mistakes
-    ),
     # 2^d: how many leaves a tournament of Golowich and Livni's has.
     "leaves": lambda s: 2**s.dimension,
     "selections": lambda s: s.of(selections_upper_bound, "leaves"),

@@ -53,7 +53,7 @@ def test_the_dartboard_is_paid_from_the_budget() -> None:
 def test_a_row_cites_the_statement_of_its_docstring() -> None:
     bounds = {bound.function.__name__: bound for bound in BOUNDS}
     assert bounds["coupon_failure_upper_bound"].source == "P, Lemma coupon"
-    assert bounds["threshold_median_plan"].source == "here"  # P[K phases end] is no citation
+    assert bounds["potential_drop_lower_bound"].source == "here"  # E_P[Δ] is no citation
     assert bounds["logarithmic_lower_bound"].side == "at least"
     assert "[" not in bounds["deterministic_lower_bound"].words
 
