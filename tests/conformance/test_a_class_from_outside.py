@@ -58,10 +58,12 @@ def _known_here(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, concepts in KNOWN.items():
         monkeypatch.setitem(battery.CLASSES, name, concepts)
     monkeypatch.setattr(json_form, "READERS", dict(json_form.READERS))
-    monkeypatch.setattr(codec, "_by_class", dict(codec._by_class))
-    monkeypatch.setattr(codec, "_by_name", dict(codec._by_name))
     json_form.register_hypothesis("arc", Arc.from_json)
     for kind in (Arc, Arcs, OfferingArcs, ArcSpace):
+        # What the library registers in the meantime stays.
+        monkeypatch.setitem(codec._by_class, kind, None)  # type: ignore[arg-type]
+        monkeypatch.setitem(codec._by_name, kind.__name__, None)  # type: ignore[arg-type]
+        del codec._by_class[kind], codec._by_name[kind.__name__]
         codec.register(kind)
 
 

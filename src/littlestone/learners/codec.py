@@ -88,8 +88,6 @@ def register(
     never change and take long to make are remembered, the last few of them.
     """
     make, name = load or _maker(kind), name or kind.__name__
-    if len(name.encode()) < _SHORT:
-        raise ValueError(f"name must have at least {_SHORT} bytes, got name={name!r}")
     known = Known(
         name,
         save or (lambda made: parts_of(made).values()),
@@ -252,7 +250,9 @@ class _Writer:
         for number, other in enumerate(self._shared):
             if value is other or (type(value) is type(other) and value == other):
                 return _twice(b"c" + _length(number))
-        body, key = self._many(b"o", known.save(value), self._numbered(known.text, known.text))
+        text = known.text  # as _text would write it
+        name = self._numbered(text, text) if len(text) >= _SHORT + 2 else (text, text)
+        body, key = self._many(b"o", known.save(value), name)
         return self._numbered(body, key) if known.value else (body, key)
 
     def _numbered(self, body: bytes, key: bytes) -> tuple[bytes, bytes]:
