@@ -61,8 +61,8 @@ def _known_here(monkeypatch: pytest.MonkeyPatch) -> None:
     json_form.register_hypothesis("arc", Arc.from_json)
     for kind in (Arc, Arcs, OfferingArcs, ArcSpace):
         # What the library registers in the meantime stays.
-        monkeypatch.setitem(codec._by_class, kind, None)  # type: ignore[arg-type]
-        monkeypatch.setitem(codec._by_name, kind.__name__, None)  # type: ignore[arg-type]
+        monkeypatch.setitem(codec._by_class, kind, None)
+        monkeypatch.setitem(codec._by_name, kind.__name__, None)
         del codec._by_class[kind], codec._by_name[kind.__name__]
         codec.register(kind)
 
