@@ -67,6 +67,7 @@ BOUNDS: Final[Sequence[Bound]] = [
         ("pairs", update_bounds.surviving_pairs_lower_bound),
         ("probability", update_bounds.update_failure_upper_bound),
         ("nats", private_halving.potential_drop_lower_bound),
+        ("share", private_halving.points_charge_lower_bound),
         ("mistakes", golowich_livni_bounds.oblivious_mistakes_order),
         ("mistakes", golowich_livni_bounds.adaptive_mistakes_order),
         ("share", golowich_livni_bounds.frequency_lower_bound),

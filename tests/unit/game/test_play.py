@@ -2,6 +2,8 @@
 
 import json
 import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +18,7 @@ from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis, Thresholds
 from littlestone.errors import NotRealizableError
+from littlestone.game import play as game_loop
 from littlestone.game.play import play
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness, secure, seeded
@@ -128,6 +131,14 @@ class Scripted:
         self.at += count
 
 
+@contextmanager
+def in_one_piece() -> Iterator[None]:
+    """Blocks end where the curve has a point; it has only the last one."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(game_loop, "checkpoints", lambda rounds: [rounds])
+        yield
+
+
 @dataclass
 class Diary:
     """A learner that takes blocks and writes down everything."""
@@ -136,6 +147,7 @@ class Diary:
     rounds: int | None = None
     oblivious_only: bool = False
     taken: list[tuple[int, int]] = field(default_factory=list)
+    longest: int = 1
 
     def start(self, *, rng: Randomness) -> "Diary":
         return self
@@ -149,23 +161,26 @@ class Diary:
 
     def observe_many(self, xs: Any, ys: Any, /) -> int:
         self.taken += list(zip(xs.tolist(), ys.tolist(), strict=True))
+        self.longest = max(self.longest, len(ys))
         return len(ys)
 
 
 def check_refusal(bad: tuple[Any, Any], *, blocks: bool) -> None:
     learner = Diary()
     good = [(3, 1)] * 5
-    with pytest.raises(ValueError, match="round 6: "):
+    with pytest.raises(ValueError, match="round 6: "), in_one_piece():
         play(learner, Scripted([*good, bad, *good]), rounds=11, rng=seeded(1), blocks=blocks)
     assert learner.taken == good
+    assert learner.longest == (4 if blocks else 1)  # before the first nothing was seen
 
 
 def test_points_and_labels_reach_the_learner_in_canonical_form() -> None:
     for blocks in (True, False):
         learner = Diary()
         script = [(np.int8(3), np.True_), (3, True), (3, 1.0), (3, 1)]
-        play(learner, Scripted(script), rounds=4, rng=seeded(1), blocks=blocks)
-        assert learner.taken == [(3, 1)] * 4
+        with in_one_piece():
+            play(learner, Scripted(script), rounds=4, rng=seeded(1), blocks=blocks)
+        assert learner.taken == [(3, 1)] * 4 and learner.longest == (3 if blocks else 1)
         assert all(type(x) is int and type(y) is int for x, y in learner.taken)
 
 
@@ -199,11 +214,12 @@ def test_regret_is_against_the_best_concept_in_hindsight(blocks: bool, rng: Rand
     concepts = FiniteClass(generator.integers(2, size=(6, 5)))
     xs, ys = generator.integers(5, size=400), generator.integers(2, size=400)
     adversary = Replay(concepts, Examples(xs, ys))
-    transcript = play(
-        StandardOptimal(concepts), adversary, rounds=400, rng=rng, blocks=blocks, record=400
-    )
+    learner = StandardOptimal(concepts)
+    recorded = play(learner, adversary, rounds=400, rng=rng, record=400)
+    with in_one_piece():
+        transcript = play(learner, adversary, rounds=400, rng=rng, blocks=blocks)
     best = min(int((h.many(xs) != ys).sum()) for h in concepts.concepts())
-    wrong = sum(entry.hypothesis(entry.x) != entry.y for entry in transcript.record)
+    wrong = sum(entry.hypothesis(entry.x) != entry.y for entry in recorded.record)
     assert transcript.fewest_mistakes == best
     assert transcript.regret == wrong - best
 
