@@ -5,6 +5,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import tests.reference
@@ -74,8 +75,9 @@ def is_openly_not_private(member: type) -> bool:
     return "NOT_PRIVATE" in promise and "Privacy:" in (member.__doc__ or "")
 
 
-CLASSES = sorted(promising_classes(), key=lambda c: (c.__module__, c.__name__))
-PRIVATE = [member for member in CLASSES if not is_openly_not_private(member)]
+@cache
+def private() -> list[type]:
+    return [member for member in promising_classes() if not is_openly_not_private(member)]
 
 
 def line_of(docstring: str, name: str) -> str:
@@ -113,22 +115,24 @@ def test_a_proof_or_an_assumption_from_nowhere_is_noticed() -> None:
 
 
 def test_there_are_promises() -> None:
-    assert len(PRIVATE) > 20
+    assert len(private()) > 20
 
 
 def test_every_promise_has_its_six_lines() -> None:
-    missing = {member.__name__: missing_lines(member.__doc__ or "") for member in PRIVATE}
+    missing = {member.__name__: missing_lines(member.__doc__ or "") for member in private()}
     assert not {name: lines for name, lines in missing.items() if lines}
 
 
 def test_every_proof_that_is_named_exists() -> None:
     missing = {
         member.__name__: missing_proofs(member.__doc__ or "", Path(inspect.getfile(member)).parent)
-        for member in PRIVATE
+        for member in private()
     }
     assert not {name: proofs for name, proofs in missing.items() if proofs}
 
 
 def test_named_assumptions_are_defined_in_the_guarantees_document() -> None:
-    undefined = {member.__name__: undefined_assumptions(member.__doc__ or "") for member in PRIVATE}
+    undefined = {
+        member.__name__: undefined_assumptions(member.__doc__ or "") for member in private()
+    }
     assert not {name: words for name, words in undefined.items() if words}

@@ -150,3 +150,13 @@ def test_bounds_are_drawn_along_an_axis(over: str, tmp_path: Path) -> None:
     result = run("bounds", "realizable", "floors", "--over", over, "--plot", str(picture))
     assert result.exit_code == 0, result.output
     assert "<svg" in picture.read_text(encoding="utf-8")
+
+
+def test_what_there_is_can_be_listed() -> None:
+    for command, known in (("classes", "thresholds"), ("learners", "private-majority")):
+        assert known in run(command).output
+    assert "thresholds" in json.loads(run("classes", "--json").output)
+    listed = json.loads(run("learners", "--json").output)
+    assert listed["learners"]["private-majority"]["private"]
+    assert "mistake-forcing" in listed["adversaries"]
+    assert "--broken no-query-noise" in run("audit").output

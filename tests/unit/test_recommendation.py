@@ -66,3 +66,19 @@ def test_a_very_long_stream_is_answered_at_once() -> None:
     advice = recommend(Points(), rounds=10**12, epsilon=1.0, delta=1e-6)
     assert advice.best is not None and advice.best.bound <= 1000
     assert time.process_time() - began < 1
+
+
+def test_what_is_asked_for_must_be_one_of_the_two() -> None:
+    with pytest.raises(ValueError, match="setting must be 'realizable' or 'agnostic'"):
+        recommend(Thresholds(6), setting="private", **BUDGET)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="adversary must be 'adaptive' or 'oblivious'"):
+        recommend(Thresholds(6), adversary="kind", **BUDGET)  # type: ignore[arg-type]
+
+
+def test_where_nobody_is_shown_to_learn_it_says_what_would_help() -> None:
+    advice = recommend(Thresholds(2), rounds=300, epsilon=0.05, delta=1e-6)
+    assert advice.best is not None and not advice.useful
+    assert "No learner is shown to do better than a constant rule in 300 rounds" in (
+        advice.explanation
+    )
+    assert "would change that" in advice.explanation

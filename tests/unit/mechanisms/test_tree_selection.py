@@ -49,7 +49,7 @@ def label_of(node: Node, cells: tuple[int, ...]) -> int:
     return node
 
 
-def errors(node: Node, rows: list[tuple[int, int, int]]) -> int:
+def errors(node: Node, rows: list[tuple[int, int, int]] | Counter[tuple[int, int, int]]) -> int:
     return sum(n for row, n in Counter(rows).items() if label_of(node, row[:2]) != row[2])
 
 
@@ -143,11 +143,11 @@ def heaviest_acceptance(
 
     first = ForcedOther(weights, 0)
     assert first.other(logs, among) == (None, 0)
-    largest, mass = -math.inf, Fraction(0)
+    largest, mass, counted = -math.inf, Fraction(0), Counter(rows)
     for node, prior in trees(2):
         proposal = Forced(weights, node)
         drawn, wrong = proposal.node(sample, 2)
-        assert (drawn, wrong, proposal.prior) == (node, errors(node, rows), prior)
+        assert (drawn, wrong, proposal.prior) == (node, errors(node, counted), prior)
         proposed = first.proposed * proposal.proposed
         mass += proposed
         largest = max(largest, acceptance(first.prior * prior, proposed, wrong))

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import KeySets, SparseSets
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis
 from littlestone.concepts.hypotheses.support import FiniteSupport, support_of
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
+from littlestone.concepts.protocols import Tally
 
 
 @pytest.mark.parametrize("k", [1, 2, 7, 1000])
@@ -101,3 +102,21 @@ def test_disagreements_with_other_kinds() -> None:
     jury = [FiniteSupport.on("a", 2), FiniteSupport.on("a"), FiniteSupport.on(2)]
     assert rule.disagreement(MajorityVote(jury)) == "a"
     assert support_of(MajorityVote(jury), Points().domain) == {"a", 2}
+
+
+@pytest.mark.parametrize(
+    "dimension",
+    ["littlestone_dimension", "vc_dimension", "dual_littlestone_dimension", "dual_vc_dimension"],
+)
+def test_all_finite_sets_of_keys_have_no_dimension(dimension: str) -> None:
+    with pytest.raises(ValueError, match=r"infinite; SparseSets\(k\)"):
+        getattr(KeySets(), dimension)
+
+
+def test_the_best_set_of_keys_has_each_where_it_came_more_often() -> None:
+    tally: Tally = {"a": (3, 5), "b": (2, 0), ("c", 1): (4, 4)}
+    assert KeySets().fewest_mistakes(tally) == 3 + 0 + 4
+    assert KeySets().tracker().observe("a", 1)
+    assert (
+        FiniteSupport.on() == next(KeySets().concepts()) == KeySets().version_space().consistent()
+    )
