@@ -1,9 +1,11 @@
 """Whose event it is: names in one form, kept as keyed digests, and the promise that follows.
 
 Looks of one name must not make two users of one person, while two people under one name lose
-nothing but events: so names that look alike are one. The rule: a name is text without the spaces
-around it, in one Unicode form (NFKC) and case; if it reads as a number, it is that number (1, 1.0,
-"01" and "1e0" are one user). Rows without a name have one user together, the nameless.
+nothing but events: so names that look alike are one. The rule: a name is text in one Unicode form
+(NFKC) and case, without what is not seen (marks of direction, joiners, soft hyphens) and with one
+space for many; if it reads as a number, it is that number (1, 1.0, "01" and "1e0" are one user).
+Rows without a name have one user together, the nameless. Letters of other alphabets that look the
+same stay different.
 """
 
 import hashlib
@@ -17,6 +19,12 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.service.entries import DIGEST_BYTES
 
 NAMELESS: Final = ""
+_UNSEEN: Final = frozenset({"Cc", "Cf"})
+# Letters and marks that show nothing: fillers, a joiner of graphemes, selectors of variants.
+_BLANK: Final = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"
+    + "".join(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+)
 
 
 def canonical_user(name: Any) -> str:
@@ -33,9 +41,16 @@ def canonical_user(name: Any) -> str:
         raise ValueError(f"user must be text or a number, got a {type(name).__name__}")
     text = str(name)
     text.encode()  # half of a surrogate pair is nobody's name: a ValueError
-    text = unicodedata.normalize("NFKC", text.strip()).casefold()
-    text = unicodedata.normalize("NFKC", text).strip()
+    text = unicodedata.normalize("NFKC", text).casefold()
+    text = " ".join(unicodedata.normalize("NFKC", text).split())
+    if not text.isascii() or not text.isprintable():
+        text = " ".join("".join(filter(_is_seen, text)).split())
+        text = unicodedata.normalize("NFKC", text)  # neighbours may have become one letter
     return _number(text) or text
+
+
+def _is_seen(letter: str) -> bool:
+    return unicodedata.category(letter) not in _UNSEEN and letter not in _BLANK
 
 
 def _number(text: str) -> str | None:

@@ -24,9 +24,10 @@ from littlestone.service.promises.users import NAMELESS, canonical_user, digests
 MOST = 2
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=500, epsilon=1.0, max_contributions=MOST)
 LOOKS = {
-    "one": (1, 1.0, "1", " 1 ", "01", "1e0", "+1", "1.00", Decimal("1.0"), "１"),
+    "one": (1, 1.0, "1", " 1 ", "01", "1e0", "+1", "1.00", Decimal("1.0"), "１", "1\u200d"),
     "large": (10**40, "1" + 40 * "0", "1e40", Decimal("1E+40")),
-    "ann": ("Ann", "ann", "ANN ", "\tann"),
+    "ann": ("Ann", "ann", "ANN ", "\tann", "ann\u200b", "a\u00adnn", "\u202eann", "ann\ufe0f"),
+    "ann lee": ("Ann Lee", "ann  lee", "ann\u00a0lee", "ann \u200b lee", "ann\tlee\x00"),
     "yes": (True, "true", "TRUE"),
     "nobody": (None, "", "  "),
 }
