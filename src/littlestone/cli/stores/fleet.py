@@ -38,7 +38,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="A learner for each key, by the million, in PostgreSQL.",
+    help="A learner for each key, by the million, in PostgreSQL: "
+    "init, put, work, status, releases.",
 )
 
 Dsn = Annotated[str, typer.Option(help="The database, as in postgresql://user@host/name.")]

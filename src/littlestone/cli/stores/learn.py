@@ -15,14 +15,14 @@ import typer
 from rich.console import Console
 
 from littlestone import require
-from littlestone.catalogue import LEARNERS, class_from_spec, lookup
+from littlestone.catalogue import class_from_spec
 from littlestone.cli.options import Delta, Epsilon
 from littlestone.cli.stores.config import declared_space, loaded, written
 from littlestone.cli.stores.progress import Progress
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
-from littlestone.defaults import class_over, default_learner
+from littlestone.defaults import class_over, named_learner
 from littlestone.errors import LittlestoneError, StoreError
 from littlestone.service.durable import DurableRun, Event
 from littlestone.service.events import Columns, read
@@ -330,20 +330,14 @@ def chosen_recipe(
     budget: dict[str, Any],
     console: Console,
 ) -> Any:
-    """The named learner, or the one that everybody gets who names none."""
+    """The named learner, or the one that everybody gets who names none, which is told."""
+    # Whether some rule will always fit cannot be known before the data, nor read off them.
+    setting = "agnostic" if setting == "auto" else setting
+    recipe = named_learner(space, learner, setting=setting, adversary=adversary, **budget)
     if learner == "auto":
-        # Whether some rule will always fit cannot be known before the data, nor read off them.
-        setting = "agnostic" if setting == "auto" else setting
-        recipe = default_learner(space, setting=setting, adversary=adversary, **budget)
         name = type(recipe).__name__
         console.print(f"{name}, for {adversary} streams, {setting} setting")
-        return recipe
-    entry = lookup(LEARNERS, learner, kind="learner")
-    if not entry.private:
-        raise ValueError(f"learner must be private to publish anything, got {learner!r}")
-    if budget["rounds"] is None:
-        raise ValueError(f"rounds must be declared for {learner}, got rounds=None")
-    return entry.build(space, **budget)
+    return recipe
 
 
 def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:
