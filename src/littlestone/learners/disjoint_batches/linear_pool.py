@@ -99,15 +99,15 @@ class LinearRules:
     """One row for each direction, all whole numbers."""
 
     def errors(self, sample: Sample) -> NDArray[np.int64]:
-        """Of every candidate; whole numbers in floating point, far below 2**53."""
+        """Of every candidate; whole numbers in floating point, far below 2**53, where BLAS adds."""
         zeros, ones = sample.counts
-        wrong = np.full((len(THRESHOLDS), len(self.points)), ones.sum())
+        surplus = (zeros - ones).astype(np.float64)
+        wrong = np.full((len(THRESHOLDS), len(self.points)), float(ones.sum()))
         for start in range(0, len(sample.cells), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             scores = self.pool.columns(sample.cells[rows]) @ self.points.T
-            excess = (zeros - ones)[rows]
             for row, threshold in zip(wrong, THRESHOLDS, strict=True):
-                row += excess @ (scores > threshold)
+                row += surplus[rows] @ (scores > threshold)
         return wrong.astype(np.int64).ravel()
 
     def rule(self, number: int) -> Scorecard:
