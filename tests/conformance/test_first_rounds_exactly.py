@@ -23,7 +23,10 @@ BUDGET = {"epsilon": 1.0, "delta": 1e-3}
 COARSE = Fraction(1, 1 << 30)
 PRIVATE = sorted(name for name, entry in LEARNERS.items() if entry.private)
 # Their noise has many values: of these, only the more likely ones are gone through.
-MANY_COINS = dict.fromkeys(["eager-forest", "fresh-copies", "sanitized-batches"], 1 << 14)
+MANY_COINS = {
+    **dict.fromkeys(["eager-forest", "fresh-copies", "sanitized-batches"], 1 << 14),
+    "private-witnesses": 1 << 17,
+}
 # In a batch of its own, the first example is sanitized before the last hypothesis.
 SHORT = {"sanitized-batches": {"batch": 1}}
 
