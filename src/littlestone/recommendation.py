@@ -82,7 +82,7 @@ def recommend(
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> advice = recommend(Thresholds(64), rounds=10**5, epsilon=1.0, delta=1e-6)
     >>> advice.best.name, advice.useful
-    ('private-majority', True)
+    ('private-witnesses', True)
     """
     require.integer(rounds=rounds, at_least=2)
     require.usual(epsilon=epsilon, delta=delta)

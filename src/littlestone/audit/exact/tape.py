@@ -109,6 +109,8 @@ class Tape(Randomness):
         return Dart(Uniform(self, 0, 1 << 64))
 
     def words(self, count: int) -> NDArray[np.uint64]:
+        if not count:  # no words are no coins
+            return np.empty(0, dtype=np.uint64)
         raise LittlestoneError("raw words cannot be enumerated; ask for whole numbers or laws")
 
     def below_many(self, bound: int, count: int) -> NDArray[np.int64]:
