@@ -34,14 +34,9 @@ def test_the_stored_page_names_every_subject_and_every_control_once() -> None:
     assert sorted(named) == sorted([*AUDITS, *CONTROLS])
 
 
-# Not yet in the page that is stored, which is older than the adversary that catches it.
-HARD = {"forest-delta-not-divided"}
-
-
 def test_in_the_stored_page_controls_are_caught_and_no_subject_is_accused() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    missed = [line for line in page.splitlines() if "not caught" in line]
-    assert {line.split(" | ")[0].removeprefix("| ") for line in missed} <= HARD
+    assert [line for line in page.splitlines() if "not caught in" in line] == []
     shares = [
         float(line.split(" | ")[6])
         for line in page.splitlines()
