@@ -1,5 +1,6 @@
 """Adaptive adversaries whom no concept binds: they attack what was published, noise and all."""
 
+import sys
 from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import KW_ONLY, dataclass
@@ -153,7 +154,7 @@ class _ContradictionAttack(_Thinking):
         super().__init__(concepts, generator)
         in_order = isinstance(self.domain, IntegerRange)
         self._point = self.domain.n // 2 if in_order else self.point  # type: ignore[attr-defined]
-        self._labels: deque[int] = deque(maxlen=memory)
+        self._labels: deque[int] = deque(maxlen=min(memory, sys.maxsize))
 
     def example(self, seen: Hypothesis | None) -> Example:
         labels = [*self._labels, *([] if seen is None else [seen(self._point)])]
