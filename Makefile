@@ -37,9 +37,9 @@ run: $(TESTABLE) ## Play the demonstration: learners against adversaries
 serve: $(TESTABLE) ## Start the service with two runs that learn while you look
 	$(BIN)/littlestone serve --demo --store out/serve
 
-test-web: $(READY) ## The pages in a headless Chromium; skips say what is missing
+test-web: $(READY) ## The service killed and fuzzed, its pages in a headless Chromium; skips say what is missing
 	$(BIN)/python $(INSTALL) -e '.[web]'
-	$(PYTEST) -m web tests/web
+	$(PYTEST) -m web tests/web tests/end_to_end/test_killed_service.py
 
 test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, README
 	$(PYTEST) -m "not slow and not statistical and not fleet and not web"

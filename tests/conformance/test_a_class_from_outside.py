@@ -131,8 +131,15 @@ def test_adversaries_play_over_it(name: str, adversary: str, rng: Randomness) ->
             adversaries.test_realizable_adversaries_keep_their_word(adversary, name, peek, rng)
 
 
+# A forest for each round takes seconds.
+BUT_FRESH_COPIES = [
+    pytest.param(name, marks=pytest.mark.statistical) if name == "fresh-copies" else name
+    for name in PRIVATE
+]
+
+
 @both
-@pytest.mark.parametrize("learner", PRIVATE)
+@pytest.mark.parametrize("learner", BUT_FRESH_COPIES)
 def test_private_learners_owe_it_what_they_owe_others(
     name: str, learner: str, rng: Randomness
 ) -> None:

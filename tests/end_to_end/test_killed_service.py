@@ -53,7 +53,11 @@ class Sending(threading.Thread):
 
 
 @pytest.mark.parametrize(
-    "kills", [2, pytest.param(int(os.environ.get("KILLS", "50")), marks=pytest.mark.slow)]
+    "kills",
+    [
+        pytest.param(5, marks=pytest.mark.web),  # seconds of starting: beside the browser's tests
+        pytest.param(int(os.environ.get("KILLS", "50")), marks=pytest.mark.slow),
+    ],
 )
 def test_nothing_is_lost_and_nothing_twice(tmp_path: Path, kills: int) -> None:
     folder, file = tmp_path / "runs", tmp_path / "tokens"
