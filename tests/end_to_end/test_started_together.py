@@ -73,7 +73,7 @@ def test_many_start_together(folder_in_memory: Path, rng: Randomness) -> None:
     check(folder_in_memory, 250, rng)
 
 
-@pytest.mark.parametrize("pause", ["_connect", "_place"])
+@pytest.mark.parametrize("pause", ["connect", "place"])
 def test_they_start_together_with_a_pause_between(
     pause: str, folder_in_memory: Path, rng: Randomness, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ imported when the command is asked for, so that ``--help`` answers at once. Exit
 the operating system too, 3 a bug of this library, 128 + n a signal that ended ``learn``.
 """
 
+import gc
 import os
 import sys
 import traceback
@@ -87,6 +88,7 @@ def imported(name: str) -> Any:
     place, line = COMMANDS[name]
     module, _, function = place.partition(":")
     run = getattr(import_module(f"littlestone.cli.{module}"), function)
+    gc.freeze()  # what was imported stays: no collection need look at it again, for 60 ms each time
     if isinstance(run, typer.Typer):  # with commands of its own
         return get_command(run)
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")

@@ -3,12 +3,36 @@
 import ipaddress
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from littlestone.serve.app import application
 from littlestone.serve.tokens import Tokens
+
+MOST_HEAD: Final = 32 << 10  # bytes of a request before its body, after the first packet
+
+
+class HeadLimited(HttpToolsProtocol):
+    """Refuses a request whose head does not end: the parser alone would wait, and keep it all."""
+
+    _in_head, _size = False, 0
+
+    def on_message_begin(self) -> None:
+        self._in_head, self._size = True, -1  # the packet in which it begins does not count
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        super().on_headers_complete()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._in_head:
+            self._size += len(data) if self._size >= 0 else 1
+            if self._size > MOST_HEAD:
+                self.send_400_response("The head of the request is too long.")
 
 
 class Server(uvicorn.Server):
@@ -58,6 +82,6 @@ def server(
         date_header=False,
         timeout_graceful_shutdown=10,
         backlog=2048,
-        h11_max_incomplete_event_size=32 << 10,
+        http=HeadLimited,
     )
     return Server(config)

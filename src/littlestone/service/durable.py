@@ -28,7 +28,8 @@ from littlestone.service.entries import (
 )
 from littlestone.service.feeding import Feeding
 from littlestone.service.promises.users import canonical_user, digests_under, promise_of
-from littlestone.service.store import Reservation, Store, Witness, finding_damage
+from littlestone.service.store import Reservation, Store, Witness
+from littlestone.service.store_file import finding_damage
 
 CHECKPOINT_EVERY = 50_000
 

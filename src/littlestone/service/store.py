@@ -5,19 +5,16 @@ state of the learner. Only the releases are public. Everything in it is covered 
 is noticed when it is opened, and the mark beside it tells whether it is the newest.
 """
 
-import glob
-import json
-import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from littlestone import __version__
-from littlestone.errors import LittlestoneError, StoreError
+from littlestone.errors import StoreError
 from littlestone.service.entries import (
     Checkpoint,
     Log,
@@ -26,38 +23,23 @@ from littlestone.service.entries import (
     check_chain,
     check_events,
     curve_seal,
-    digest_of,
     sealed_by,
 )
-from littlestone.service.mark import NOWHERE, Mark, Standing, inode_of
+from littlestone.service.mark import Mark, Standing, inode_of
+from littlestone.service.store_file import (
+    LAID_OUT,
+    SCHEMA,
+    about_seal,
+    beside,
+    connect,
+    finding_damage,
+    place,
+    real_path,
+    refusal,
+    refuse_foreign,
+    refusing,
+)
 
-FORMAT: Final = 5
-
-APPLICATION: Final = 0x4C53544E
-"""In the header of the file, by which it is known before anything is done to it."""
-
-SCHEMA: Final = f"""
-PRAGMA application_id = {APPLICATION};
-PRAGMA user_version = {FORMAT};
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE events (
-    round INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, body TEXT,
-    batch INTEGER NOT NULL, seal BLOB, user BLOB
-);
-CREATE INDEX by_user ON events (user, round) WHERE user IS NOT NULL;
-CREATE TABLE releases (
-    number INTEGER PRIMARY KEY, round INTEGER NOT NULL, body BLOB NOT NULL, chain BLOB NOT NULL
-);
-CREATE TABLE checkpoint (
-    one INTEGER PRIMARY KEY CHECK (one = 1), round INTEGER NOT NULL, mistakes INTEGER NOT NULL,
-    snapshot BLOB NOT NULL, baselines BLOB NOT NULL, seal BLOB NOT NULL
-);
-CREATE TABLE curve (
-    round INTEGER PRIMARY KEY, mistakes INTEGER NOT NULL, seal BLOB NOT NULL
-);
-"""
-
-_LAID_OUT: Final = "SELECT name, sql FROM sqlite_master ORDER BY name"
 _EVENTS: Final = "SELECT round, id, digest, body, batch, seal, user FROM events "
 # Whoever altered a body may have made it a text; its hash shall tell, not its type.
 _RELEASES: Final = "SELECT number, round, CAST(body AS BLOB), chain FROM releases "
@@ -93,7 +75,7 @@ class Store:
         self._mark = mark
         self._standing: Standing
         self._seal = b""  # of all events so far
-        self._db = _connect(path)
+        self._db = connect(path)
         try:
             self._about = self._checked_about(recipe, users)
             self._check_whole()
@@ -123,7 +105,7 @@ class Store:
         ``users`` names whose events are counted; ``promise`` is what it says of itself, and
         ``book`` where that is entered; ``options`` what it was asked for with.
         """
-        target = _real(path)
+        target = real_path(path)
         with refusing(target):
             if target.exists():  # before a mark is made beside what may be anything
                 raise StoreError(f"{target} exists already; open it, or choose another name")
@@ -138,8 +120,8 @@ class Store:
                 about |= {} if book is None else {"book": book}
                 created = datetime.now(UTC).isoformat(timespec="seconds")
                 about |= {"options": options, "created": created, "version": __version__}
-                about |= {"seal": _about_seal(about), "branch": secrets.token_hex(16)}
-                _place(target, mark, about, first)
+                about |= {"seal": about_seal(about), "branch": secrets.token_hex(16)}
+                place(target, mark, about, first)
                 return cls(target, mark, recipe=recipe, users=users)
             except BaseException:
                 if not target.exists():
@@ -161,9 +143,9 @@ class Store:
 
         One whose mark is lost, and a copy of both, is opened only to ``adopt`` it as the newest.
         """
-        target = _real(path)
+        target = real_path(path)
         with finding_damage(target):
-            _refuse_foreign(target)
+            refuse_foreign(target)
             mark = Mark(target, create=adopt)
             try:
                 return cls(target, mark, recipe=recipe, users=users, adopt=adopt, witness=witness)
@@ -189,7 +171,7 @@ class Store:
             with suppress(sqlite3.Error):  # SQLite may have undone it already
                 self._db.execute("ROLLBACK")
             if isinstance(problem, sqlite3.Error | OSError):
-                raise _refusal(self.path, problem) from problem
+                raise refusal(self.path, problem) from problem
             raise
 
     @property
@@ -321,12 +303,12 @@ class Store:
     def _checked_about(self, recipe: str, users: str | None) -> dict[str, str]:
         plain = sqlite3.connect(":memory:")
         plain.executescript(SCHEMA)
-        expected = plain.execute(_LAID_OUT).fetchall()
+        expected = plain.execute(LAID_OUT).fetchall()
         plain.close()
-        if self._db.execute(_LAID_OUT).fetchall() != expected:
+        if self._db.execute(LAID_OUT).fetchall() != expected:
             raise StoreError(f"{self.path} is damaged: its tables are not those of a store")
         about = dict(self._db.execute("SELECT name, value FROM about"))
-        if about["seal"] != _about_seal(about):
+        if about["seal"] != about_seal(about):
             raise StoreError(f"the first lines of {self.path} do not match their hash")
         if about["recipe"] != recipe:
             raise StoreError(
@@ -360,15 +342,15 @@ class Store:
 
 def read_about(path: str | Path) -> dict[str, str]:
     """What a store that nobody uses says of itself, without continuing it; not its key."""
-    target = _real(path)
+    target = real_path(path)
     with finding_damage(target):
-        _refuse_foreign(target)
-        connection = _connect(target)
+        refuse_foreign(target)
+        connection = connect(target)
         try:
             about = dict(connection.execute("SELECT name, value FROM about"))
         finally:
             connection.close()
-        if about["seal"] != _about_seal(about):
+        if about["seal"] != about_seal(about):
             raise StoreError(f"the first lines of {target} do not match their hash")
         del about["key"]
         return about
@@ -376,10 +358,10 @@ def read_about(path: str | Path) -> dict[str, str]:
 
 def read_log(path: str | Path) -> Log:
     """Look at a store that nobody uses, without continuing it."""
-    target = _real(path)
+    target = real_path(path)
     with finding_damage(target):
-        _refuse_foreign(target)
-        connection = _connect(target)
+        refuse_foreign(target)
+        connection = connect(target)
         try:
             (identity,) = connection.execute(
                 "SELECT value FROM about WHERE name = 'identity'"
@@ -390,101 +372,3 @@ def read_log(path: str | Path) -> Log:
             connection.close()
         check_chain(log.releases, of=str(target))
         return log
-
-
-@contextmanager
-def refusing(path: Path) -> Iterator[None]:
-    """What SQLite or the operating system cannot do is an error of the store, in one sentence."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as problem:
-        raise _refusal(path, problem) from problem
-
-
-def _refusal(path: Path, problem: sqlite3.Error | OSError) -> StoreError:
-    if isinstance(problem, OSError):
-        return StoreError(f"{path} cannot be used: {problem}")
-    if getattr(problem, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
-        return StoreError(f"{path} is in use by another process")
-    said = " ".join(str(problem).split())  # it may quote what a damaged file holds
-    return StoreError(f"{path} cannot be used, SQLite says: {said}")
-
-
-@contextmanager
-def finding_damage(path: Path) -> Iterator[None]:
-    """Whatever else goes wrong while a store is read is damage that no hash has noticed."""
-    try:
-        with refusing(path):
-            yield
-    except LittlestoneError:
-        raise
-    except Exception as problem:
-        raise StoreError(f"{path} is damaged: {problem!r}. Refusing to go on") from problem
-
-
-def _place(target: Path, mark: Mark, about: dict[str, str], first: Release) -> None:
-    """Put a new store where it belongs, whole: it is made under another name and renamed."""
-    # Nobody else is creating this store, so other drafts are of killed processes.
-    for stale in target.parent.glob(f"{glob.escape(target.name)}.{'[0-9a-f]' * 16}.new*"):
-        stale.unlink(missing_ok=True)
-    draft = target.with_name(f"{target.name}.{secrets.token_hex(8)}.new")
-    try:
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        connection = _connect(draft)
-        connection.executescript(SCHEMA)
-        connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
-        connection.execute("INSERT INTO releases VALUES (?, ?, ?, ?)", first)
-        connection.close()
-        inode = draft.stat().st_ino
-        mark.write(Standing(about["identity"], NOWHERE, about["branch"], inode, 0), sync=True)
-        for name in ("-wal", "-shm", "-journal"):  # of a store that is gone: SQLite would use them
-            beside(target, name).unlink(missing_ok=True)
-        os.rename(draft, target)
-    finally:
-        for name in ("", "-wal", "-shm", "-journal"):
-            beside(draft, name).unlink(missing_ok=True)
-    folder = os.open(target.parent, os.O_RDONLY)
-    os.fsync(folder)
-    os.close(folder)
-
-
-def _refuse_foreign(path: Path) -> None:
-    """Look at the header, so that nothing is done to a file of somebody else."""
-    if not path.exists():
-        raise StoreError(f"there is no store at {path}")
-    with path.open("rb") as file:
-        header = file.read(100)
-    if header[68:72] != APPLICATION.to_bytes(4, "big"):
-        raise StoreError(f"{path} is not a littlestone store, or one of an older version")
-    if (known := int.from_bytes(header[60:64], "big")) != FORMAT:
-        raise StoreError(f"{path} has format {known}, expected {FORMAT}")
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, timeout=0.5)
-    try:
-        # Exclusive: a second process would continue the same noise.
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")  # dropped examples are overwritten
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def beside(path: Path, ending: str) -> Path:
-    return path.with_name(path.name + ending)
-
-
-def _real(path: str | Path) -> Path:
-    """Links are followed: the mark lies beside the store itself."""
-    return Path(os.path.realpath(path))
-
-
-def _about_seal(about: Mapping[str, str]) -> str:
-    fixed = {name: value for name, value in about.items() if name not in ("branch", "seal")}
-    return digest_of(json.dumps(fixed, sort_keys=True).encode()).hex()

@@ -1,8 +1,9 @@
 """The service end to end: a real server, real sockets, a real store."""
 
 import json
+import socket
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,27 @@ def test_sizes_kinds_and_hosts_are_limited(tmp_path: Path) -> None:
         assert served.raw("GET", "/runs", Host="evil.example")[0] == 400
         long_line = body(x="a" * (70 << 10), y=1)
         assert served.raw("POST", EVENTS, long_line, Content_Type="application/x-ndjson")[0] == 413
+
+
+def test_a_head_without_end_is_refused(tmp_path: Path) -> None:
+    """However slowly it comes: what has no end must not be kept."""
+    with serving(tmp_path) as served:
+        with socket.create_connection(("127.0.0.1", served.port), timeout=10) as drip:
+            drip.sendall(b"GET /health HTTP/1.1\r\nX-Long: ")
+            answer = b""
+            for _ in range(1 << 10):
+                try:
+                    drip.sendall(b"x" * 1024)
+                except ConnectionError:  # refused, and told so before
+                    break
+                drip.setblocking(False)
+                with suppress(BlockingIOError):
+                    answer += drip.recv(1000)
+                drip.settimeout(10)
+                if answer:
+                    break
+        assert answer.startswith(b"HTTP/1.1 400") and b"too long" in answer
+        assert served.raw("GET", "/health", X_Long="x" * 20_000)[0] == 200
 
 
 def test_lines_stream_in(tmp_path: Path) -> None:

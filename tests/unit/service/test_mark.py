@@ -215,7 +215,7 @@ def test_a_refused_start_leaves_nothing_behind(
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("littlestone.service.store.os.rename", full)
+    monkeypatch.setattr("littlestone.service.store_file.os.rename", full)
     with pytest.raises(StoreError, match="No space left"):
         DurableRun.start(RECIPE, folder_in_memory / "run.db")
     assert list(folder_in_memory.iterdir()) == []

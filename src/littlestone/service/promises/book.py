@@ -22,7 +22,8 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import text_at_least
 from littlestone.privacy.zcdp import ZeroConcentrated, compose_zero_concentrated
 from littlestone.service.entries import digest_of
-from littlestone.service.store import Reservation, finding_damage, refusing
+from littlestone.service.store import Reservation
+from littlestone.service.store_file import finding_damage, refusing
 
 FORMAT: Final = 1
 APPLICATION: Final = 0x4C53424B

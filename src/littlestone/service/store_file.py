@@ -1,0 +1,142 @@
+"""A store as a file: its layout, made whole, opened by one process, known and refused."""
+
+import glob
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from littlestone.errors import LittlestoneError, StoreError
+from littlestone.service.entries import Release, digest_of
+from littlestone.service.mark import NOWHERE, Mark, Standing
+
+FORMAT: Final = 5
+
+APPLICATION: Final = 0x4C53544E
+"""In the header of the file, by which it is known before anything is done to it."""
+
+SCHEMA: Final = f"""
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {FORMAT};
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE events (
+    round INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, body TEXT,
+    batch INTEGER NOT NULL, seal BLOB, user BLOB
+);
+CREATE INDEX by_user ON events (user, round) WHERE user IS NOT NULL;
+CREATE TABLE releases (
+    number INTEGER PRIMARY KEY, round INTEGER NOT NULL, body BLOB NOT NULL, chain BLOB NOT NULL
+);
+CREATE TABLE checkpoint (
+    one INTEGER PRIMARY KEY CHECK (one = 1), round INTEGER NOT NULL, mistakes INTEGER NOT NULL,
+    snapshot BLOB NOT NULL, baselines BLOB NOT NULL, seal BLOB NOT NULL
+);
+CREATE TABLE curve (
+    round INTEGER PRIMARY KEY, mistakes INTEGER NOT NULL, seal BLOB NOT NULL
+);
+"""
+
+LAID_OUT: Final = "SELECT name, sql FROM sqlite_master ORDER BY name"
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """What SQLite or the operating system cannot do is an error of the store, in one sentence."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as problem:
+        raise refusal(path, problem) from problem
+
+
+def refusal(path: Path, problem: sqlite3.Error | OSError) -> StoreError:
+    """What SQLite or the operating system says, in one sentence."""
+    if isinstance(problem, OSError):
+        return StoreError(f"{path} cannot be used: {problem}")
+    if getattr(problem, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
+        return StoreError(f"{path} is in use by another process")
+    said = " ".join(str(problem).split())  # it may quote what a damaged file holds
+    return StoreError(f"{path} cannot be used, SQLite says: {said}")
+
+
+@contextmanager
+def finding_damage(path: Path) -> Iterator[None]:
+    """Whatever else goes wrong while a store is read is damage that no hash has noticed."""
+    try:
+        with refusing(path):
+            yield
+    except LittlestoneError:
+        raise
+    except Exception as problem:
+        raise StoreError(f"{path} is damaged: {problem!r}. Refusing to go on") from problem
+
+
+def place(target: Path, mark: Mark, about: dict[str, str], first: Release) -> None:
+    """Put a new store where it belongs, whole: it is made under another name and renamed."""
+    # Nobody else is creating this store, so other drafts are of killed processes.
+    for stale in target.parent.glob(f"{glob.escape(target.name)}.{'[0-9a-f]' * 16}.new*"):
+        stale.unlink(missing_ok=True)
+    draft = target.with_name(f"{target.name}.{secrets.token_hex(8)}.new")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        connection = connect(draft)
+        connection.executescript(SCHEMA)
+        connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+        connection.execute("INSERT INTO releases VALUES (?, ?, ?, ?)", first)
+        connection.close()
+        inode = draft.stat().st_ino
+        mark.write(Standing(about["identity"], NOWHERE, about["branch"], inode, 0), sync=True)
+        for name in ("-wal", "-shm", "-journal"):  # of a store that is gone: SQLite would use them
+            beside(target, name).unlink(missing_ok=True)
+        os.rename(draft, target)
+    finally:
+        for name in ("", "-wal", "-shm", "-journal"):
+            beside(draft, name).unlink(missing_ok=True)
+    folder = os.open(target.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
+
+
+def refuse_foreign(path: Path) -> None:
+    """Look at the header, so that nothing is done to a file of somebody else."""
+    if not path.exists():
+        raise StoreError(f"there is no store at {path}")
+    with path.open("rb") as file:
+        header = file.read(100)
+    if header[68:72] != APPLICATION.to_bytes(4, "big"):
+        raise StoreError(f"{path} is not a littlestone store, or one of an older version")
+    if (known := int.from_bytes(header[60:64], "big")) != FORMAT:
+        raise StoreError(f"{path} has format {known}, expected {FORMAT}")
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, timeout=0.5)
+    try:
+        # Exclusive: a second process would continue the same noise.
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")  # dropped examples are overwritten
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def real_path(path: str | Path) -> Path:
+    """Links are followed: the mark lies beside the store itself."""
+    return Path(os.path.realpath(path))
+
+
+def about_seal(about: Mapping[str, str]) -> str:
+    fixed = {name: value for name, value in about.items() if name not in ("branch", "seal")}
+    return digest_of(json.dumps(fixed, sort_keys=True).encode()).hex()
