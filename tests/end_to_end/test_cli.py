@@ -124,6 +124,20 @@ def test_every_command_has_help() -> None:
         assert line in " ".join(result.output.split()), command
 
 
+@pytest.mark.parametrize(
+    ("command", "module", "status"),
+    [("serve", "msgspec", 2), ("fleet", "psycopg", 2), ("serve", "littlestone.serve.tokens", 3)],
+)
+def test_an_extra_that_is_missing_is_named_and_a_module_of_ours_is_a_bug(
+    command: str, module: str, status: int
+) -> None:
+    code = f"import sys; sys.modules[{module!r}] = None; import littlestone.cli.main as m; m.main()"
+    words = [sys.executable, "-c", code, command, "--help"]
+    result = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert result.returncode == status
+    assert (f"pip install 'littlestone[{command}]'" in result.stderr) == (status == 2)
+
+
 def test_the_version_is_that_of_the_package() -> None:
     assert run("--version").output == f"littlestone {littlestone.__version__}\n"
 

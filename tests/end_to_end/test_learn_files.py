@@ -99,6 +99,8 @@ REFUSED = {
                          "--store", "run.db"),
     "schema is a folder": ("learn", "events.csv", "--schema", "folder.csv", "--label", "late",
                            "--store", "run.db"),
+    "a grid beyond all floats": ("learn", "events.csv", "--schema", "huge.toml", "--label", "late",
+                                 "--store", "run.db"),
     "report over the schema": ("learn", "events.csv", "--schema", "schema.toml", "--label", "late",
                                "--store", "run.db", "--report", "schema.toml"),
     "report over the class": learn("--class", "stumps:schema.toml", "--report", "schema.toml"),
@@ -116,6 +118,7 @@ def test_a_refused_command_leaves_everything_as_it_was(
     folder: Path, command: Command, what: str
 ) -> None:
     Path("more.toml").write_text("[delay]\ngrid = [10, 20]\n[hour]\ngrid = [5, 9]\n")
+    Path("huge.toml").write_text(f"[delay]\ngrid = [1, 1{'0' * 400}]\n")
     Path("notes.txt").write_text("precious notes\n")
     Path("note.txt").write_text("precious note")
     Path("events.txt").write_text("delay,late\n3,1\n")
@@ -292,6 +295,25 @@ def test_a_crash_before_creation_leaves_a_reservation_for_the_same_store(
     assert command(*learn("--book", "data.book", store="other.db"))[0] == 2
     assert command(*learn("--book", "data.book", "--out", "rules.jsonl"))[0] == 0
     assert "reserved" not in command("budget", "show", "data.book")[1]
+
+
+def test_only_a_reservation_is_given_back(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*arguments: object, **named: object) -> None:
+        raise OSError("power failure")
+
+    assert command("budget", "init", "data.book", "--epsilon", "1")[0] == 0
+    with monkeypatch.context() as patched:
+        patched.setattr(DurableRun, "start", crash)
+        assert command(*learn("--book", "data.book"))[0] == 2
+    shown = command("budget", "return", "data.book", "--store", "run.db")
+    assert shown[0] == 0 and "ε = 0 is promised to 0 stores" in shown[1]
+    assert command(*learn("--book", "data.book", "--out", "a", store="other.db"))[0] == 0
+    for words in (("--store", "other.db"), ("--store", "run.db"), ()):
+        status, _, said = command("budget", "return", "data.book", *words)
+        assert status == 2 and a_sentence(said)
+    assert "no room for" in command(*learn("--book", "data.book", "--out", "b"))[2]
 
 
 def test_who_chooses_the_events_decides_the_learner(folder: Path, command: Command) -> None:

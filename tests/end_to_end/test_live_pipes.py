@@ -66,3 +66,16 @@ def test_a_signal_ends_an_open_pipe_and_what_was_read_is_taken(
     assert f"stopped by {signal.Signals(number).name}" in told and "Traceback" not in told
     assert rounds_of(tmp_path) == 7
     assert json.loads((tmp_path / "rules.jsonl").read_text().splitlines()[0])["release"] == 1
+
+
+def test_a_pipe_with_a_name_is_read_once_and_as_it_comes(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "rows.csv")
+    command = [sys.executable, "-m", "littlestone", "learn", "rows.csv", *OPTIONS]
+    command += ["--learner", "private-majority", "--store", "run.db", "--out", "rules.jsonl"]
+    with subprocess.Popen([*command, "--group", "1"], cwd=tmp_path, stderr=subprocess.PIPE) as run:
+        with open(tmp_path / "rows.csv", "wb", buffering=0) as pipe:
+            pipe.write(b"x,y\n" + b"3,1\n" * 3)
+            waited_for(lambda: marked_round(tmp_path) == 3)  # and the pipe stays open
+            pipe.write(b"0,0\n" * 2)
+        assert run.wait(60) == 0
+    assert rounds_of(tmp_path) == 5

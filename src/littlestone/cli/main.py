@@ -59,6 +59,9 @@ COMMANDS = {
 }
 """Where each command is, below this package, and what it does in one line."""
 
+EXTRAS = {"serve": "serve", "fleet": "fleet"}
+"""What has to be installed besides, for these commands."""
+
 
 class OnDemand(TyperGroup):
     """Lists commands by their lines above; imports the one that is run or asked for help."""
@@ -87,7 +90,13 @@ def imported(name: str) -> Any:
     """The command itself; its help is its line, and then what its function says."""
     place, line = COMMANDS[name]
     module, _, function = place.partition(":")
-    run = getattr(import_module(f"littlestone.cli.{module}"), function)
+    try:
+        run = getattr(import_module(f"littlestone.cli.{module}"), function)
+    except ModuleNotFoundError as missing:
+        if name not in EXTRAS or str(missing.name).partition(".")[0] == "littlestone":
+            raise
+        way_out = f"pip install 'littlestone[{EXTRAS[name]}]' brings it"
+        raise LittlestoneError(f"{name} needs {missing.name}: {way_out}") from None
     gc.freeze()  # what was imported stays: no collection need look at it again, for 60 ms each time
     if isinstance(run, typer.Typer):  # with commands of its own
         return get_command(run)

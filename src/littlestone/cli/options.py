@@ -1,5 +1,6 @@
 """Arguments and options that several commands share are written once, here."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,4 +23,23 @@ Cluster = Annotated[
         metavar="ADDRESS",
         help="An existing dask or ray cluster, all of which is used; else a small one is started.",
     ),
+]
+Source = Annotated[str, typer.Argument(metavar="FILE", help="CSV, TSV, JSONL, Parquet, or - .")]
+Label = Annotated[str, typer.Option(help="The column with the label.")]
+Feature = Annotated[
+    str | None, typer.Option(help="The column with the point, for classes without a schema.")
+]
+Positive = Annotated[
+    str | None, typer.Option(help="The label that counts as 1, all others as 0; else 0 or 1.")
+]
+SchemaFile = Annotated[
+    Path | None, typer.Option(help="Declares the columns; decision trees over it are learned.")
+]
+InPlaceOfSchema = Annotated[
+    str | None, typer.Option("--class", help="In place of --schema, as in thresholds:64.")
+]
+Delimiter = Annotated[str | None, typer.Option(help="Between the values of a CSV.")]
+Encoding = Annotated[str, typer.Option(help="Of the text, as in latin-1.")]
+NoHeader = Annotated[
+    bool, typer.Option("--no-header", help="Rows begin at once; columns are 1, 2, and so on.")
 ]

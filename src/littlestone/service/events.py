@@ -20,7 +20,7 @@ from littlestone.concepts.schema import Cells
 from littlestone.service.cells import EXACT, WHOLE, CellReader, Misfit
 from littlestone.service.durable import Event
 from littlestone.service.promises.users import NAMELESS, canonical_user
-from littlestone.service.sources import BadRow, Form, Position, Row, rows
+from littlestone.service.sources import BadRow, Form, Position, Row, is_live, rows
 
 TRUE: Final = ("1", "1.0", "true", "yes")
 FALSE: Final = ("0", "0.0", "false", "no")
@@ -65,12 +65,13 @@ def read(
 ) -> Iterator[Event | BadRow]:
     """The events of a file (``.csv``, ``.tsv``, ``.jsonl``, ``.gz``, ``.parquet``) or pipe (``-``).
 
-    A pipe holds JSON lines if its first line begins with a brace, and CSV otherwise. A source that
-    cannot be read, or lacks a column, is refused at once; rows are read as they are asked for.
+    A pipe, with a name or not, holds JSON lines if its first line begins with a brace, and CSV
+    otherwise. A source that cannot be read, or lacks a column, is refused at once; rows are read as
+    they are asked for.
     """
     needed = needed_columns(concepts, columns)
     found = rows(source, needed, form or Form(), standard_input, position)
-    return events_of(found, concepts, columns, at_once=source != "-")
+    return events_of(found, concepts, columns, at_once=not is_live(source))
 
 
 def events_of(

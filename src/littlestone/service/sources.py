@@ -103,6 +103,8 @@ def rows(
     path = Path(source)
     if not path.exists():
         raise ValueError(f"there is no file {source!r}")
+    if is_live(source):
+        return _piped(_lines(path, form), needed, form)
     kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if path.suffix == ".parquet":
         return _parquet(path, needed)
@@ -112,14 +114,16 @@ def rows(
         )
     if kind == ".tsv" and form.delimiter is None:
         form = Form(delimiter="\t", encoding=form.encoding, header=form.header)
-    is_csv = kind in (".csv", ".tsv")
+    if kind in (".csv", ".tsv"):  # whose header is read at once
+        return _csv(_lines(path, form, position), needed, form)
     with closing(_lines(path, form)) as lines:  # looked at before anything is created
-        if is_csv:
-            _csv(lines, needed, form)
-        else:
-            _refuse_absent(lines, needed)
-    lines = _lines(path, form, position)
-    return _csv(lines, needed, form) if is_csv else _json_lines(lines, needed)
+        _refuse_absent(lines, needed)
+    return _json_lines(_lines(path, form, position), needed)
+
+
+def is_live(source: str) -> bool:
+    """Whether rows come as they are made, and once: from standard input or a pipe with a name."""
+    return source == "-" or Path(source).is_fifo()
 
 
 def header(source: str, form: Form) -> list[str]:

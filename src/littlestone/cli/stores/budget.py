@@ -13,7 +13,12 @@ from littlestone.service.promises.book import Book
 
 
 def run(
-    action: Annotated[str, typer.Argument(metavar="init|show", help="Make a book, or show it.")],
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="init|show|return", help="Make a book, show it, or give back a reservation."
+        ),
+    ],
     path: Annotated[Path, typer.Argument(metavar="BOOK", help="One for each source of data.")],
     epsilon: Annotated[
         float | None, typer.Option(help="For init: what all stores may promise together.")
@@ -26,25 +31,31 @@ def run(
             "delta). It is fixed beforehand, as the allowance is."
         ),
     ] = "basic",
+    store: Annotated[
+        Path | None, typer.Option(help="For return: it was reserved for, and never made.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """``learn --book BOOK`` enters each store's promise, once, before the store is created.
 
     A store that would exceed the allowance is refused. What is continued costs nothing again.
+    Only what was reserved for a store that never began can be given back.
     """
+    if (store is None) == (action == "return"):
+        raise ValueError("store must be given for 'return', and for nothing else (--store)")
+    if action != "init" and (epsilon is not None or delta):
+        raise ValueError("epsilon and delta are fixed when a book is made, not afterwards")
     if action == "init":
         if epsilon is None:
             raise ValueError("epsilon must be given for init: what all stores may promise together")
         allowance = PrivacyGuarantee(epsilon=epsilon, delta=delta)
         book = Book.create(path, allowance=allowance, composition=composition)
-    elif action == "show":
-        if epsilon is not None or delta:
-            raise ValueError(
-                "epsilon and delta are fixed when a book is made, not when it is shown"
-            )
+    elif action in ("show", "return"):
         book = Book(path)
+        if store is not None:
+            book.give_back(store)
     else:
-        raise ValueError(f"action must be 'init' or 'show', got {action!r}")
+        raise ValueError(f"action must be 'init', 'show' or 'return', got {action!r}")
     if as_json:
         print_json(_record(book))
         return

@@ -12,26 +12,29 @@ import typer
 from rich.console import Console
 
 from littlestone.catalogue import class_from_spec
-from littlestone.cli.options import Delta, Epsilon
+from littlestone.cli.options import (
+    Delta,
+    Epsilon,
+    Feature,
+    InPlaceOfSchema,
+    Label,
+    Positive,
+    SchemaFile,
+    Source,
+)
 from littlestone.cli.stores.learn import chosen_recipe
 from littlestone.concepts.schema import Schema
 from littlestone.defaults import class_over
 from littlestone.errors import StoreError
+from littlestone.fleet import database
+from littlestone.fleet.fleet_ledger import fleet_ledger
+from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.per_key import PerKey
 from littlestone.fleet.secret_file import create_secret, fingerprint, read_secret
+from littlestone.fleet.worker import Worker
 from littlestone.learners.run import PrivateLearner
 from littlestone.service.events import Columns
 from littlestone.service.sources import Form
-
-try:
-    from littlestone.fleet import database
-    from littlestone.fleet.fleet_ledger import fleet_ledger
-    from littlestone.fleet.high_water import HighWater
-    from littlestone.fleet.worker import Worker
-except ModuleNotFoundError as missing:  # pragma: no cover
-    raise StoreError(
-        f"{missing.name} is missing: pip install 'littlestone[fleet]' brings it"
-    ) from None
 
 app = typer.Typer(
     name="fleet",
@@ -50,12 +53,8 @@ Secret = Annotated[Path, typer.Option(help="The file of the secret; its mark lie
 def init(
     dsn: Dsn,
     secret: Secret,
-    schema: Annotated[
-        Path | None, typer.Option(help="Declares the columns; decision trees over it are learned.")
-    ] = None,
-    concepts: Annotated[
-        str | None, typer.Option("--class", help="In place of --schema, as in thresholds:64.")
-    ] = None,
+    schema: SchemaFile = None,
+    concepts: InPlaceOfSchema = None,
     rounds: Annotated[int | None, typer.Option(help="Events of one key, at most.")] = None,
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-7,
@@ -100,20 +99,16 @@ def init(
 
 @app.command()
 def put(
-    source: Annotated[str, typer.Argument(metavar="FILE", help="CSV, TSV, JSONL, Parquet, or - .")],
+    source: Source,
     dsn: Dsn,
     key: Annotated[str, typer.Option(help="The column with the key, which is public.")],
-    label: Annotated[str, typer.Option(help="The column with the label.")],
-    feature: Annotated[
-        str | None, typer.Option(help="The column with the point, for classes without a schema.")
-    ] = None,
+    label: Label,
+    feature: Feature = None,
     sequence: Annotated[
         str | None,
         typer.Option(help="The column with the event's number within its key; else as they come."),
     ] = None,
-    positive: Annotated[
-        str | None, typer.Option(help="The label that counts as 1, all others as 0; else 0 or 1.")
-    ] = None,
+    positive: Positive = None,
 ) -> None:
     """Queue the events of a file, all or none. What was put before is dropped by its number."""
     from littlestone.fleet.reading import numbered

@@ -16,7 +16,18 @@ from rich.console import Console
 
 from littlestone import require
 from littlestone.catalogue import class_from_spec
-from littlestone.cli.options import Delta, Epsilon
+from littlestone.cli.options import (
+    Delta,
+    Encoding,
+    Epsilon,
+    Feature,
+    InPlaceOfSchema,
+    Label,
+    NoHeader,
+    Positive,
+    SchemaFile,
+    Source,
+)
 from littlestone.cli.stores.config import declared_space, loaded, written
 from littlestone.cli.stores.progress import Progress
 from littlestone.concepts.capabilities import Records
@@ -32,7 +43,7 @@ from littlestone.service.pace import Stopping
 from littlestone.service.promises.book import Book
 from littlestone.service.promises.users import promise_of
 from littlestone.service.report import report
-from littlestone.service.sources import BadRow, Form, Position
+from littlestone.service.sources import BadRow, Form, Position, is_live
 from littlestone.theory.floors import points_floor
 
 _UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
@@ -46,15 +57,11 @@ ADOPTED = (
 
 def run(
     ctx: typer.Context,
-    source: Annotated[str, typer.Argument(metavar="FILE", help="CSV, TSV, JSONL, Parquet, or - .")],
-    label: Annotated[str, typer.Option(help="The column with the label.")],
+    source: Source,
+    label: Label,
     store: Annotated[Path, typer.Option(help="The durable state; created or continued.")],
-    schema: Annotated[
-        Path | None, typer.Option(help="Declares the columns; decision trees over it are learned.")
-    ] = None,
-    concepts: Annotated[
-        str | None, typer.Option("--class", help="In place of --schema, as in thresholds:64.")
-    ] = None,
+    schema: SchemaFile = None,
+    concepts: InPlaceOfSchema = None,
     rounds: Annotated[
         int | None, typer.Option(help="At most this many events; most learners need to know.")
     ] = None,
@@ -73,9 +80,7 @@ def run(
             "chosen by who reads the rule on display."
         ),
     ] = None,
-    feature: Annotated[
-        str | None, typer.Option(help="The column with the point, for classes without a schema.")
-    ] = None,
+    feature: Feature = None,
     identity: Annotated[
         str | None,
         typer.Option("--id", help="The column with the event's id; else the line of the file."),
@@ -119,16 +124,12 @@ def run(
             "--source", help="Without --id: what the lines belong to; else the file's name."
         ),
     ] = None,
-    positive: Annotated[
-        str | None, typer.Option(help="The label that counts as 1, all others as 0; else 0 or 1.")
-    ] = None,
+    positive: Positive = None,
     delimiter: Annotated[
         str | None, typer.Option(help="Between the values of a CSV; else as the header has it.")
     ] = None,
-    encoding: Annotated[str, typer.Option(help="Of the text, as in latin-1.")] = "utf-8-sig",
-    no_header: Annotated[
-        bool, typer.Option("--no-header", help="Rows begin at once; columns are 1, 2, and so on.")
-    ] = False,
+    encoding: Encoding = "utf-8-sig",
+    no_header: NoHeader = False,
     book: Annotated[
         Path | None,
         typer.Option(help="The budget book of the data; a store that exceeds it is refused."),
@@ -209,7 +210,7 @@ def run(
         if known is not None:
             console.print(known.explain())
         with Stopping() as stopping, Progress(console, durable, position) as progress:
-            waits = source == "-" or seconds is not None
+            waits = is_live(source) or seconds is not None
             tally = learn(
                 durable,
                 stopping.paced(events, seconds) if waits else stopping.until(events),
@@ -288,7 +289,7 @@ def _policy(space: ConceptClass, asked: str | None) -> Policy:
 
 def _adversary(asked: str | None, source: str, learner: str) -> str:
     """A file was written before anything was published; whether a pipe was nobody can see."""
-    if asked is None and source == "-" and learner == "auto":
+    if asked is None and is_live(source) and learner == "auto":
         raise ValueError(
             "adversary must be said for a pipe: --adversary oblivious if its events do not depend "
             "on what is published here, --adversary adaptive if they may (privacy holds for both)"

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from littlestone.cli.options import Delimiter, Encoding, Feature, NoHeader, Source
 from littlestone.concepts.hypotheses.vote import domain_of
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.service.events import read_points
@@ -20,19 +21,15 @@ def run(
     rules: Annotated[
         Path, typer.Argument(metavar="RULES", help="What learn --out has written, or a store.")
     ],
-    source: Annotated[str, typer.Argument(metavar="FILE", help="CSV, TSV, JSONL, Parquet, or - .")],
-    feature: Annotated[
-        str | None, typer.Option(help="The column with the point, for classes without a schema.")
-    ] = None,
+    source: Source,
+    feature: Feature = None,
     identity: Annotated[
         str | None, typer.Option("--id", help="A column to repeat; else the number of the line.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="A CSV file; else it is printed.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Between the values of a CSV.")] = None,
-    encoding: Annotated[str, typer.Option(help="Of the text, as in latin-1.")] = "utf-8-sig",
-    no_header: Annotated[
-        bool, typer.Option("--no-header", help="Rows begin at once; columns are 1, 2, and so on.")
-    ] = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = "utf-8-sig",
+    no_header: NoHeader = False,
 ) -> None:
     """With the newest rule there; labels are not looked at, and nothing is learned or spent.
 

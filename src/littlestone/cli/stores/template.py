@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from littlestone.cli.options import Delimiter, Encoding
 from littlestone.service.sources import Form, header
 
 WHY = """\
@@ -34,8 +35,8 @@ def run(
     date: Annotated[
         list[str] | None, typer.Option(help="A column with dates: its table is complete then.")
     ] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Between the values of a CSV.")] = None,
-    encoding: Annotated[str, typer.Option(help="Of the text, as in latin-1.")] = "utf-8-sig",
+    delimiter: Delimiter = None,
+    encoding: Encoding = "utf-8-sig",
 ) -> None:
     """One table for each column, with its kind left open; no row is looked at."""
     names = header(source, Form(delimiter=delimiter, encoding=encoding))

@@ -39,12 +39,18 @@ class Numeric:
         if not self.grid:
             raise ValueError(f"grid of field {self.name!r} must not be empty")
         for value in self.grid:
-            if not _is_number(value) or math.isinf(value):
-                raise ValueError(f"grid of field {self.name!r} must be numbers, got {value!r}")
+            if not _is_finite(value):
+                raise ValueError(
+                    f"grid of field {self.name!r} must be numbers, none larger than a float, got "
+                    f"{_shown(value)}"
+                )
         if any(low >= high for low, high in itertools.pairwise(self.grid)):
             raise ValueError(f"grid of field {self.name!r} must increase, got {self.grid}")
-        if self.missing is not None:
-            self.declared_cell(self.missing)
+        if self.missing is not None and not _is_finite(self.missing):
+            raise ValueError(
+                f"missing of field {self.name!r} must be a number, none larger than a float, got "
+                f"{_shown(self.missing)}"
+            )
 
     @property
     def column(self) -> str:
@@ -263,6 +269,19 @@ def value_of(part: Numeric | Category, record: Mapping[str, Any]) -> Any:
     if isinstance(found, np.ndarray | list):  # a table: its columns
         return [part_of(value, part.date) for value in found]
     return part_of(found, part.date)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return _is_number(value) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _shown(value: Any) -> str:
+    """A number of four hundred digits would hide what is said about it."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _is_number(value: Any) -> bool:

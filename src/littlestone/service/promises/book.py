@@ -40,6 +40,8 @@ CREATE TABLE entries (
 );
 """
 _PATIENCE: Final = 10.0
+_RETURNED: Final = "returned "
+"""Before the identity of an entry that was given back, in a line of its own: nothing is erased."""
 
 
 class Entry(NamedTuple):
@@ -139,20 +141,48 @@ class Book:
         """For a store that exists: free if it is known, else as for a new one."""
         with finding_damage(self.path), self._transaction() as db:
             known = self._read(db)
+            if self._is_returned(db, identity):
+                raise StoreError(
+                    f"what was reserved for {store} was given back to {self.path}; it has read "
+                    f"nothing: delete it, and start a new store"
+                )
             if any(entry.identity == identity for entry in known):
                 db.execute("UPDATE entries SET opened = 1 WHERE identity = ?", (identity,))
                 return
             place = os.path.realpath(store)
             self._add(db, known, Entry(identity, place, promised, promise, _now(), opened=True))
 
+    def give_back(self, store: str | Path) -> list[Entry]:
+        """Return what was reserved for a store that has read nothing: it was never entered as made.
+
+        Should it be made after all, ``register`` refuses it, before it reads anything. What was
+        entered stays for ever: nobody can take back what was seen.
+        """
+        place = os.path.realpath(store)
+        with finding_damage(self.path), self._transaction() as db:
+            here = [entry for entry in self._read(db) if entry.store == place]
+            reserved = [entry for entry in here if not entry.opened]
+            if not reserved:
+                state = "was opened, and may have published what it read" if here else "is unknown"
+                raise StoreError(
+                    f"{place} {state}: {self.path} has no reservation for it to give back"
+                )
+            for entry in reserved:
+                returned = entry._replace(identity=_RETURNED + entry.identity, at=_now())
+                self._append(db, returned)
+        return reserved
+
     def _add(self, db: sqlite3.Connection, known: list[Entry], entry: Entry) -> None:
         self._refuse_excess(known, entry.promised)
-        last = db.execute("SELECT seal FROM entries ORDER BY number DESC LIMIT 1").fetchone()
+        self._append(db, entry)
+
+    def _append(self, db: sqlite3.Connection, entry: Entry) -> None:
+        newest = "SELECT number, seal FROM entries ORDER BY number DESC LIMIT 1"
+        number, seal = db.execute(newest).fetchone() or (0, b"")
         row = _fields(entry)
-        seal = _sealed(last[0] if last else b"", row)
         db.execute(
             "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (len(known) + 1, *row, seal, entry.opened),
+            (number + 1, *row, _sealed(seal, row), entry.opened),
         )
 
     def _refuse_excess(self, known: list[Entry], promised: PrivacyGuarantee) -> None:
@@ -190,15 +220,24 @@ class Book:
         return f"{self.path} allows {self.allowance} in all, and {told} ({self.composition})"
 
     def _read(self, db: sqlite3.Connection) -> list[Entry]:
-        entries, before = list[Entry](), b""
-        for number, *row, seal, opened in db.execute("SELECT * FROM entries ORDER BY number"):
+        """All that count: neither what was given back nor the lines that say so."""
+        entries, before = dict[str, Entry](), b""
+        written = db.execute("SELECT * FROM entries ORDER BY number")
+        for place, (number, *row, seal, opened) in enumerate(written, start=1):
             before = _sealed(before, row)
-            if seal != before or number != len(entries) + 1:
+            if seal != before or number != place:
                 raise StoreError(f"entry {number} of {self.path} does not match its hash")
             identity, store, epsilon, delta, promise, at = row
             promised = PrivacyGuarantee(epsilon=float(epsilon), delta=float(delta))
-            entries.append(Entry(identity, store, promised, promise, at, bool(opened)))
-        return entries
+            if identity.startswith(_RETURNED):
+                del entries[identity.removeprefix(_RETURNED)]
+            else:
+                entries[identity] = Entry(identity, store, promised, promise, at, bool(opened))
+        return list(entries.values())
+
+    def _is_returned(self, db: sqlite3.Connection, identity: str) -> bool:
+        found = "SELECT 1 FROM entries WHERE identity = ?"
+        return db.execute(found, (_RETURNED + identity,)).fetchone() is not None
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

@@ -64,6 +64,26 @@ def test_a_reservation_is_seen_and_taken_up_by_the_same_store_only(book: Book) -
     assert book.reserve("a", HALF, "half") != reserved  # that one exists, or was removed
 
 
+def test_what_was_reserved_can_be_given_back_and_what_was_opened_cannot(book: Book) -> None:
+    first, kept = book.reserve("a", ONE, "one"), book.reserve("b", HALF, "half")
+    book.register(kept.identity, "b", HALF, "half")
+    assert [entry.identity for entry in book.give_back("a")] == [first.identity]
+    for store in ("a", "b", "c"):
+        with pytest.raises(StoreError, match="no reservation"):
+            book.give_back(store)
+    assert book.total() == HALF
+    with pytest.raises(StoreError, match="given back"):  # it was made meanwhile, and reads nothing
+        book.register(first.identity, "a", ONE, "one")
+    again = book.reserve("a", ONE, "one")
+    assert again != first and book.total() == PrivacyGuarantee(epsilon=1.5)
+    assert Book(book.path).entries() == book.entries()
+    with sqlite3.connect(book.path) as connection:  # the line that says so is covered by its hash
+        connection.execute("UPDATE entries SET identity = 'another' WHERE number = 3")
+    connection.close()
+    with pytest.raises(StoreError):
+        Book(book.path)
+
+
 def test_of_many_at_once_as_many_get_in_as_fit(book: Book) -> None:
     children = []
     for number in range(12):
