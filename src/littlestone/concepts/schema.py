@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from littlestone.concepts.wide_records import Cutter
 
 Cells = tuple[int, ...]
 """A record as far as rules can tell: for each field, the number of its cell."""
+
+PAID: Final = "private-ranges"
+"""Tables of this name are no fields: they say what was spent on ranges that data have proposed."""
 
 Condition = tuple[int, int, int]
 """The number of a field, and the first and the last of the cells that it must lie in."""
@@ -80,6 +83,11 @@ class Schema:
         """
         if not isinstance(declared, Mapping):
             raise ValueError(f"a schema must map field names to declarations, got {declared!r}")
+        if isinstance(declared.get(PAID), list):
+            raise ValueError(
+                f"the ranges of this schema were paid for ({PAID}): only learn --schema adds that "
+                f"to what it promises. Elsewhere add it yourself, and delete the table"
+            )
         return cls(
             tuple(part for name, entry in declared.items() for part in declared_fields(name, entry))
         )

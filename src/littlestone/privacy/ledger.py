@@ -56,6 +56,8 @@ class Ledger:
         self._plain, self.promise = _terms(budget, concentrated, concentrated_delta)
         """The promise is in words; a run says there what it promises to a user, who may have
         several examples."""
+        self.beforehand = _NOTHING
+        """What each example had paid before the run, for the ranges of a schema, say."""
         self._budget = budget
         self._private = private
         self._concentrated = concentrated
@@ -163,8 +165,15 @@ class Ledger:
         by = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
         told = f"{len(self._charges)} releases by {by}" if counts else "no release"
         stamp = "" if self._private else f" — {SEEDED}"
+        paid, before = self.spent(), self.beforehand
+        if before != _NOTHING:
+            told = f"the ranges of the schema and {told}"
+            paid = PrivacyGuarantee.rounded_up(
+                epsilon=Fraction(paid.epsilon) + Fraction(before.epsilon),
+                delta=Fraction(paid.delta) + Fraction(before.delta),
+            )
         return (
-            f"Promised: {self.promise}; no example has paid more than {self.spent()} so far, "
+            f"Promised: {self.promise}; no example has paid more than {paid} so far, "
             f"for {told}{stamp}."
         )
 
@@ -174,6 +183,8 @@ class Ledger:
         for charge in self._charges:
             groups.setdefault((charge.mechanism, charge.cost), []).append(charge)
         rows = [("mechanism", "each release", "releases", "rounds")]
+        if self.beforehand != _NOTHING:
+            rows.append(("ranges of the schema", str(self.beforehand), "1", "before"))
         for (mechanism, _), charges in groups.items():
             rows.append((mechanism, charges[0].words, str(len(charges)), _rounds(charges)))
         widths = [max(len(row[column]) for row in rows) for column in range(4)]

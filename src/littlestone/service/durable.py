@@ -27,7 +27,14 @@ from littlestone.service.entries import (
     release_body,
 )
 from littlestone.service.feeding import Feeding
-from littlestone.service.promises.users import canonical_user, digests_under, promise_of
+from littlestone.service.promises.ranges import (
+    PaidRanges,
+    as_text,
+    from_text,
+    promise_with,
+    total_cost,
+)
+from littlestone.service.promises.users import canonical_user, digests_under
 from littlestone.service.store import Reservation, Store, Witness
 from littlestone.service.store_file import finding_damage
 
@@ -91,7 +98,10 @@ class DurableRun:
     def __init__(self, recipe: PrivateLearner, store: Store, run: PrivateRun) -> None:
         self._recipe, self._store, self._run = recipe, store, run
         self._user_digest = digests_under(store.key)
+        self.ranges = () if store.ranges is None else from_text(store.ranges)
+        """What was spent on the ranges of its schema before it began."""
         run.ledger.promise = self.promise
+        run.ledger.beforehand = total_cost(self.ranges, None, 1)
         self._rounds = store.rounds
         self._last = store.release_at(self._rounds)
         self._published = run.hypothesis
@@ -108,11 +118,13 @@ class DurableRun:
         *,
         users: str | None = None,
         reserved: Reservation | None = None,
+        ranges: Sequence[PaidRanges] = (),
         options: str = "",
     ) -> "DurableRun":
         """A new durable run, with its first release, or nothing at all.
 
         With ``users``, a word for whom events belong to, ``max_contributions`` of each are read.
+        ``ranges`` is what was spent on its schema and the same data: it adds to the promise.
         ``options`` is what it was asked for with, kept for its owner.
         """
         form, key = canonical_form(recipe), secrets.token_bytes(32)
@@ -120,7 +132,7 @@ class DurableRun:
         run = recipe.start(rng=keyed(key, label=form))
         body = release_body(run.hypothesis, run=identity, number=1, round_number=0)
         first = Release(1, 0, body, chained(b"", body))
-        promise = promise_of(recipe, users)
+        promise = promise_with(recipe, users, ranges)
         store = Store.create(
             path,
             identity=identity,
@@ -130,6 +142,7 @@ class DurableRun:
             promise=promise,
             users=users,
             book=book,
+            ranges=as_text(ranges) if ranges else None,
             options=options,
         )
         return cls(recipe, store, run)
@@ -190,7 +203,7 @@ class DurableRun:
     @property
     def promise(self) -> str:
         """What is promised, and to whom; the ledger says the same."""
-        return promise_of(self._recipe, self._store.users)
+        return promise_with(self._recipe, self._store.users, self.ranges)
 
     @property
     def book(self) -> str | None:

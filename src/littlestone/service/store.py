@@ -98,12 +98,14 @@ class Store:
         promise: str,
         users: str | None = None,
         book: str | None = None,
+        ranges: str | None = None,
         options: str = "",
     ) -> "Store":
         """A new store; the key of all noise is on disk before the first example arrives.
 
         ``users`` names whose events are counted; ``promise`` is what it says of itself, and
-        ``book`` where that is entered; ``options`` what it was asked for with.
+        ``book`` where that is entered; ``ranges`` what was spent on its schema; ``options`` what it
+        was asked for with.
         """
         target = real_path(path)
         with refusing(target):
@@ -118,6 +120,7 @@ class Store:
                 about["promise"] = promise
                 about |= {} if users is None else {"users": users}
                 about |= {} if book is None else {"book": book}
+                about |= {} if ranges is None else {"ranges": ranges}
                 created = datetime.now(UTC).isoformat(timespec="seconds")
                 about |= {"options": options, "created": created, "version": __version__}
                 about |= {"seal": about_seal(about), "branch": secrets.token_hex(16)}
@@ -193,6 +196,11 @@ class Store:
     def book(self) -> str | None:
         """Where its promise is entered, if it was created with a book."""
         return self._about.get("book")
+
+    @property
+    def ranges(self) -> str | None:
+        """What was spent on the ranges of its schema, and is part of its promise."""
+        return self._about.get("ranges")
 
     @property
     def created(self) -> str:

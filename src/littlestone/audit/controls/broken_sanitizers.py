@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from littlestone.audit.adversaries.questions import OneQuestion
-from littlestone.audit.subjects.sanitizer_subjects import near
+from littlestone.audit.subjects.sanitizer_subjects import CUT_FIRST_OR_LATER, near, one_cut
 from littlestone.audit.two_worlds import Control
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.mechanisms.exponential import ExponentialMechanism
@@ -47,6 +47,11 @@ def _rounds_from_the_data(dataset: Sequence[int], rng: Randomness) -> int:
     return rounds
 
 
+def _moved_row_pays_for_one_part(table: Sequence[Sequence[float]], rng: Randomness) -> Any:
+    # Parts are disjoint, so each gets the whole: true of a row that leaves, not of one that moves.
+    return one_cut(2.0).release(table, rng=rng)
+
+
 CONTROLS = (
     Control.one_shot(
         "sanitizer-noise-without-size",
@@ -69,6 +74,12 @@ CONTROLS = (
             one=[(1, 1)] * 40,
             notice=lambda release: near(release.zeros.weights[0]),
         ),
+    ),
+    Control.one_shot(
+        "cuts-moved-row-pays-once",
+        "a row that leaves one part and comes into another is charged for one of them",
+        _moved_row_pays_for_one_part,
+        CUT_FIRST_OR_LATER,
     ),
     Control.one_shot(
         "sanitizer-rounds-from-the-data",

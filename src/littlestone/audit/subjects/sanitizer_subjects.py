@@ -22,6 +22,7 @@ from littlestone.sanitizers.protocols import Sanitizer
 from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
 from littlestone.sanitizers.realizable.winnow_generator import WinnowGenerator
 from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
+from littlestone.sanitizers.specialised.private_cuts import PrivateCuts
 from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 from littlestone.sanitizers.stream.interval_sanitizer import IntervalSanitizer
 
@@ -29,6 +30,25 @@ COPIES = 60
 # One round, nearly all of the budget on the test: what a single release can show of it.
 WATCHING = 0.98
 ALTERNATIVE = FiniteClass([[0, 1]])
+
+
+# Half of the values lie below all 19 candidates and one above the first of them only, in one world;
+# in the other a value below all has come to lie above all, and the first is worse than the others.
+CUT_FIRST_OR_LATER = OneQuestion(
+    zero=[[-99.0] * 30 + [-8.5] + [99.0] * 29],
+    one=[[-99.0] * 29 + [-8.5] + [99.0] * 30],
+    notice=lambda released: released[0] == (-9.0,),
+)
+
+
+def cuts(recipe: PrivateCuts) -> Subject:
+    """Takes a table, answers with the cuts of its columns."""
+    return Subject.from_release(recipe, recipe.release)
+
+
+def one_cut(epsilon: float) -> PrivateCuts:
+    """Of one column, at one of the numbers from -9 to 9."""
+    return PrivateCuts(epsilon=epsilon, columns=1, levels=1, digits=1, least=0, most=0)
 
 
 def sanitizer(recipe: Sanitizer) -> Subject:
@@ -174,6 +194,13 @@ AUDITS = (
             zero=[0] * 8 + [1] * 12, one=[0] * 9 + [1] * 11, notice=lambda release: release.won
         ),
         summary="RealizableSanitizer: one example that makes an objection more likely",
+    ),
+    Audit(
+        name="private-cuts",
+        subject=lambda epsilon, _: cuts(one_cut(epsilon)),
+        adversary=CUT_FIRST_OR_LATER,
+        summary="PrivateCuts: one value moves from below all candidates to above all",
+        exact_rounds=1,
     ),
     Audit(
         name="label-conversion",

@@ -13,8 +13,6 @@ from typing import Any, Final
 
 import typer
 
-from littlestone.concepts.schema import Schema
-
 INLINE: Final = "littlestone.schema"
 """Where the tables of a schema are kept that stand in the configuration."""
 
@@ -38,12 +36,15 @@ def loaded(ctx: typer.Context, path: Path | None) -> Path | None:
     """Let what a file says be the defaults of the command, before its options are read."""
     if path is None:
         return None
+    use(ctx, _read(path), of=str(path))
+    return path
+
+
+def _read(path: Path) -> dict[str, Any]:
     try:
-        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not TOML: {error}") from None
-    use(ctx, declared, of=str(path))
-    return path
 
 
 def use(ctx: typer.Context, declared: Mapping[str, Any], *, of: str) -> None:
@@ -74,8 +75,7 @@ def declared_space(
         path = inline = None
     if path is None:
         return inline, concepts
-    Schema.from_toml(path)  # refused by name
-    return tomllib.loads(path.read_text(encoding="utf-8")), concepts
+    return _read(path), concepts
 
 
 def _is_said_here(ctx: typer.Context, name: str) -> bool:
@@ -94,9 +94,17 @@ def written(ctx: typer.Context, schema: Mapping[str, Any] | None) -> str:
             continue
         lines.append(f"{key} = {_value(value)}")
     for name, table in (schema or {}).items():
-        lines += ["", f"[schema.{_text(name)}]"]
-        lines += [f"{_text(key)} = {_value(value)}" for key, value in table.items()]
+        place = f"schema.{_text(name)}"
+        several = isinstance(table, list)
+        for each in table if several else [table]:
+            lines += ["", written_table(f"[{place}]" if several else place, each).rstrip("\n")]
     return "\n".join(lines) + "\n"
+
+
+def written_table(name: str, declared: Mapping[str, Any]) -> str:
+    """One table of TOML; with its name in brackets, one of several of that name."""
+    lines = [f"{_text(key)} = {_value(value)}" for key, value in declared.items()]
+    return "\n".join([f"[{name}]", *lines]) + "\n"
 
 
 def _value(value: Any) -> str:

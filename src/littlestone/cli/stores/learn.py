@@ -4,7 +4,7 @@ import math
 import re
 import signal
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -41,7 +41,7 @@ from littlestone.service.learning import BadRowError, Policy, Publisher, Tally, 
 from littlestone.service.outputs import refuse_overlap, write_whole
 from littlestone.service.pace import Stopping
 from littlestone.service.promises.book import Book
-from littlestone.service.promises.users import promise_of
+from littlestone.service.promises.ranges import PaidRanges, fields_in, paid_in, promise_with
 from littlestone.service.report import report
 from littlestone.service.sources import BadRow, Form, Position, is_live
 from littlestone.theory.floors import points_floor
@@ -134,6 +134,13 @@ def run(
         Path | None,
         typer.Option(help="The budget book of the data; a store that exceeds it is refused."),
     ] = None,
+    other_data: Annotated[
+        bool,
+        typer.Option(
+            "--other-data",
+            help="Vouch that the schema's private ranges came from other people's rows: not added.",
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     adopt: Annotated[
         bool,
@@ -162,6 +169,8 @@ def run(
         max_contributions,
         console,
     )
+    ranges = () if other_data else paid_in(tables)
+    promise = promise_with(recipe, user, ranges)  # refused by name
     policy = _policy(space, bad_rows)
     # Everything is looked at before anything is created.
     require.integer(group=group, at_least=1)
@@ -191,16 +200,23 @@ def run(
         durable = DurableRun.resume(
             recipe, store, users=user, adopt=adopt, witness=publisher.testify
         )
+        _refuse_other_ranges(durable, ranges, store)
+        _enter_ranges(known, ranges, source, user, max_contributions)
         _enter(known, durable, store)
         # When rows are asked for: a silent pipe must not delay what is still to be published.
         events = chain.from_iterable(start() for start in (opened,))
     else:
         publisher.refuse_known()
         events = opened()
-        promised = recipe.guarantee(), promise_of(recipe, user)
-        reserved = None if known is None else known.reserve(store, *promised)
+        _enter_ranges(known, ranges, source, user, max_contributions)
+        reserved = None if known is None else known.reserve(store, recipe.guarantee(), promise)
         durable = DurableRun.start(
-            recipe, store, users=user, reserved=reserved, options=written(ctx, tables)
+            recipe,
+            store,
+            users=user,
+            reserved=reserved,
+            ranges=ranges,
+            options=written(ctx, tables),
         )
         _enter(known, durable, store)
     try:
@@ -277,6 +293,25 @@ def _enter(book: Book | None, durable: DurableRun, store: Path) -> None:
         raise
 
 
+def _enter_ranges(
+    book: Book | None, ranges: Sequence[PaidRanges], source: str, user: str | None, most: int
+) -> None:
+    """Once for all stores that use them: what ``schema --book`` has entered is known."""
+    if book is not None:
+        for paid in ranges:
+            paid.enter(book, source, users=user, most=most)
+
+
+def _refuse_other_ranges(durable: DurableRun, ranges: Sequence[PaidRanges], store: Path) -> None:
+    if durable.ranges != tuple(ranges):
+        counts = "counts" if durable.ranges else "does not count"
+        durable.close()
+        raise StoreError(
+            f"{store} {counts} what was spent on the ranges of its schema: say the same as at the "
+            f"first start (the tables private-ranges of the schema, --other-data)"
+        )
+
+
 def _policy(space: ConceptClass, asked: str | None) -> Policy:
     """Where there are stand-ins every row is a round, unless it is asked for otherwise."""
     records = isinstance(space.domain, Records)
@@ -313,7 +348,7 @@ def planned(
     if (tables is None) == (concepts is None):
         raise ValueError("exactly one of --schema and --class must be given")
     if tables is not None:
-        space = class_over(Schema.from_mapping(tables), setting=setting)
+        space = class_over(Schema.from_mapping(fields_in(tables)), setting=setting)
     else:
         space = class_from_spec(concepts or "")
     budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}

@@ -18,12 +18,14 @@ import numpy as np
 
 from littlestone import require
 from littlestone.concepts.schema import PAID
+from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.composition import basic_composition
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 from littlestone.sanitizers.specialised.private_cuts import PrivateCuts
-from littlestone.service.promises.users import NAMELESS, canonical_user
+from littlestone.service.promises.book import Book
+from littlestone.service.promises.users import NAMELESS, canonical_user, promise_of
 from littlestone.service.sources import BadRow, Form, rows
 
 _NO_NUMBER: Final = float("nan")
@@ -83,10 +85,11 @@ class PaidRanges(NamedTuple):
         rows_of_one = most if users is None else self.max_contributions
         return user_level(PrivacyGuarantee(epsilon=self.epsilon), max_contributions=rows_of_one)
 
-    def entry(self, users: str | None, most: int) -> str:
-        """Its name in a budget book: another price is another entry."""
-        rows_of_one = most if users is None else self.max_contributions
-        return self.identity + ("" if rows_of_one == 1 else f" for {rows_of_one}")
+    def enter(self, book: Book, source: str, *, users: str | None, most: int) -> None:
+        """Into a budget book, once for all who use the ranges; another price is another entry."""
+        cost, own = self.cost(users, most), PrivacyGuarantee(epsilon=self.epsilon)
+        name = self.identity if cost == own else f"{self.identity} at {cost.epsilon!r}"
+        book.register(name, source, cost, f"{cost} for the ranges of a schema")
 
 
 def paid_in(tables: Mapping[str, Any] | None) -> tuple[PaidRanges, ...]:
@@ -104,6 +107,17 @@ def fields_in(tables: Mapping[str, Any]) -> dict[str, Any]:
 def total_cost(paid: Sequence[PaidRanges], users: str | None, most: int) -> PrivacyGuarantee:
     """Of all of them together."""
     return basic_composition([each.cost(users, most) for each in paid])
+
+
+def promise_with(recipe: PrivateLearner, users: str | None, paid: Sequence[PaidRanges] = ()) -> str:
+    """The promise of a run in words, with what was spent on its schema and the same data."""
+    told = promise_of(recipe, users)
+    if not paid:
+        return told
+    own, before = recipe.guarantee(), total_cost(paid, users, recipe.max_contributions)
+    whom = told.removeprefix(str(own))
+    parts = f"{own} for the rules, {before} for the ranges of the schema"
+    return f"{basic_composition([own, before])}{whom} ({parts})"
 
 
 def as_text(paid: Sequence[PaidRanges]) -> str:
@@ -164,4 +178,4 @@ def _number(value: Any) -> float:
     except ValueError:
         return _NO_NUMBER
     except OverflowError:  # a whole number that no float holds
-        return float("inf") if value > 0 else float("-inf")
+        return float("-inf" if isinstance(value, int) and value < 0 else "inf")
