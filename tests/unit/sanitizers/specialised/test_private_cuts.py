@@ -115,7 +115,7 @@ def test_what_is_released_has_the_law_of_the_definition(rows: Sequence[float]) -
 
     with enumerable(), replaced(private_cuts, decimals=lambda *_: np.array(CANDIDATES)):
         released = law_of(play, rounds=1, negligible=1, most=10**5)
-    expected: dict[Hashable, Fraction] = {**law(rows)}
+    expected: dict[Hashable, Fraction] = dict(law(rows).items())
     assert released.views.keys() == expected.keys()
     for cuts, mass in released.views.items():
         assert mass.low <= expected[cuts] * UNIT <= mass.high + released.missing

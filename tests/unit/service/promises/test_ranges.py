@@ -11,7 +11,6 @@ from littlestone.concepts.schema import Schema
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import seeded
 from littlestone.sanitizers.specialised.private_cuts import PrivateCuts
-from littlestone.service.promises import ranges
 from littlestone.service.promises.ranges import PaidRanges, fields_in, paid_in, proposed
 from littlestone.service.sources import Form
 
@@ -27,7 +26,7 @@ def tables_read(
         seen.extend(column.tolist() for column in table)
         return [()] * len(table)
 
-    monkeypatch.setattr(ranges.PrivateCuts, "release", release)
+    monkeypatch.setattr(PrivateCuts, "release", release)
     proposed(str(path), names, paid, form=Form(), standard_input=io.BytesIO(), rng=seeded(1))
     return seen
 
@@ -68,7 +67,7 @@ def test_what_it_costs_depends_on_whose_rows_were_counted() -> None:
 
 def test_a_schema_tells_what_was_spent_and_only_who_counts_it_may_use_it() -> None:
     paid = PaidRanges.fresh(0.5, "folder/flights.csv", None, 1)
-    tables = {"delay": {"grid": [1, 2]}, "private-ranges": [paid.table()]}
+    tables: dict[str, Any] = {"delay": {"grid": [1, 2]}, "private-ranges": [paid.table()]}
     assert paid_in(tables) == (paid,) and paid.source == "flights.csv"
     assert paid_in(None) == paid_in({"delay": {"grid": [1]}}) == ()
     assert Schema.from_mapping(fields_in(tables)).to_json() == [{"name": "delay", "grid": [1, 2]}]
