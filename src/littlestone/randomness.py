@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.noise_owner import NoiseOwner, live_owners
+from littlestone.noise_owner import IN_A_STEP, NoiseOwner, live_owners
 from littlestone.word_sources import (
     Ahead,
     Keyed,
@@ -163,9 +163,6 @@ class Randomness(NoiseOwner):
             raise ValueError(f"only a keyed stream has a position, got {self!r}")
         return self._source.position(self._words)
 
-    def _of_family(self, family: bytes) -> bool:
-        return isinstance(self._source, Keyed) and self._source.family == family
-
     def _retire(self, reason: str) -> None:
         self._source, self._words = Retired(self._source.private, reason), Ahead("Q")
 
@@ -212,8 +209,27 @@ one would use the same noise. Take another label, or a fresh key
             )
         _STARTED.add(source.family)
     if replay:
-        _retire_family(source.family)
+        _retire_all(
+            [stream for stream, known in _keyed_streams() if known.family == source.family],
+            "was taken over by a replay from the same key",
+        )
     return Randomness(source)
+
+
+def take_over(rng: Randomness) -> None:
+    """``rng`` goes on where a saved stream stood: whoever else draws from its key is retired."""
+    source = rng._source
+    if isinstance(source, Keyed):
+        with _STARTING:
+            _STARTED.add(source.family)
+        _retire_all(
+            [
+                stream
+                for stream, known in _keyed_streams()
+                if known.is_stretched_as(source) and stream is not rng
+            ],
+            "was continued elsewhere from a saved state",
+        )
 
 
 def labelled(key: bytes, position: Position = (0, 0, 0, 0)) -> Randomness:
@@ -233,7 +249,16 @@ def labelled(key: bytes, position: Position = (0, 0, 0, 0)) -> Randomness:
     return Randomness(Keyed(key, block, children, (before, left)))
 
 
-def _retire_family(family: bytes) -> None:
+def _keyed_streams() -> list[tuple[Randomness, Keyed]]:
+    """All that live in this process."""
+    streams = [owner for owner in live_owners() if isinstance(owner, Randomness)]
+    return [(s, s._source) for s in streams if isinstance(s._source, Keyed)]
+
+
+def _retire_all(streams: list[Randomness], reason: str) -> None:
+    """And whoever draws from them: a run may hold noise for many rounds that is drawn already."""
+    known = set(map(id, streams))
     for owner in live_owners():
-        if isinstance(owner, Randomness) and owner._of_family(family):
-            owner._retire("was taken over by a replay from the same key")
+        draws = id(owner) in known or id(getattr(owner, "_rng", None)) in known
+        if draws and owner._barred in (None, IN_A_STEP):  # others keep their own reason
+            owner._retire(reason)

@@ -208,6 +208,7 @@ class Keyed:
         return {
             "source": "keyed",
             "key": self._key.hex(),
+            "family": self.family.hex(),
             "block": block,
             "children": children,
             "unread": left,
@@ -219,7 +220,13 @@ class Keyed:
         before, left = map(_position, state["unread"])
         if left > _AHEAD or (left and before >= block):
             raise ValueError(f"{left} words of block {before} cannot be left before block {block}")
-        return cls(bytes.fromhex(state["key"]), block, children, (before, left))
+        # States of before there were families belong to their own.
+        key, family = bytes.fromhex(state["key"]), bytes.fromhex(state.get("family", ""))
+        return cls(key, block, children, (before, left), family)
+
+    def is_stretched_as(self, other: "Keyed") -> bool:
+        """Whether both give the same words, if not at the same time."""
+        return hmac.compare_digest(self._key, other._key)
 
     def _stretch(self, label: bytes, count: int) -> bytes:
         return hashlib.shake_256(self._key + label).digest(count)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count, product
+from itertools import count
 from numbers import Rational
 from typing import Any
 
@@ -84,9 +84,8 @@ class RationalBall:
     def __iter__(self) -> Iterator[BallPoint]:
         """By denominator, then by numerators; endless."""
         for denominator in count(1):
-            for row in product(range(-denominator, denominator + 1), repeat=self.dimension):
-                short = sum(part * part for part in row) <= denominator * denominator
-                if short and math.gcd(denominator, *row) == 1:
+            for row in _rows(self.dimension, denominator * denominator):
+                if math.gcd(denominator, *row) == 1:
                     yield (*row, denominator)
 
     def _fraction(self, part: Any, x: Any) -> Fraction:
@@ -104,3 +103,20 @@ class RationalBall:
 
     def _refusal(self, x: Any) -> ValueError:
         return ValueError(f"x must be {self.dimension} finite rational numbers, got x={x!r}")
+
+
+def _rows(length: int, room: int) -> Iterator[tuple[int, ...]]:
+    """Whole vectors of at most this squared length, in order; the others are never looked at."""
+    row, left = list[int](), [room]
+    while True:
+        while len(row) < length:
+            row.append(-math.isqrt(left[-1]))
+            left.append(left[-1] - row[-1] ** 2)
+        yield tuple(row)
+        while row and row[-1] == math.isqrt(left[-2]):
+            row.pop()
+            left.pop()
+        if not row:
+            return
+        row[-1] += 1
+        left[-1] = left[-2] - row[-1] ** 2

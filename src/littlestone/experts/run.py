@@ -72,22 +72,21 @@ class ExpertsRun(NoiseOwner):
     1
     """
 
-    __slots__ = ("_expert", "_played", "_private", "_recipe", "_strategy", "_totals")
+    __slots__ = ("_expert", "_played", "_recipe", "_rng", "_strategy", "_totals")
 
     def __init__(self, recipe: ExpertsRecipe, rng: Randomness) -> None:
-        self._recipe = recipe
+        self._recipe, self._rng = recipe, rng
         self._totals = Totals(recipe.experts)
         self._strategy = recipe.strategy(self._totals, rng)
         self._strategy.begin()
         self._expert = Expert(self._strategy.expert, recipe.experts)
         self._played = 0
-        self._private = rng.private
 
     @property
     def ledger(self) -> Ledger:
         """One charge, which was made before the first round and covers all of them."""
         promise = self._recipe.guarantee()
-        ledger = Ledger(budget=promise, private=self._private)
+        ledger = Ledger(budget=promise, private=self._rng.private)
         if promise.is_private:
             ledger.charge(type(self._recipe).__name__, promise, first=1)
         return ledger

@@ -15,8 +15,7 @@ from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.fleet.keyed import KeyedRun, key_name, rounds_of
 from littlestone.learners import codec, snapshots
 from littlestone.learners.recipe_forms import canonical_form, form_digest
-from littlestone.learners.run import CONTINUED, PrivateLearner
-from littlestone.noise_owner import NoiseOwner
+from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
@@ -112,31 +111,28 @@ class PerKey:
         run = PerKeyRun(self, secret, dict(codec.loads(saved.engine)))
         if run.identity != saved.identity:
             raise SnapshotError("this snapshot belongs to another secret")
-        run.register = register or run.register
-        run.register.claim(saved)
+        run._register = register or run._register
+        run._register.claim(saved)
         with _STARTING:
             _STARTED.add(run.identity)
         snapshots.track(run.identity, run)
         return run
 
 
-class PerKeyRun(NoiseOwner):
+class PerKeyRun(snapshots.ContinuedOnce):
     """The runs of all keys; it guards them as ``PrivateRun`` guards its engine."""
 
     def __init__(self, recipe: PerKey, secret: bytes, states: dict[Point, bytes]) -> None:
-        self.recipe = recipe
-        self.register: snapshots.Register = snapshots.ProcessRegister()
-        self._secret = secret
-        self._asleep = states
-        self._awake: OrderedDict[Point, KeyedRun] = OrderedDict()
-        self._saved: int | None = None
-        domain = recipe.learner.concepts.domain
-        self._check, self._rounds = domain.check, recipe.learner.rounds
         # Of the learner alone, as the noise is: ``max_keys`` makes no other noise.
         learner = form_digest(recipe.learner).encode()
         [name] = labelled_keys(secret, b"identity of all keys" + learner)
-        self.identity = sha256(name).hexdigest()[:32]
-        """The same for whoever continues these runs; says nothing about the secret."""
+        super().__init__(sha256(name).hexdigest()[:32])
+        self.recipe = recipe
+        self._secret = secret
+        self._asleep = states
+        self._awake: OrderedDict[Point, KeyedRun] = OrderedDict()
+        domain = recipe.learner.concepts.domain
+        self._check, self._rounds = domain.check, recipe.learner.rounds
 
     def __iter__(self) -> Iterator[Point]:
         """The keys, in the order in which they were first seen."""
@@ -153,8 +149,7 @@ class PerKeyRun(NoiseOwner):
         if run.rounds == self._rounds:
             self._end()
             raise HorizonExceededError(rounds=self._rounds)
-        if self._saved is not None:
-            self._use_up_snapshot(self._saved)
+        self._use_up_snapshot()
         run.take([(point, label)])
         self._end()
 
@@ -194,10 +189,6 @@ class PerKeyRun(NoiseOwner):
         self._end()
         return packed
 
-    def retire(self, reason: str = CONTINUED) -> None:
-        """Refuse all further examples: by default because another run continues these."""
-        self._retire(reason)
-
     def _look(self, key: Any) -> KeyedRun:
         name = canonical_key(key)
         self._begin()
@@ -221,14 +212,3 @@ class PerKeyRun(NoiseOwner):
         """The one that was not asked for longest; in a fixed order, whatever it holds."""
         name, run = self._awake.popitem(last=False)
         self._asleep[name] = run.state()
-
-    def _use_up_snapshot(self, number: int) -> None:
-        try:
-            self.register.went_on(self.identity, number)
-        except SnapshotError:
-            self.retire()
-            raise
-        except OSError:  # the file of a register: nothing was learned, and it may work later
-            self._end()
-            raise
-        self._saved = None

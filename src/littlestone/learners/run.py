@@ -8,7 +8,7 @@ the rounds, and takes snapshots, so that no engine does any of this again.
 import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,11 @@ from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners import codec, snapshots
 from littlestone.learners.engine import Engine
 from littlestone.learners.recipe_forms import canonical_form, form_digest, remembered
-from littlestone.noise_owner import IN_A_STEP, NoiseOwner
+from littlestone.noise_owner import IN_A_STEP
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
-from littlestone.randomness import Randomness, secure
+from littlestone.randomness import Randomness, secure, take_over
 from littlestone.theory.concentration import mean_upper_bound
 
 _FIRST_PIECE, _PIECES_GROW = 4, 8
@@ -126,7 +126,10 @@ class PrivateLearner(ABC):
         identity = snapshots.identity_of(source)  # before anything is drawn
         engine = self.engine(source)
         engine.begin()
-        return PrivateRun(self, engine, source, identity)
+        run = PrivateRun(self, engine, source, identity)
+        if source.private:
+            snapshots.take_over(identity, run)
+        return run
 
     @final
     def restore(self, snapshot: bytes, register: snapshots.Register | None = None) -> "PrivateRun":
@@ -146,7 +149,10 @@ class PrivateLearner(ABC):
         guard = register or snapshots.ProcessRegister()
         if rng.private:
             guard.claim(saved)
+            take_over(rng)
         run = PrivateRun(self, engine, rng, saved.identity)
+        if rng.private:
+            snapshots.track(saved.identity, run)
         run._register = guard
         run._played = saved.rounds_played
         run._switches = saved.switches
@@ -158,13 +164,7 @@ def _promise(recipe: Any) -> str:
     return str(recipe.promise)
 
 
-CONTINUED: Final = (
-    "was continued elsewhere from its snapshot; going on with both would reuse the same noise on "
-    "different data. Go on with the restored run"
-)
-
-
-class PrivateRun(NoiseOwner):
+class PrivateRun(snapshots.ContinuedOnce):
     """One run of a private learner: a published hypothesis, and ``observe``.
 
     Releases nothing but ``hypothesis``, ``switches`` and ``status``, which are functions of what
@@ -177,21 +177,17 @@ class PrivateRun(NoiseOwner):
     def __init__(
         self, recipe: PrivateLearner, engine: Engine, rng: Randomness, identity: str
     ) -> None:
+        super().__init__(identity)
         self._recipe = recipe
         self._engine = engine
         self._rng = rng
-        self._identity = identity
         self._rounds = recipe.rounds
-        self._register: snapshots.Register = snapshots.ProcessRegister()
         self._played = 0
         self._switches = 0
-        self._saved: int | None = None  # the number of a snapshot that nobody continued yet
         self._hypothesis = engine.hypothesis
         self._check = recipe.concepts.domain.check
         self._check_many = recipe.concepts.domain.check_many
         engine.ledger.promise = _promise(recipe)
-        if rng.private:
-            snapshots.track(identity, self)
 
     @property
     def recipe(self) -> PrivateLearner:
@@ -201,11 +197,6 @@ class PrivateRun(NoiseOwner):
     def hypothesis(self) -> Hypothesis:
         """What is published for the coming round; reading it changes nothing."""
         return self._hypothesis
-
-    @property
-    def identity(self) -> str:
-        """Names this run and whatever continues it from a snapshot; tells nothing of its noise."""
-        return self._identity
 
     @property
     def rounds_played(self) -> int:
@@ -355,49 +346,30 @@ class PrivateRun(NoiseOwner):
         ``FileRegister``, give that here: going on with this run is then recorded there.
         """
         self._begin()
-        self._saved = snapshots.number_at(self._played, self._identity, private=self._rng.private)
+        private = self._rng.private
+        number = snapshots.number_at(self._played, self._identity, private=private)
         packed = snapshots.pack(
             snapshots.Saved(
                 recipe=form_digest(self._recipe),
                 identity=self._identity,
-                number=self._saved,
+                number=number,
                 randomness=self._rng.state(),
                 rounds_played=self._played,
                 switches=self._switches,
                 engine=codec.dumps(self._engine.state(), (self._recipe.concepts,)),
             )
         )
+        self._saved = number if private else None
         self._register = register or self._register
         self._end()
         return packed
-
-    def retire(self, reason: str = CONTINUED) -> None:
-        """Refuse all further examples: by default because another run continues this one."""
-        self._retire(reason)
-
-    def _refuse(self) -> None:
-        if self._barred is CONTINUED:
-            raise SnapshotError(f"this run {CONTINUED}")
-        super()._refuse()
 
     def _before_going_on(self) -> None:
         """Within a step that has changed nothing yet."""
         if self._rounds is not None and self._played >= self._rounds:
             self._end()
             raise HorizonExceededError(rounds=self._rounds)
-        if self._saved is not None and self._rng.private:
-            self._use_up_snapshot(self._saved)
-        self._saved = None
-
-    def _use_up_snapshot(self, number: int) -> None:
-        try:
-            self._register.went_on(self._identity, number)
-        except SnapshotError:
-            self.retire()
-            raise
-        except OSError:  # the file of a register: nothing was learned, and it may work later
-            self._end()
-            raise
+        self._use_up_snapshot()
 
     def _publish(self) -> None:
         newest = self._engine.hypothesis

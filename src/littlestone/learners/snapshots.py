@@ -24,12 +24,18 @@ from littlestone.learners import (
     known_types,  # noqa: F401 (makes them known)
 )
 from littlestone.learners.engine import Engine
+from littlestone.noise_owner import NoiseOwner
 from littlestone.randomness import Randomness
 from littlestone.type_checks import fits
 
 _MAGIC: Final = b"littlestone-snapshot-3\n"
 _DIGEST_BYTES: Final = 32
 _AGAIN_BITS: Final = 32  # of a number: how often it was continued without any further round
+
+CONTINUED: Final = (
+    "was continued elsewhere from its snapshot; going on with both would reuse the same noise on "
+    "different data. Go on with the restored run"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +63,7 @@ class Saved:
             _ = (engine.status, engine.halted, hash(engine.hypothesis))  # what all will ask for
             if not fits(engine.hypothesis, Hypothesis):
                 raise SnapshotError("this snapshot holds no hypothesis")
-        for name in ("step", "steps", "follow"):
+        for name in ("step", "idle", "steps", "follow"):
             setattr(engine, name, _blaming_the_snapshot(getattr(engine, name)))
 
 
@@ -96,6 +102,7 @@ def _blaming_the_snapshot(step: Callable[..., Any]) -> Callable[..., Any]:
 
 _runs: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()
 _newest: dict[str, int] = {}
+_given: "weakref.WeakSet[Randomness]" = weakref.WeakSet()  # keyed streams, to one run each
 _turn: Final = threading.Lock()  # to look at what is newest and to change it are one step
 
 
@@ -147,6 +154,43 @@ class FileRegister(ProcessRegister):
             os.fsync(file.fileno())
 
 
+class ContinuedOnce(NoiseOwner):
+    """A run whose newest snapshot is continued once: by ``restore``, or by going on with it."""
+
+    def __init__(self, identity: str) -> None:
+        self._identity = identity
+        self._register: Register = ProcessRegister()
+        self._saved: int | None = None  # the number of a snapshot that nobody continued yet
+
+    @property
+    def identity(self) -> str:
+        """Names this run and whatever continues it from a snapshot; tells nothing of its noise."""
+        return self._identity
+
+    def retire(self, reason: str = CONTINUED) -> None:
+        """Refuse all further examples: by default because another run continues this one."""
+        self._retire(reason)
+
+    def _refuse(self) -> None:
+        if self._barred is CONTINUED:
+            raise SnapshotError(f"this run {CONTINUED}")
+        super()._refuse()
+
+    def _use_up_snapshot(self) -> None:
+        """Within a step that has changed nothing yet: it goes on, so nobody else may."""
+        if self._saved is None:
+            return
+        try:
+            self._register.went_on(self._identity, self._saved)
+        except SnapshotError:
+            self.retire()
+            raise
+        except OSError:  # the file of a register: nothing was learned, and it may work later
+            self._end()
+            raise
+        self._saved = None
+
+
 def _newest_in(file: TextIO, identity: str) -> int:
     file.seek(0)
     lines = (line.split() for line in file)
@@ -167,7 +211,20 @@ def identity_of(rng: Randomness) -> str:
     """Of the run that begins now: the same for whoever replays it from the same key."""
     if not rng.replayable:
         return secrets.token_hex(16)
+    if rng.private:
+        _refuse_a_second_run(rng)
     return hashlib.sha256(codec.dumps(rng.state())).hexdigest()[:32]
+
+
+def _refuse_a_second_run(rng: Randomness) -> None:
+    """A snapshot says where its stream stands, so nobody but its run may draw from that."""
+    with _turn:
+        if rng in _given:
+            raise ValueError(
+                "rng must be new: another run draws from this keyed stream, and a snapshot of one "
+                "would give the other's words away. Give each run a stream of its own: rng.spawn"
+            )
+        _given.add(rng)
 
 
 def track(identity: str, run: Any) -> None:
@@ -176,7 +233,10 @@ def track(identity: str, run: Any) -> None:
 
 
 def take_over(identity: str, run: Any) -> None:
-    """Retire the live run, if there is one, and remember ``run`` in its place."""
+    """``run`` begins: a live run that it replays is retired, and so are all of its snapshots."""
+    with _turn:
+        if identity in _newest:
+            _newest[identity] += 1
     _retire_live(identity)
     track(identity, run)
 

@@ -16,6 +16,7 @@ from littlestone.errors import (
 from littlestone.fleet import per_key
 from littlestone.fleet.keyed import KeyedRun, advance, key_name
 from littlestone.fleet.per_key import PerKey
+from littlestone.learners import snapshots
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.snapshots import FileRegister
@@ -53,7 +54,7 @@ def test_runs_that_sleep_in_between_go_on_the_same(monkeypatch: pytest.MonkeyPat
         for key, x, y in events(120):
             run.observe(key, x, y)
         assert len(run._awake) <= awake
-        ends.append(run.snapshot())
+        ends.append(snapshots.unpack(run.snapshot()).engine)
     assert ends[0] == ends[1]
 
 
@@ -101,7 +102,7 @@ def test_a_snapshot_is_continued_once_with_its_secret_and_recipe() -> None:
     assert list(again) == list(run) and again.rounds_played("shop 0") == 10
     with pytest.raises(SnapshotError, match="already continued"):
         recipe.restore(saved, secret=secret)
-    with pytest.raises(RetiredError):
+    with pytest.raises(SnapshotError, match="continued elsewhere"):
         run.observe("shop 0", 1, 1)
     again.observe("shop 0", 1, 1)
 
@@ -151,9 +152,12 @@ def test_one_secret_starts_one_run_whatever_else_the_recipe_says() -> None:
         with pytest.raises(ValueError, match="the same noise"):
             other.start(secret=secret)
     run.observe("a", 3, 1)
+    saved = run.snapshot()
     replayed = PerKey(learner=LEARNER).start(secret=secret, replay=True)
     with pytest.raises(LittlestoneError, match="continued elsewhere"):
         run.observe("a", 3, 1)
+    with pytest.raises(SnapshotError, match="already continued"):  # by the replay
+        PerKey(learner=LEARNER).restore(saved, secret=secret)
     replayed.observe("a", 3, 1)
     PerKey(learner=FOREST).start(secret=secret)  # another learner has noise of its own
 

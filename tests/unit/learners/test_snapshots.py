@@ -1,6 +1,7 @@
 """A snapshot is continued once, by whoever claims it first, and damaged ones are refused."""
 
 import fcntl
+import os
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +11,10 @@ from pathlib import Path
 import pytest
 from tests.unit.learners.coin_flipper import CoinFlipper, published
 
-from littlestone.errors import SnapshotError
+from littlestone import randomness
+from littlestone.errors import RetiredError, SnapshotError
 from littlestone.learners import snapshots
-from littlestone.randomness import seeded
+from littlestone.randomness import keyed, seeded
 
 
 def test_a_snapshot_continues_identically() -> None:
@@ -181,3 +183,49 @@ def test_damaged_snapshots_are_refused() -> None:
             recipe.restore(bad)
     with pytest.raises(SnapshotError, match="another recipe"):
         CoinFlipper(period=4).restore(saved)
+
+
+def test_a_replay_retires_runs_that_have_noise_left_and_their_snapshots() -> None:
+    """The noise of many rounds is drawn beforehand, and saved: without their stream both go on."""
+    recipe, key = CoinFlipper(period=50), os.urandom(32)
+    run = recipe.start(rng=keyed(key, label="run"))
+    run.observe(1, 1)
+    saved = run.snapshot()
+    again = keyed(key, label="run", replay=True)
+    with pytest.raises(RetiredError, match="replay from the same key"):
+        run.observe(1, 0)
+    replayed = recipe.start(rng=again)
+    replayed.observe(1, 1)
+    replayed.observe(1, 1)
+    with pytest.raises(SnapshotError, match="already continued"):
+        recipe.restore(saved)
+    assert recipe.restore(replayed.snapshot()).rounds_played == 2
+
+
+def test_one_keyed_stream_is_drawn_from_by_one_run() -> None:
+    """Else what one draws after the other's snapshot is drawn again by whoever continues that."""
+    recipe, rng = CoinFlipper(), keyed(os.urandom(32), label="run")
+    recipe.start(rng=rng)
+    with pytest.raises(ValueError, match="rng must be new"):
+        recipe.start(rng=rng)
+    for stream in rng.spawn(2):
+        recipe.start(rng=stream)
+
+
+def test_a_restored_run_is_the_only_one_that_draws_from_its_key() -> None:
+    recipe, key = CoinFlipper(), os.urandom(32)
+    rng = keyed(key, label="run")
+    [child] = rng.spawn(1)
+    saved, of_child = recipe.start(rng=rng).snapshot(), recipe.start(rng=child).snapshot()
+    randomness._STARTED.clear()  # as if in another process
+    restored = recipe.restore(saved)
+    with pytest.raises(RetiredError, match="continued elsewhere"):
+        rng.word()
+    child.word()  # has a key of its own
+    with pytest.raises(ValueError, match="would use the same noise"):
+        keyed(key, label="run")
+    other = recipe.restore(of_child)
+    keyed(key, label="run", replay=True)
+    for run in (restored, other):
+        with pytest.raises(RetiredError, match="replay from the same key"):
+            run.observe(1, 1)

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import islice, product
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,14 @@ def test_points_outside_the_ball_are_refused(bad: Any) -> None:
 def test_the_ball_lists_and_samples_its_points() -> None:
     first = list(islice(BALL, 40))
     assert len(set(first)) == 40 and all(BALL.check(x) == x for x in first)
+    listed = [
+        (*row, below)
+        for below in (1, 2, 3)
+        for row in product(range(-below, below + 1), repeat=3)
+        if sum(part**2 for part in row) <= below**2 and gcd(below, *row) == 1
+    ]
+    assert list(islice(BALL, len(listed))) == listed
+    assert next(iter(RationalBall(1000))) == (-1, *[0] * 999, 1)  # a passed round needs a point
     drawn = BALL.sample(20, np.random.default_rng(1))
     lengths = [sum(part**2 for part in x[:-1]) / x[-1] ** 2 for x in drawn]
     assert all(0.99 < length <= 1 for length in lengths)
