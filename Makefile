@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve test test-web check format lint types layers examples statistical slow test-fleet build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
+.PHONY: help setup run serve test test-web check format lint types layers examples statistical slow test-fleet test-spark build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -42,7 +42,7 @@ test-web: $(READY) ## The service killed and fuzzed, its pages in a headless Chr
 	$(PYTEST) -m web tests/web tests/end_to_end/test_killed_service.py
 
 test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, README
-	$(PYTEST) -m "not slow and not statistical and not fleet and not web"
+	$(PYTEST) -m "not slow and not statistical and not fleet and not spark and not web"
 
 check: lint types layers docs test examples ## Format, lint, types, layers, site, tests, doctests, examples
 
@@ -72,6 +72,16 @@ slow: $(READY) ## The full-size tests: large audits, 240 killed runs, 5000 damag
 
 test-fleet: $(TESTABLE) ## A fleet on a PostgreSQL server of its own: kills, going back, the commands
 	$(BIN)/python -m pytest -m fleet tests/end_to_end/test_fleet.py -s
+
+# Of its own: Spark wants an older pandas than everybody else.
+SPARK := out/spark
+$(SPARK)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[spark]' hypothesis pytest
+	@touch $(SPARK)/.ready
+
+test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, what is refused; skips without Java
+	$(SPARK)/bin/python -m pytest -m spark tests/end_to_end/test_spark.py -s
 
 build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the sdist
 	rm -rf dist

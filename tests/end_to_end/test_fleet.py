@@ -38,6 +38,7 @@ from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.service.entries import chained, release_body
+from littlestone.service.published import parsed
 
 pytestmark = [pytest.mark.fleet, pytest.mark.skipif(binaries() is None, reason=MISSING)]
 
@@ -160,7 +161,7 @@ def test_batches_give_the_bytes_of_one_call_for_each_key(fleet: Fleet) -> None:
     with database.connect(fleet.server.dsn) as connection:
         of_one = list(database.releases(connection, "key 3"))
         everything = list(database.releases(connection))
-    assert set(of_one) < set(everything) and all(b'"run": "key 3"' in body for body, _ in of_one)
+    assert set(of_one) < set(everything) and all(b'"run": "key 3"' in one.body for one in of_one)
 
 
 def test_events_behind_a_gap_wait_and_repeats_change_nothing(fleet: Fleet) -> None:
@@ -405,12 +406,19 @@ def test_the_page_can_be_followed(
         connection.execute("DROP SCHEMA IF EXISTS littlestone CASCADE")
     (tmp_path / "events.csv").write_text("shop,size,large\nHaifa,3,0\nJaffa,70,1\n")
     page = (Path(__file__).parents[2] / "docs" / "fleet.md").read_text(encoding="utf-8")
-    lines = re.findall(r"^\$ littlestone fleet (.*)$", page, re.MULTILINE)
+    lines = re.findall(r"^\$ littlestone fleet (?!spark|blocklist)(.*)$", page, re.MULTILINE)
     assert [line.split()[0] for line in lines] == ["init", "put", "work", "status", "releases"]
     for line in lines:
         words = [server.dsn if word.startswith("postgresql:") else word for word in line.split()]
         said = littlestone(*words)
     assert "Haifa" in said and "Jaffa" not in said
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS littlestone_blocklist CASCADE")
+    (tmp_path / "reports.csv").write_text("sender,abusive\n" + "ann,1\n" * 99)
+    for line in re.findall(r"^\$ littlestone fleet (blocklist .*)$", page, re.MULTILINE):
+        words = [server.dsn if word.startswith("postgresql:") else word for word in line.split()]
+        said = littlestone(*words)
+    assert said.count('"run"') == 2 and "ann" in said
 
 
 def test_one_fleet_for_a_database_and_one_recipe_for_a_fleet(fleet: Fleet) -> None:
@@ -427,9 +435,11 @@ def test_one_fleet_for_a_database_and_one_recipe_for_a_fleet(fleet: Fleet) -> No
 KEYS_RECIPE = PrivateKeys(rounds=2000, epsilon=2.0, delta=1e-2)
 
 
-def one_machine(identity: str, secret: bytes, events: list[tuple[Any, int]]) -> list[Any]:
+def one_machine(
+    identity: str, secret: bytes, events: list[tuple[Any, int]], recipe: PrivateKeys = KEYS_RECIPE
+) -> list[Any]:
     """What one run publishes that has the table to itself, round by round."""
-    engine = LabelledKeysEngine(KEYS_RECIPE, secret)
+    engine = LabelledKeysEngine(recipe, secret)
     engine.begin()
     published, chain, seen = list[Any](), b"", None
     for t in range(len(events) + 1):
@@ -478,9 +488,50 @@ def test_a_blocklist_in_parts_is_that_of_one_machine_whoever_is_killed(
                 os.waitpid(process, 0)
         for _ in range(2):  # one may have been behind a lock of the other
             os.waitpid(os.fork() or work(0.0), 0)
-        published = list(blocklist.releases(connection))
+        published = [(one.body, one.chain) for one in blocklist.releases(connection)]
         (waiting,) = connection.execute(
             "SELECT count(*) FROM littlestone_blocklist.queue"
         ).fetchone() or (1,)
     expected = one_machine(identity, secret, events)
     assert len(expected) > 10 and published == expected and waiting == 0
+
+
+def test_the_commands_of_a_blocklist(server: Server, tmp_path: Path) -> None:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS littlestone_blocklist CASCADE")
+    where, secret = ("--dsn", server.dsn), ("--secret", str(tmp_path / "secret"))
+    refusal = littlestone("blocklist", "status", *where, expect=2)
+    assert "fleet blocklist init" in refusal
+    budget = ("--rounds", "2000", "--epsilon", "1", "--delta", "1e-2", "--max-contributions", "2")
+    made = littlestone("blocklist", "init", *where, *secret, *budget, "--parts", "3")
+    assert "ε = 2" in made and "at most 2 events" in made
+    assert "exists" in littlestone("blocklist", "init", *where, *secret, *budget, expect=2)
+    other = ("--secret", str(tmp_path / "other"))
+    assert "already" in littlestone("blocklist", "init", *where, *other, *budget, expect=2)
+    assert not (tmp_path / "other").exists()
+    events = [(f"sender {n % 4}", int(n % 4 < 2)) for n in range(300)]
+    rows = "".join(f"{sender},{label}\n" for sender, label in events)
+    (tmp_path / "reports.csv").write_text("sender,abusive\n" + rows)
+    columns = (str(tmp_path / "reports.csv"), *where, "--feature", "sender", "--label", "abusive")
+    assert littlestone("blocklist", "put", *columns) == "300 rounds put\n"
+    assert littlestone("blocklist", "put", *columns, "--first", "1") == "0 rounds put\n"
+    refusal = littlestone("blocklist", "put", *columns, "--first", "302", expect=2)
+    assert "301" in refusal
+    (tmp_path / "bad.csv").write_text("sender,abusive\na,1\n,1\n")
+    refusal = littlestone("blocklist", "put", str(tmp_path / "bad.csv"), *columns[1:], expect=2)
+    assert "line 3" in refusal and "nothing" in refusal
+    said = littlestone("blocklist", "work", *where, *secret, "--until-empty")
+    assert said == "300 rounds published\n"
+    told = littlestone("blocklist", "status", *where)
+    assert "300" in told and "ε = 2" in told
+    lines = littlestone("blocklist", "releases", *where).splitlines()
+    recipe = PrivateKeys(rounds=2000, epsilon=1.0, delta=1e-2, max_contributions=2)
+    with database.connect(server.dsn) as connection:
+        identity = blocklist.terms_of(connection).identity
+    expected = one_machine(identity, read_secret(tmp_path / "secret"), events, recipe)
+    published = [parsed(line.encode()) for line in lines]
+    assert [(line.body, line.chain) for line in published if line] == expected
+    assert len(expected) > 2
+    (tmp_path / "secret").unlink()
+    create_secret(tmp_path / "secret")
+    assert "not the secret" in littlestone("blocklist", "work", *where, *secret, expect=2)

@@ -44,7 +44,7 @@ COMMANDS = {
     ),
     "fleet": (
         "stores.fleet:app",
-        "A learner for each key, by the million, in PostgreSQL: init, put, work, status, releases.",
+        "A learner for each key, by the million, or one blocklist, in PostgreSQL or on Spark.",
     ),
     "schema": ("stores.template:run", "Write a schema to fill in, from a file's header alone."),
     "serve": ("serve:run", "Durable runs behind HTTP: a service for writers and readers."),

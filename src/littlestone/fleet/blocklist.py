@@ -11,7 +11,7 @@ import json
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import psycopg
@@ -26,12 +26,12 @@ from littlestone.fleet.split_keys import Change, advance_part, merged, part_of
 from littlestone.learners import codec
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.recipe_forms import canonical_form
-from littlestone.service.entries import chained, release_body
+from littlestone.service.entries import Release, chained, release_body
 
 _TABLES: Final = """
 CREATE SCHEMA littlestone_blocklist;
 CREATE TABLE littlestone_blocklist.list (
-    identity text NOT NULL, recipe text NOT NULL, fingerprint bytea NOT NULL,
+    identity text NOT NULL, recipe text NOT NULL, options text NOT NULL, fingerprint bytea NOT NULL,
     parts integer NOT NULL, tick bigint NOT NULL DEFAULT 0, published bigint NOT NULL DEFAULT 0,
     one boolean PRIMARY KEY DEFAULT true CHECK (one)
 );
@@ -63,9 +63,9 @@ def create(dsn: str, recipe: PrivateKeys, *, fingerprint: bytes, parts: int = 16
         except psycopg.errors.DuplicateSchema:
             raise StoreError("there is a blocklist in this database already") from None
         connection.execute(
-            "INSERT INTO littlestone_blocklist.list (identity, recipe, fingerprint, parts) "
-            "VALUES (%s, %s, %s, %s)",
-            (identity, canonical_form(recipe), fingerprint, parts),
+            "INSERT INTO littlestone_blocklist.list (identity, recipe, options, fingerprint, parts)"
+            " VALUES (%s, %s, %s, %s, %s)",
+            (identity, canonical_form(recipe), _options(recipe), fingerprint, parts),
         )
         connection.execute(
             "INSERT INTO littlestone_blocklist.parts "
@@ -76,21 +76,50 @@ def create(dsn: str, recipe: PrivateKeys, *, fingerprint: bytes, parts: int = 16
     return identity
 
 
+class ListTerms(NamedTuple):
+    """What a list was made with: public, and the same for ever."""
+
+    identity: str
+    recipe: PrivateKeys
+    fingerprint: bytes
+    parts: int
+
+
+def terms_of(connection: "psycopg.Connection[Any]") -> ListTerms:
+    """What the list in this database was made with; its learner is made again from its numbers."""
+    identity, form, options, fingerprint, parts = _one(
+        connection,
+        "SELECT identity, recipe, options, fingerprint, parts FROM littlestone_blocklist.list",
+    )
+    recipe = PrivateKeys(**json.loads(options))
+    if canonical_form(recipe) != form:
+        raise StoreError(f"this blocklist was made for another recipe than {recipe!r}: {form}")
+    return ListTerms(identity, recipe, fingerprint, parts)
+
+
+def _options(recipe: PrivateKeys) -> str:
+    names = ("rounds", "epsilon", "delta", "max_contributions")
+    return json.dumps({name: getattr(recipe, name) for name in names})
+
+
 def put(
-    connection: "psycopg.Connection[Any]", recipe: PrivateKeys, first: int, xs: Any, ys: Any
+    connection: "psycopg.Connection[Any]", recipe: PrivateKeys, first: int | None, xs: Any, ys: Any
 ) -> int:
     """Queue the rounds from ``first`` on; how many of them are new.
 
-    Rounds that were put before are dropped, whatever they say; a gap is refused.
+    Rounds that were put before are dropped, whatever they say; a gap is refused. Without ``first``
+    they are the coming ones.
     """
     points, labels = recipe.concepts.domain.check_many(xs), require.labels(ys)
-    require.integer(first=first, at_least=1)
+    if first is not None:
+        require.integer(first=first, at_least=1)
     if len(points) != len(labels):
         raise ValueError(f"xs and ys must be equally long, got {len(points)}, {len(labels)}")
     with connection.transaction():
         parts, tick = _one(
             connection, "SELECT parts, tick FROM littlestone_blocklist.list FOR UPDATE"
         )
+        first = tick + 1 if first is None else first
         last = first + len(points) - 1
         if first > tick + 1:
             raise SequenceGapError(expected=tick + 1, got=first)
@@ -216,11 +245,19 @@ class PartWorker:
         return True
 
 
-def releases(connection: "psycopg.Connection[Any]") -> Iterator[tuple[bytes, bytes]]:
-    """What was published, body and chain, in order."""
-    query = "SELECT body, chain FROM littlestone_blocklist.releases ORDER BY number"
+def status(connection: "psycopg.Connection[Any]") -> dict[str, int]:
+    """Where the list stands, in rounds; never how its parts stand, which depends on the keys."""
+    tick, published = _one(connection, "SELECT tick, published FROM littlestone_blocklist.list")
+    (count,) = _one(connection, "SELECT count(*) FROM littlestone_blocklist.releases")
+    return {"rounds": published, "waiting": tick - published, "releases": count}
+
+
+def releases(connection: "psycopg.Connection[Any]") -> Iterator[Release]:
+    """What was published, in order."""
+    fields = ", ".join(Release._fields)
+    query = f"SELECT {fields} FROM littlestone_blocklist.releases ORDER BY number"
     with connection.transaction(), connection.cursor("releases", binary=True) as cursor:
-        yield from cursor.execute(query)
+        yield from map(Release._make, cursor.execute(query))
 
 
 def _release(
@@ -243,9 +280,14 @@ def _release(
 def _one(
     connection: "psycopg.Connection[Any]", query: Any, values: tuple[Any, ...] = ()
 ) -> tuple[Any, ...]:
-    row: tuple[Any, ...] | None = connection.execute(query, values).fetchone()
+    try:
+        row: tuple[Any, ...] | None = connection.execute(query, values).fetchone()
+    except psycopg.errors.UndefinedTable:
+        row = None
     if row is None:
-        raise StoreError("there is no blocklist in this database")
+        raise StoreError(
+            "there is no blocklist in this database; littlestone fleet blocklist init makes one"
+        )
     return row
 
 

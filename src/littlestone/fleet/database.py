@@ -5,11 +5,8 @@ secret that the noise is stretched from; whoever has a copy of the database alon
 the noise of what was published. Only the table ``releases`` is for publication.
 """
 
-import json
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -21,10 +18,9 @@ from littlestone import require
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.fleet.blocks import Block
 from littlestone.fleet.keyed import key_name
-from littlestone.learners.recipe_forms import canonical_form
+from littlestone.fleet.terms import Terms
 from littlestone.learners.run import PrivateLearner
-
-MOST_SHARDS: Final = 4096
+from littlestone.service.entries import Release
 
 _TABLES: Final = """
 CREATE SCHEMA littlestone;
@@ -53,28 +49,6 @@ CREATE TABLE littlestone.shards (
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What a fleet was made with: public, and the same for ever."""
-
-    identity: str
-    recipe: str
-    """The canonical form of the learner of each key."""
-    options: str
-    """How the command line made it, as JSON."""
-    fingerprint: bytes
-    shards: int
-    max_keys: int
-
-    def require_recipe(self, recipe: PrivateLearner) -> None:
-        """Refuse a learner that is not the fleet's."""
-        if canonical_form(recipe) != self.recipe:
-            raise StoreError(
-                f"this fleet belongs to another recipe: it was made for {self.recipe}, and this is "
-                f"{canonical_form(recipe)}"
-            )
-
-
 def connect(dsn: str) -> "psycopg.Connection[Any]":
     """A connection on which each statement is a transaction unless one was begun."""
     try:
@@ -94,17 +68,8 @@ def create(
     options: dict[str, Any] | None = None,
 ) -> Terms:
     """Make the tables of a new fleet; a database has room for one."""
-    require.integer(shards=shards, at_least=1)
-    require.integer(max_keys=max_keys, at_least=1)
-    if shards > MOST_SHARDS:
-        raise ValueError(f"shards must be at most {MOST_SHARDS}, got shards={shards!r}")
-    terms = Terms(
-        identity=secrets.token_hex(16),
-        recipe=canonical_form(recipe),
-        options=json.dumps(options or {}, sort_keys=True),
-        fingerprint=fingerprint,
-        shards=shards,
-        max_keys=max_keys,
+    terms = Terms.planned(
+        recipe, fingerprint=fingerprint, shards=shards, max_keys=max_keys, options=options
     )
     names = ("identity", "recipe", "options", "fingerprint", "shards", "max_keys")
     with connect(dsn) as connection, connection.transaction():
@@ -217,14 +182,13 @@ def _block(
     return Block(list(known), which, numbers.astype(np.int64), points, labels)
 
 
-def releases(
-    connection: "psycopg.Connection[Any]", key: Any = None
-) -> Iterator[tuple[bytes, bytes]]:
-    """What was published, body and chain: of all keys, key by key, or of one."""
+def releases(connection: "psycopg.Connection[Any]", key: Any = None) -> Iterator[Release]:
+    """What was published: of all keys, key by key, or of one."""
     where, wanted = ("", []) if key is None else ("WHERE key = %s", [key_name(key).label])
-    query = f"SELECT body, chain FROM littlestone.releases {where} ORDER BY key, number"
+    fields = ", ".join(Release._fields)
+    query = f"SELECT {fields} FROM littlestone.releases {where} ORDER BY key, number"
     with connection.transaction(), connection.cursor("releases", binary=True) as cursor:
-        yield from cursor.execute(query, wanted)
+        yield from map(Release._make, cursor.execute(query, wanted))
 
 
 def status(connection: "psycopg.Connection[Any]") -> dict[str, int]:

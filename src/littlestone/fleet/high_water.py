@@ -1,10 +1,11 @@
-"""How far each shard has come, kept outside the database: an old copy of it is refused.
+"""How far each shard has come, kept outside the engine: an old copy of its states is refused.
 
-A database that is put back while events went on would spend the same noise on other events. Every
-commit of a shard has a number and a digest of all commits so far; the mark remembers both. It lies
-beside the secret, and is worth as much as it is hard to put back together with the database.
+A database or a checkpoint that is put back while events went on would spend the same noise on other
+events. Every commit of a shard has a number and a digest of all commits so far; the mark remembers
+both. It lies beside the secret, and is worth as much as it is hard to put back with the rest.
 """
 
+import fcntl
 import os
 import zlib
 from pathlib import Path
@@ -24,18 +25,20 @@ class Height(NamedTuple):
 
 
 class HighWater:
-    """The open mark; a line for each shard, written by whoever holds the shard."""
+    """The open mark of an engine; a line for each shard, written by whoever holds the shard."""
 
-    def __init__(self, path: Path, identity: str, *, create: bool) -> None:
-        self.path = path
+    def __init__(
+        self, path: Path, identity: str, *, create: bool, engine: str = "the database"
+    ) -> None:
+        self.path, self._engine = path, engine
         flags = os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT if create else 0)
         try:
             self._file = os.open(path, flags, 0o600)
         except FileNotFoundError:
             raise StoreError(
-                f"{path} is missing: nothing says that the database is the newest. If it was put "
+                f"{path} is missing: nothing says that {engine} is the newest. If it was put "
                 f"back, going on would spend the same noise on other events. Bring the mark back; "
-                f"only if you know that the database never went back, adopt it (--adopt)"
+                f"only if you know that {engine} never went back, adopt it (--adopt)"
             ) from None
         head = _KIND + identity.encode()
         if not os.fstat(self._file).st_size:
@@ -45,20 +48,34 @@ class HighWater:
             raise StoreError(f"{path} belongs to another fleet, or is damaged")
 
     def close(self) -> None:
-        os.fsync(self._file)
+        self.sync()
         os.close(self._file)
+
+    def sync(self) -> None:
+        """What was remembered survives a machine that loses its power, too."""
+        os.fsync(self._file)
+
+    def hold(self) -> None:
+        """Refuse to be the second who has it, for engines whose shards have no locks."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError(
+                f"{self.path} is in use: somebody else works on this fleet. Two that went on from "
+                f"one state would spend the same noise twice"
+            ) from None
 
     def check(self, shard: int, found: Height) -> None:
         """Refuse a shard that stands below its mark, or beside it."""
-        known = self._read(shard)
+        known = self.known(shard)
         if found.commits < known.commits or (
             found.commits == known.commits and found.chain != known.chain
         ):
             raise RollbackError(
-                f"shard {shard} of the database was put back: it has {found.commits} commits, but "
-                f"{self.path} knows {known.commits}. Going on would spend the same noise on other "
-                f"events and void the guarantee. Bring the newest database back; or start a new "
-                f"fleet, whose budget adds to what was already published"
+                f"shard {shard} of {self._engine} was put back: it has {found.commits} commits, "
+                f"but {self.path} knows {known.commits}, or others. Going on would spend the same "
+                f"noise on other events and void the guarantee. Bring the newest state back; or "
+                f"start a new fleet, whose budget adds to what was already published"
             )
 
     def raise_to(self, shard: int, height: Height) -> None:
@@ -66,7 +83,8 @@ class HighWater:
         content = f"{shard} {height.commits} {height.chain.hex()}".encode()
         os.pwrite(self._file, _line(content), _LINE * (shard + 1))
 
-    def _read(self, shard: int) -> Height:
+    def known(self, shard: int) -> Height:
+        """The last commit of a shard that was remembered."""
         line = os.pread(self._file, _LINE, _LINE * (shard + 1))
         if not line.strip(b"\0"):
             return Height(0, bytes(32))

@@ -1,13 +1,14 @@
-"""Rows of a file become numbered events of their keys."""
+"""Rows become numbered events of their keys: all rows of a file, or some lines of one key."""
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import IO, Any
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, NamedTuple
 
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError
+from littlestone.service.durable import Event
 from littlestone.service.events import Columns, events_of, needed_columns
-from littlestone.service.sources import BadRow, Form, Row, rows
+from littlestone.service.sources import BadRow, Form, Row, json_lines, rows, shown
 
 Part = tuple[list[str], list[int], list[Any], list[int]]
 """Keys, numbers, points and labels."""
@@ -38,10 +39,9 @@ def numbered(
     counts: Counter[str] = Counter()
     part: Part = [], [], [], []
     for event in events_of(found, concepts, columns, at_once=source != "-"):
+        event = _counted(event, columns, sequence)
         if isinstance(event, BadRow):
-            if event.stand_in is None or event.field in ("", columns.identity):
-                raise LittlestoneError(f"line {event.line}: {event}; nothing of {source} was put")
-            event = event.stand_in
+            raise LittlestoneError(f"line {event.line}: {event}; nothing of {source} was put")
         assert event.line is not None and event.example is not None  # every reader sets them
         counts[event.id] += 1
         known = counts[event.id] if sequence is None else numbers.pop(event.line)
@@ -57,16 +57,58 @@ def numbered(
         yield part
 
 
+class Line(NamedTuple):
+    """A line of JSON and what is in it: an event and its number, or why there is none."""
+
+    text: str
+    number: int
+    event: Event | BadRow
+
+
+def numbered_lines(
+    lines: Sequence[str], concepts: ConceptClass, columns: Columns, *, sequence: str
+) -> list[Line]:
+    """Lines that come in no order, each read as ``numbered`` reads it, and put in order.
+
+    Of several with one number the order is that of their letters: the same, however they came.
+    """
+    texts = [line for line in lines if not line.isspace()]
+    numbers: dict[int, int] = {}
+    needed = [*needed_columns(concepts, columns), sequence]
+    found = _without(json_lines(texts, needed), numbers, sequence)
+    events = events_of(found, concepts, columns, at_once=True)
+    read = [
+        Line(text, numbers.get(place, 0), _counted(event, columns, sequence))
+        for place, (text, event) in enumerate(zip(texts, events, strict=True), start=1)
+    ]
+    return sorted(read, key=lambda line: (line.number, line.text))
+
+
+def _counted(event: Event | BadRow, columns: Columns, sequence: str | None) -> Event | BadRow:
+    """The event, or what a row that does not fit counts as; nothing without key and number."""
+    if not isinstance(event, BadRow):
+        return event
+    if event.stand_in is None or event.field in ("", columns.identity, sequence):
+        return event
+    if event.stand_in.id == columns.line_name(event.line):  # something else was missing first
+        return BadRow(event.line, "is missing", columns.identity or "")
+    stand_in: Event = event.stand_in
+    return stand_in
+
+
 def _without(found: Iterator[Row], numbers: dict[int, int], sequence: str) -> Iterator[Row]:
     """The rows without their last column, whose numbers are put aside by line."""
     for line, row in found:
         if isinstance(row, BadRow):
             yield line, row
             continue
-        *rest, number = row
+        *rest, value = row
         try:
-            numbers[line] = int(str(number))
+            number = int(str(value))
         except ValueError:
-            yield line, BadRow(line, "is no whole number", sequence, str(number)[:40])
+            number = 0
+        if number < 1:
+            yield line, BadRow(line, "is no whole number from 1 on", sequence, shown(value))
             continue
+        numbers[line] = number
         yield line, rest

@@ -48,3 +48,11 @@ def read_secret(path: Path) -> bytes:
 def fingerprint(secret: bytes) -> bytes:
     """What tells secrets apart and says nothing about them."""
     return labelled_keys(secret, b"fingerprint")[0][:16]
+
+
+def secret_of(path: Path, expected: bytes) -> bytes:
+    """The secret in a file; refused unless its fingerprint is the fleet's."""
+    secret = read_secret(path)
+    if fingerprint(secret) != expected:
+        raise StoreError(f"{path} is not the secret of this fleet")
+    return secret

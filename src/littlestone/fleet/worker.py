@@ -14,9 +14,10 @@ import psycopg
 
 from littlestone.errors import HorizonExceededError
 from littlestone.fleet.blocks import Block, Waiting
-from littlestone.fleet.database import Terms, shard_lock
+from littlestone.fleet.database import shard_lock
 from littlestone.fleet.high_water import Height, HighWater
 from littlestone.fleet.keyed import KeyedRun, KeyName
+from littlestone.fleet.terms import Terms
 from littlestone.learners.run import PrivateLearner
 from littlestone.service.entries import Release
 

@@ -118,7 +118,7 @@ def rows(
         return _csv(_lines(path, form, position), needed, form)
     with closing(_lines(path, form)) as lines:  # looked at before anything is created
         _refuse_absent(lines, needed)
-    return _json_lines(_lines(path, form, position), needed)
+    return json_lines(_lines(path, form, position), needed)
 
 
 def is_live(source: str) -> bool:
@@ -168,11 +168,12 @@ def _piped(lines: Iterable[str], needed: Sequence[str], form: Form) -> Iterator[
     first = next(stream, "")
     whole = chain([first], stream)
     if first.lstrip().startswith("{"):
-        return _json_lines(whole, needed)
+        return json_lines(whole, needed)
     return _csv(whole, needed, form)
 
 
-def _json_lines(lines: Iterable[str], needed: Sequence[str]) -> Iterator[Row]:
+def json_lines(lines: Iterable[str], needed: Sequence[str]) -> Iterator[Row]:
+    """The rows of lines that hold a JSON object each; lines of blanks are none."""
     for line, text in enumerate(lines, start=1):
         if text.isspace():
             continue
@@ -192,7 +193,7 @@ def _json_lines(lines: Iterable[str], needed: Sequence[str]) -> Iterator[Row]:
 def _refuse_absent(lines: Iterable[str], needed: Sequence[str]) -> None:
     """JSON lines have no header: a name that none of the first rows has is taken for mistyped."""
     found, looked = set[str](), 0
-    for looked, (_, row) in enumerate(_json_lines(lines, needed), start=1):
+    for looked, (_, row) in enumerate(json_lines(lines, needed), start=1):
         if not isinstance(row, BadRow):
             found |= {name for name, value in zip(needed, row, strict=True) if value is not None}
         if looked >= _LOOKED_AT or len(found) == len(set(needed)):

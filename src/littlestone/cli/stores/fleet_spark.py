@@ -1,0 +1,134 @@
+"""The commands ``littlestone fleet spark …``: a learner for each key, on Apache Spark."""
+
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from littlestone.cli.options import (
+    Delta,
+    Epsilon,
+    Feature,
+    InPlaceOfSchema,
+    Label,
+    Positive,
+    SchemaFile,
+)
+from littlestone.cli.stores import fleet_options as shared
+from littlestone.fleet.spark.folder import SparkFolder
+from littlestone.fleet.spark.visits import REFUSED, RELEASED
+from littlestone.fleet.terms import Terms
+from littlestone.learners.run import PrivateLearner
+from littlestone.service.events import Columns
+
+app = typer.Typer(
+    name="spark",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="The same on Apache Spark, with its states in a checkpoint: init, work, status, releases.",
+)
+
+Folder = Annotated[Path, typer.Argument(help="The fleet's folder; all machines see the same.")]
+
+
+@app.command()
+def init(
+    folder: Folder,
+    secret: shared.Secret,
+    schema: SchemaFile = None,
+    concepts: InPlaceOfSchema = None,
+    rounds: shared.Rounds = None,
+    epsilon: Epsilon = 1.0,
+    delta: Delta = 1e-7,
+    learner: shared.Learner = "auto",
+    setting: shared.Setting = "auto",
+    adversary: shared.Adversary = "oblivious",
+    max_contributions: shared.MaxContributions = 1,
+    max_keys: shared.MaxKeys = 1,
+    partitions: Annotated[int, typer.Option(help="Tasks of a batch, for ever.")] = 8,
+) -> None:
+    """Make a fleet: its folder, its secret, and the mark beside the secret."""
+    options = shared.options_of(
+        schema,
+        concepts,
+        learner=learner,
+        setting=setting,
+        adversary=adversary,
+        max_contributions=max_contributions,
+        rounds=rounds,
+        epsilon=epsilon,
+        delta=delta,
+    )
+
+    def create(recipe: PrivateLearner, mine: bytes) -> Terms:
+        terms = Terms.planned(
+            recipe, fingerprint=mine, shards=partitions, max_keys=max_keys, options=options
+        )
+        return SparkFolder.from_terms(folder, terms).terms
+
+    shared.make(secret, options, max_keys=max_keys, create=create)
+
+
+@app.command()
+def work(
+    folder: Folder,
+    secret: shared.Secret,
+    events: Annotated[
+        Path, typer.Option(help="A folder into which files of JSON lines are moved.")
+    ],
+    key: shared.Key,
+    label: Label,
+    sequence: Annotated[str, typer.Option(help="The event's number within its key, from 1 on.")],
+    feature: Feature = None,
+    positive: Positive = None,
+    until_empty: shared.UntilEmpty = False,
+    adopt: shared.Adopt = False,
+    pause: shared.Pause = 1.0,
+    files: Annotated[int | None, typer.Option(help="Files in one batch, at most.")] = None,
+    master: Annotated[
+        str | None, typer.Option(help="As Spark has it; else what spark-submit says, or local[*].")
+    ] = None,
+) -> None:
+    """Take what comes, batch by batch; one driver for each fleet, started anew if it is killed."""
+    if shutil.which("java") is None:
+        raise ValueError(
+            "java is missing, which Spark needs: apt-get install openjdk-17-jre-headless"
+        )
+    from littlestone.fleet.spark.job import SparkFleet, session, text_lines
+
+    place = SparkFolder(folder)
+    fleet = SparkFleet(place, shared.recipe_of(place.terms), secret, adopt=adopt)
+    before = place.standing().rounds
+    columns = Columns(label=label, feature=feature, identity=key, positive=positive)
+    try:
+        lines = text_lines(session(master), events, files=files)
+        fleet.run(lines, columns, sequence=sequence, until_empty=until_empty, pause=pause)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        fleet.close()
+        typer.echo(f"{place.standing().rounds - before:,} events taken")
+
+
+@app.command()
+def status(folder: Folder, as_json: shared.WithLedger = False) -> None:
+    """Where the fleet stands, and what it promises to whom."""
+    place = SparkFolder(folder)
+    found = asdict(place.standing())
+    found.pop("chain")
+    shared.tell_standing(place.terms, found, as_json)
+
+
+@app.command()
+def releases(
+    folder: Folder,
+    refused: Annotated[
+        bool, typer.Option("--refused", help="Instead: lines that were not taken, and why; secret.")
+    ] = False,
+) -> None:
+    """What was published, one line of JSON for each release: this is what may be shown."""
+    for line in SparkFolder(folder).lines(REFUSED if refused else RELEASED):
+        typer.echo(line.decode())

@@ -1,0 +1,67 @@
+"""What a fleet was made with, whichever engine runs it: public, and the same for ever."""
+
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from littlestone import require
+from littlestone.errors import StoreError
+from littlestone.learners.recipe_forms import canonical_form
+from littlestone.learners.run import PrivateLearner
+
+MOST_SHARDS: Final = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The name of a fleet, its learner, the fingerprint of its secret, and whom it counts."""
+
+    identity: str
+    recipe: str
+    """The canonical form of the learner of each key."""
+    options: str
+    """How the command line made it, as JSON."""
+    fingerprint: bytes
+    shards: int
+    max_keys: int
+
+    @classmethod
+    def planned(
+        cls,
+        recipe: PrivateLearner,
+        *,
+        fingerprint: bytes,
+        shards: int = 64,
+        max_keys: int = 1,
+        options: dict[str, Any] | None = None,
+    ) -> "Terms":
+        """The terms of a new fleet, under a name that no other has."""
+        require.integer(shards=shards, at_least=1)
+        require.integer(max_keys=max_keys, at_least=1)
+        if shards > MOST_SHARDS:
+            raise ValueError(f"shards must be at most {MOST_SHARDS}, got shards={shards!r}")
+        return cls(
+            identity=secrets.token_hex(16),
+            recipe=canonical_form(recipe),
+            options=json.dumps(options or {}, sort_keys=True),
+            fingerprint=fingerprint,
+            shards=shards,
+            max_keys=max_keys,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "Terms":
+        fields = json.loads(text)
+        return cls(**{**fields, "fingerprint": bytes.fromhex(fields["fingerprint"])})
+
+    def to_json(self) -> str:
+        return json.dumps({**asdict(self), "fingerprint": self.fingerprint.hex()}, indent=1)
+
+    def require_recipe(self, recipe: PrivateLearner) -> None:
+        """Refuse a learner that is not the fleet's."""
+        if canonical_form(recipe) != self.recipe:
+            raise StoreError(
+                f"this fleet belongs to another recipe: it was made for {self.recipe}, and this is "
+                f"{canonical_form(recipe)}"
+            )

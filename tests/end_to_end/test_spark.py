@@ -1,0 +1,381 @@
+"""A fleet on Spark: the bytes of PostgreSQL after any kill, no way back, bad lines handed back."""
+
+import importlib.util
+import json
+import os
+import random  # noqa: TID251 (when to kill is no noise)
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from tests.server import binaries, running
+from tests.spark_events import (
+    COLUMNS,
+    RECIPE,
+    SEQUENCE,
+    Events,
+    expected,
+    line_of,
+    some_events,
+    write,
+    write_all,
+)
+from typer.testing import CliRunner
+
+from littlestone.cli.main import app
+from littlestone.errors import LittlestoneError, RollbackError, StoreError
+from littlestone.fleet import database
+from littlestone.fleet.high_water import HighWater
+from littlestone.fleet.secret_file import create_secret, fingerprint, read_secret
+from littlestone.fleet.spark.folder import SparkFolder
+from littlestone.fleet.spark.visits import REFUSED
+from littlestone.fleet.terms import Terms
+from littlestone.fleet.worker import Worker
+from littlestone.service.published import release_line
+
+MISSING = {
+    "pyspark": "pyspark is not installed here: make test-spark brings it (pip install "
+    "'littlestone[spark]')",
+    "java": "Java is not installed here, which Spark needs: apt-get install "
+    "openjdk-17-jre-headless (as root)",
+}
+ABSENT = [
+    reason
+    for name, reason in MISSING.items()
+    if (importlib.util.find_spec(name) if name == "pyspark" else shutil.which(name)) is None
+]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(bool(ABSENT), reason="; ".join(ABSENT)),
+    pytest.mark.filterwarnings("default"),  # Spark's own
+]
+
+ROOT = Path(__file__).parents[2]
+DRIVER = ROOT / "tests" / "spark_driver.py"
+KILLS = int(os.environ.get("KILLS", "6"))
+
+
+class Fleet:
+    """A fresh fleet in a folder of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self.secret = path / "secret"
+        self.events = path / "events"
+        self.log = path / "computed"
+        self.events.mkdir()
+        terms = Terms.planned(RECIPE, fingerprint=fingerprint(create_secret(self.secret)), shards=2)
+        self.folder = SparkFolder.from_terms(path / "fleet", terms)
+        HighWater(path / "secret.mark", terms.identity, create=True).close()
+
+    def work(self, spark: Any, *, files: int | None = 1) -> None:
+        """In this process, until nothing waits."""
+        from littlestone.fleet.spark.job import SparkFleet, text_lines  # noqa: PLC0415
+
+        fleet = SparkFleet(self.folder, RECIPE, self.secret)
+        try:
+            lines = text_lines(spark, self.events, files=files)
+            fleet.run(lines, COLUMNS, sequence=SEQUENCE, until_empty=True)
+        finally:
+            fleet.close()
+
+    def driver(self, dies: float, *more: str) -> "subprocess.Popen[bytes]":
+        """In a process of its own, which takes whatever it has started with it."""
+        given = (self.folder.path, self.secret, self.events, self.log, dies, *more)
+        return subprocess.Popen(
+            [sys.executable, str(DRIVER), *map(str, given)],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.DEVNULL,
+            stderr=(self.log.parent / "errors").open("ab"),
+            start_new_session=True,
+        )
+
+    def published(self) -> list[bytes]:
+        return sorted(self.folder.lines())
+
+    def computed(self) -> list[bytes]:
+        return self.log.read_bytes().splitlines() if self.log.exists() else []
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Fleet:
+    return Fleet(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def python_workers(driver: int) -> list[int]:
+    """The processes below a driver that learn: children of Spark's Python daemon."""
+    found, below = [], [driver]
+    while below:
+        parent = below.pop()
+        for path in Path("/proc").glob(f"{parent}/task/*/children"):
+            with suppress(OSError):
+                children = [int(child) for child in path.read_text().split()]
+                below += children
+                if b"pyspark.daemon" in Path(f"/proc/{parent}/cmdline").read_bytes():
+                    found += children
+    return found
+
+
+def end(driver: "subprocess.Popen[bytes]") -> None:
+    """With its Java and its workers: all of its session."""
+    with suppress(ProcessLookupError):
+        os.killpg(driver.pid, signal.SIGKILL)
+    driver.wait()
+
+
+def killed_again_and_again(fleet: Fleet, kills: int, *more: str) -> tuple[int, int]:
+    """Workers and drivers, at random; how many of each, those by their own hand not counted."""
+    chance, workers, drivers = random.Random(os.urandom(8)), 0, 0
+    while True:
+        driver = fleet.driver(0.1 if drivers + workers < kills else 0.0, *more)
+        life = chance.uniform(0.2, 6.0) if workers + drivers < kills else 120.0
+        begun = None
+        while driver.poll() is None:
+            time.sleep(0.05)
+            mine = python_workers(driver.pid)
+            if begun is None and mine:
+                begun = time.monotonic()
+            if begun is not None and time.monotonic() - begun > life:
+                end(driver)
+                drivers += 1
+            elif mine and workers + drivers < kills and chance.random() < 0.02:
+                with suppress(ProcessLookupError):
+                    os.kill(chance.choice(mine), signal.SIGKILL)
+                    workers += 1
+        end(driver)  # whatever it left behind
+        if driver.returncode == 0:
+            return workers, drivers
+        if driver.returncode != -signal.SIGKILL:
+            raise AssertionError((fleet.log.parent / "errors").read_text()[-3000:])
+
+
+def on_postgresql(secret: bytes, events: Events, path: Path) -> list[bytes]:
+    """The lines of all releases of the fleet in a database, with the same secret; sorted."""
+    with TemporaryDirectory(prefix="fleet") as folder:
+        os.chmod(folder, 0o755)
+        with running(Path(folder)) as server:
+            terms = database.create(server.dsn, RECIPE, fingerprint=fingerprint(secret), shards=4)
+            mark = HighWater(path / "other.mark", terms.identity, create=True)
+            with database.connect(server.dsn) as connection:
+                for key, examples in events.items():
+                    xs, ys = map(list, zip(*examples, strict=True))
+                    numbers = list(range(1, len(xs) + 1))
+                    database.put(connection, RECIPE, [key] * len(xs), numbers, xs, ys)
+                worker = Worker(connection, terms, RECIPE, secret, mark)
+                while worker.work():
+                    pass
+                published = sorted(map(release_line, database.releases(connection)))
+            mark.close()
+    return published
+
+
+def test_kills_change_nothing(fleet: Fleet, tmp_path: Path) -> None:
+    events = some_events(keys=30, each=60)
+    write_all(fleet.events, events, files=12)
+    workers, drivers = killed_again_and_again(fleet, KILLS)
+    secret = read_secret(fleet.secret)
+    published, computed = fleet.published(), fleet.computed()
+    assert published == expected(secret, events)
+    if binaries() is not None:
+        assert published == on_postgresql(secret, events, tmp_path)
+    differ = len(set(computed) - set(published))
+    print(
+        f"killed: {workers} workers, {drivers} drivers, and drivers by their own hand; "
+        f"{len(computed)} releases computed, {len(published)} published, {differ} differ"
+    )
+    assert len(computed) > len(published) and not differ
+    assert fleet.folder.standing().rounds == 30 * 60
+    assert list(fleet.folder.lines(REFUSED)) == []
+
+
+def test_fresh_noise_would_be_noticed(fleet: Fleet) -> None:
+    """The control: noise of the operating system is a second draw on the same data."""
+    events = some_events(keys=30, each=60)
+    write_all(fleet.events, events, files=4)
+    for dies in ("1.0", "0.0"):
+        end_of = fleet.driver(float(dies), "fresh")
+        end_of.wait()
+        end(end_of)
+    published, computed = fleet.published(), fleet.computed()
+    differ = len(set(computed) - set(published))
+    print(f"fresh noise: {differ} of {len(computed)} computed releases differ from the published")
+    assert differ > 0
+    assert published != expected(read_secret(fleet.secret), events)
+
+
+def test_lines_that_cannot_be_taken_are_handed_back_and_end_nothing(
+    fleet: Fleet, spark: Any
+) -> None:
+    write(
+        fleet.events,
+        "1.jsonl",
+        [
+            line_of("a", 2, 5, 0),
+            line_of("a", 1, 7, 1),
+            line_of("a", 4, 1, 0),  # behind a gap
+            line_of("b", 1, 64, 0),  # no point of the class, so that
+            line_of("b", 2, 3, 0),  # this one is behind a gap
+            line_of("c", 1, 3, 2),  # no label
+            line_of("c", 0, 3, 1),  # no number
+            line_of("c", 501, 3, 1),  # past the horizon
+            line_of(None, 1, 3, 1),  # no key
+            "{",
+        ],
+    )
+    fleet.work(spark)
+    refused = [json.loads(line) for line in fleet.folder.lines(REFUSED)]
+    reasons = sorted(line["reason"] for line in refused)
+    assert len(reasons) == 8 and reasons.count("event 1 of this key is missing") == 1
+    assert "event 3 of this key is missing" in reasons and "past the horizon" in reasons[6]
+    assert {line["line"] for line in refused} >= {"{", line_of("b", 1, 64, 0)}
+    # Put again, with what was missing; repeats change nothing, whatever they say.
+    write(
+        fleet.events,
+        "2.jsonl",
+        [line_of("a", 3, 9, 1), line_of("a", 4, 1, 0), line_of("a", 1, 60, 0)],
+    )
+    fleet.work(spark)
+    events = {"a": [(7, 1), (5, 0), (9, 1), (1, 0)]}
+    assert fleet.published() == expected(read_secret(fleet.secret), events)
+    standing = fleet.folder.standing()
+    assert (standing.keys, standing.rounds, standing.refused) == (1, 4, 8)
+
+
+def test_a_checkpoint_that_was_put_back_is_refused(
+    fleet: Fleet, spark: Any, tmp_path: Path
+) -> None:
+    def put_back() -> None:
+        shutil.rmtree(fleet.folder.path)
+        shutil.copytree(tmp_path / "copy", fleet.folder.path)
+
+    write(fleet.events, "1.jsonl", [line_of("a", 1, 3, 0)])
+    fleet.work(spark)
+    shutil.copytree(fleet.folder.path, tmp_path / "copy")
+    write(fleet.events, "2.jsonl", [line_of("a", 2, 4, 0)])
+    fleet.work(spark)
+    put_back()
+    fleet.work(spark)  # the same events: the same bytes, and nothing is lost
+    now = fleet.published()
+    put_back()
+    write(fleet.events, "2.jsonl", [line_of("a", 2, 60, 1)])  # the source goes on otherwise
+    with pytest.raises(RollbackError, match="checkpoint of Spark was put back"):
+        fleet.work(spark)
+    assert fleet.folder.standing().rounds == 1 and set(fleet.published()) <= set(now)
+    # Further behind than one batch nothing is computed at all.
+    put_back()
+    write(fleet.events, "2.jsonl", [line_of("a", 2, 4, 0)])
+    write(fleet.events, "3.jsonl", [line_of("a", 3, 4, 0)])
+    fleet.work(spark)
+    put_back()
+    with pytest.raises(RollbackError, match="it has 2 commits, but"):
+        fleet.work(spark)
+    (tmp_path / "secret.mark").unlink()
+    with pytest.raises(StoreError, match="--adopt"):
+        fleet.work(spark)
+
+
+def test_the_secret_stays_in_its_file(fleet: Fleet, spark: Any, tmp_path: Path) -> None:
+    write_all(fleet.events, some_events(keys=5, each=10), files=1)
+    fleet.work(spark)
+    secret = read_secret(fleet.secret)
+    looks = (secret, secret.hex().encode(), repr(secret).encode()[2:-1])
+    for path in (*fleet.folder.path.rglob("*"), tmp_path / "secret.mark"):
+        content = path.read_bytes() if path.is_file() else b""
+        assert not any(look in content for look in looks), path
+    settings = repr([*spark.sparkContext.getConf().getAll()])
+    assert secret.hex() not in settings
+    from littlestone.fleet.spark.job import SparkFleet  # noqa: PLC0415
+
+    open_fleet = SparkFleet(fleet.folder, RECIPE, fleet.secret)
+    from pyspark import cloudpickle  # noqa: PLC0415
+
+    travels = cloudpickle.dumps(open_fleet.processor(COLUMNS, SEQUENCE))
+    assert not any(look in travels for look in looks)
+    with pytest.raises(StoreError, match="is in use"):
+        SparkFleet(fleet.folder, RECIPE, fleet.secret)
+    open_fleet.close()
+    os.chmod(fleet.secret, 0o640)
+    with pytest.raises(StoreError, match="chmod 600"):
+        SparkFleet(fleet.folder, RECIPE, fleet.secret)
+
+
+def littlestone(*arguments: str, expect: int = 0) -> str:
+    """What a command prints, or how it refuses."""
+    result = CliRunner().invoke(app, ["fleet", "spark", *arguments])
+    refused = isinstance(result.exception, ValueError | LittlestoneError)
+    assert (2 if refused else result.exit_code) == expect, result.output + repr(result.exception)
+    return str(result.exception) if refused else result.output
+
+
+def test_the_commands(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = littlestone(
+        "init", "fleet", "--secret", "secret", "--class", "thresholds:64", "--rounds", "100",
+        "--setting", "realizable", "--max-keys", "3", "--partitions", "2",
+    )  # fmt: skip
+    assert "ε = 3" in made and "at most 3 keys" in made and "is public" in made
+    Path("events").mkdir()
+    write(tmp_path / "events", "1.jsonl", [line_of("é", 1, 3, 0), line_of("é", 3, 3, 0)])
+    columns = ("--key", "shop", "--label", "large", "--feature", "size", "--sequence", "number")
+    work = ("work", "fleet", "--secret", "secret", "--events", "events", *columns)
+    assert littlestone(*work, "--until-empty").endswith("1 events taken\n")
+    found = json.loads(littlestone("status", "fleet", "--json"))
+    assert found["status"] == {"batches": 1, "keys": 1, "rounds": 1, "releases": 1, "refused": 1}
+    assert found["ledger"]["person"]["cost"] == {"epsilon": 3.0, "delta": 0.0}
+    [line] = littlestone("releases", "fleet").splitlines()
+    assert json.loads(line)["run"] == "é" and json.loads(line)["release"] == 1
+    [line] = littlestone("releases", "fleet", "--refused").splitlines()
+    assert json.loads(line)["reason"] == "event 2 of this key is missing"
+    assert "exists" in littlestone(
+        "init", "fleet", "--secret", "other", "--class", "points", expect=2
+    )
+    assert not Path("other").exists()
+    assert "no fleet in" in littlestone("status", "nowhere", expect=2)
+
+
+def test_a_job_that_spark_submit_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The two lines of the page, and its commands."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "fleet.md").read_text(encoding="utf-8")
+    [job] = re.findall(r'```python title="fleet_job.py"\n(.*?)```', page, re.DOTALL)
+    Path("fleet_job.py").write_text(job)
+    [init] = re.findall(r"^\$ littlestone fleet spark (init .*)$", page, re.MULTILINE)
+    littlestone(*init.split())
+    Path("events").mkdir()
+    write(tmp_path / "events", "1.jsonl", [line_of("Haifa", 1, 3, 0)])
+    [submit] = re.findall(r"^\$ spark-submit (.*)$", page, re.MULTILINE)
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("spark-submit")), *submit.split()],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+    )
+    assert done.returncode == 0 and "1 events taken" in done.stdout, done.stderr[-3000:]
+    [line] = littlestone("releases", "spark-fleet").splitlines()
+    assert json.loads(line)["run"] == "Haifa"

@@ -1,0 +1,159 @@
+"""What a task does for one key, without Spark: the bytes of ``advance``, and nothing raises."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.spark_events import COLUMNS, RECIPE, SEQUENCE, Events, expected, line_of, some_events
+
+from littlestone.concepts.classes.decision_trees import DecisionTrees
+from littlestone.concepts.schema import Schema
+from littlestone.errors import SnapshotError, StoreError
+from littlestone.fleet.reading import numbered_lines
+from littlestone.fleet.secret_file import create_secret, fingerprint
+from littlestone.fleet.spark.visits import REFUSED, RELEASED, SCHEMA, KeyVisits, visited
+from littlestone.service.events import Columns
+
+SECRET = bytes(range(32))
+
+
+class Handle:
+    """Spark's, of one task: a value for each key."""
+
+    def __init__(self) -> None:
+        self.values: dict[Any, tuple[bytes] | None] = {}
+        self.key: Any = None
+
+    def getValueState(self, name: str, schema: str) -> "Handle":  # noqa: N802
+        assert (name, schema) == ("state", "state binary")
+        return self
+
+    def get(self) -> tuple[bytes] | None:
+        return self.values.get(self.key)
+
+    def update(self, value: tuple[bytes]) -> None:
+        self.values[self.key] = value
+
+
+class Task:
+    """Calls a processor as Spark does."""
+
+    def __init__(self, folder: Path) -> None:
+        self.secret = create_secret(folder / "secret")
+        self.handle = Handle()
+        self.visits = KeyVisits(
+            RECIPE,
+            secret=folder / "secret",
+            fingerprint=fingerprint(self.secret),
+            columns=COLUMNS,
+            sequence=SEQUENCE,
+        )
+        self.visits.init(self.handle)
+
+    def batch(self, key: str | None, lines: Iterable[str]) -> list[tuple[Any, ...]]:
+        self.handle.key = (key,)
+        rows = [{"key": key, "value": line} for line in lines]
+        return list(self.visits.handleInputRows((key,), rows, None))
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    return Task(tmp_path)
+
+
+def lines_of(events: Events, key: str, first: int = 1, last: int = 10**6) -> list[str]:
+    numbered = enumerate(events[key], start=1)
+    return [line_of(key, at, x, y) for at, (x, y) in numbered if first <= at <= last]
+
+
+def kinds(rows: list[tuple[Any, ...]]) -> list[str | None]:
+    return [row[0] for row in rows]
+
+
+def test_any_order_and_any_batches_give_the_bytes_of_advance(task: Task) -> None:
+    events, published = some_events(keys=3, each=40), []
+    for first, last in ((1, 13), (9, 14), (15, 40)):
+        for key in events:
+            rows = task.batch(key, reversed(lines_of(events, key, first, last)))
+            published += [row[1].encode() for row in rows if row[0] == RELEASED]
+            assert {len(row) for row in rows} == {len(SCHEMA)}
+    assert sorted(published) == expected(task.secret, events)
+
+
+def test_a_key_that_goes_on_says_so_in_its_last_row(task: Task) -> None:
+    first = task.batch("a", [line_of("a", 1, 3, 0), line_of("a", 2, 3, 0)])
+    assert kinds(first) == [RELEASED, None] and first[-1][4:] == (2, 1)
+    again = task.batch("a", [line_of("a", 3, 3, 0)])
+    assert kinds(again)[-1] is None and again[-1][4:] == (1, 0)
+    assert first[-1][2:4] != again[-1][2:4]  # halves of the seal of another state
+    assert task.batch("a", [line_of("a", 3, 60, 1)]) == []  # seen before: nothing goes on
+
+
+def test_of_two_lines_with_one_number_it_is_the_same_that_counts(
+    task: Task, tmp_path: Path
+) -> None:
+    lines = [line_of("a", 1, 3, 0), line_of("a", 1, 60, 1), line_of("a", 2, 5, 0)]
+    (tmp_path / "other").mkdir()
+    rows = task.batch("a", lines)
+    state = task.handle.values.pop(("a",))
+    assert rows == task.batch("a", lines[::-1]) and state == task.handle.values[("a",)]
+
+
+BAD = (
+    line_of("a", 1, 64, 0),
+    line_of("a", 1, 3, 2),
+    line_of("a", 1, None, 0),
+    line_of("a", "1.5", 3, 0),
+    line_of("a", -1, 3, 0),
+    line_of("a", 3, 3, 0),
+    line_of("a", 501, 3, 0),
+    line_of("b", 1, 3, 0),
+    "{",
+    "[1]",
+    "",
+    '{"shop": "a", "number": 1, "size": 3, "large": 1, "shop": "b"}',
+    '{"a": ' + "[" * 10**4,
+)
+
+
+@pytest.mark.parametrize("bad", BAD, ids=range(len(BAD)))
+def test_a_line_that_cannot_be_taken_is_handed_back_whole(task: Task, bad: str) -> None:
+    [row] = task.batch("a", [bad])
+    assert row[0] == REFUSED and json.loads(row[1])["line"] == bad
+    assert task.handle.values == {}  # the key did not begin
+    rows = task.batch("a", [line_of("a", 1, 3, 0), bad])
+    assert REFUSED in kinds(rows) and rows[-1][4] == 1
+
+
+def test_lines_without_a_key_begin_nothing(task: Task) -> None:
+    rows = task.batch(None, ["{", line_of(None, 1, 3, 0)])
+    assert kinds(rows) == [REFUSED, REFUSED] and task.handle.values == {}
+    rows = task.batch("", [line_of("", 1, 3, 0)])
+    assert kinds(rows) == [REFUSED] and task.handle.values == {}
+
+
+def test_over_a_schema_every_row_with_key_and_number_counts() -> None:
+    trees = DecisionTrees(Schema.from_mapping({"delay": {"grid": [0, 15]}}), 1)
+    columns = Columns(label="late", identity="shop")
+    lines = [
+        '{"shop": "a", "n": 2, "delay": "?", "late": 1}',
+        '{"shop": "a", "n": 1, "delay": 3, "late": "?"}',
+        '{"n": 3, "delay": "?", "late": 1}',
+        '{"shop": "a", "delay": 3, "late": 1}',
+    ]
+    read = numbered_lines(lines, trees, columns, sequence="n")
+    fits = [(line.number, getattr(line.event, "id", None)) for line in read]
+    assert fits == [(0, None), (1, "a"), (2, "a"), (3, None)]
+
+
+def test_a_state_of_another_key_or_secret_is_refused(task: Task, tmp_path: Path) -> None:
+    task.batch("a", [line_of("a", 1, 3, 0)])
+    [(state,)] = [value for value in task.handle.values.values() if value]
+    line = numbered_lines([line_of("b", 2, 3, 0)], RECIPE.concepts, COLUMNS, sequence=SEQUENCE)
+    with pytest.raises(SnapshotError):
+        visited(RECIPE, task.secret, "b", state, line)
+    task.visits.fingerprint = bytes(16)
+    with pytest.raises(StoreError, match="not the secret"):
+        task.batch("b", [line_of("b", 1, 3, 0)])
