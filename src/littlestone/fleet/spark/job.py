@@ -67,7 +67,7 @@ def text_lines(spark: "SparkSession", folder: Path, *, files: int | None = None)
 class RowVisits(KeyVisits):
     """What comes out of a key, as rows of Spark's own kind."""
 
-    def handleInputRows(self, *given: Any) -> Iterator["Row"]:  # type: ignore[override]  # noqa: N802
+    def handleInputRows(self, *given: Any) -> Iterator["Row"]:  # noqa: N802
         return starmap(_ROW, super().handleInputRows(*given))
 
 

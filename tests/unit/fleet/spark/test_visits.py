@@ -54,7 +54,7 @@ class Task:
 
     def batch(self, key: str | None, lines: Iterable[str]) -> list[tuple[Any, ...]]:
         self.handle.key = (key,)
-        rows = [{"key": key, "value": line} for line in lines]
+        rows = [{"value": line} for line in lines]
         return list(self.visits.handleInputRows((key,), rows, None))
 
 
