@@ -1,5 +1,6 @@
 """Fixtures that every test may ask for."""
 
+import gc
 import os
 import tempfile
 from collections.abc import Iterator
@@ -10,10 +11,15 @@ from hypothesis import settings
 
 from littlestone.randomness import Randomness, seeded
 
-settings.register_profile("quick", max_examples=30, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=20, deadline=None, derandomize=True)
 settings.register_profile("usual", max_examples=60, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: no collection need look at it again."""
+    gc.freeze()
 
 
 @pytest.fixture

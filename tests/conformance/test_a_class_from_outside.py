@@ -120,8 +120,7 @@ def test_online_learners_learn_it(name: str, recipe: Any, rng: Randomness) -> No
 @both
 @pytest.mark.parametrize("adversary", battery.ADVERSARIES)
 def test_adversaries_play_over_it(name: str, adversary: str, rng: Randomness) -> None:
-    adversaries.test_a_recipe_is_a_value(adversary, name)
-    adversaries.test_the_seed_decides_the_play(adversary, name, rng)
+    adversaries.check_that_it_is_a_value(adversary, name)
     adversaries.test_planning_changes_nothing(adversary, name, rng)
     for peek in (False, True):
         adversaries.test_blocks_and_single_rounds_give_the_same_transcript(

@@ -43,10 +43,6 @@ def each(pairs: list[tuple[str, str]]) -> pytest.MarkDecorator:
 
 everywhere = each(PAIRS)
 realizable_everywhere = each([pair for pair in PAIRS if pair[0] in REALIZABLE])
-# With a single concept there are no two things to publish.
-oblivious_everywhere = each(
-    [pair for pair in PAIRS if not is_adaptive(*pair) and pair[1] != "single"]
-)
 adaptive_somewhere = sorted({pair[0] for pair in PAIRS if is_adaptive(*pair)})
 
 
@@ -98,7 +94,7 @@ class WanderingRun:
 def rounds_for(concepts: ConceptClass) -> int:
     # Halfspaces are exact, with fractions that grow; one class meets the longest blocks.
     if isinstance(concepts, MarginHalfspaces):
-        return 60
+        return 30
     return 500 if concepts is CLASSES["thresholds"] else 130
 
 
@@ -146,8 +142,12 @@ def test_realizable_adversaries_keep_their_word(
     assert not left.is_empty
 
 
-@everywhere
-def test_a_recipe_is_a_value(adversary: str, concepts: str) -> None:
+def test_a_recipe_is_a_value() -> None:
+    for pair in PAIRS:
+        check_that_it_is_a_value(*pair)
+
+
+def check_that_it_is_a_value(adversary: str, concepts: str) -> None:
     recipe, again = (ADVERSARIES[adversary](CLASSES[concepts]) for _ in range(2))
     assert recipe == again
     assert hash(recipe) == hash(again)
@@ -156,30 +156,22 @@ def test_a_recipe_is_a_value(adversary: str, concepts: str) -> None:
         recipe.concepts = CLASSES[concepts]  # type: ignore[misc]
 
 
-@everywhere
-def test_the_seed_decides_the_play(adversary: str, concepts: str, rng: Randomness) -> None:
-    space, seed = CLASSES[concepts], rng.below(2**32)
-    foe = ADVERSARIES[adversary](space)
-    first, second = (transcript_of(foe, Wandering(space), seed).text() for _ in range(2))
-    assert first == second
-
-
 def games_against_two_constants(adversary: str, concepts: str, seed: int) -> list[list[Any]]:
-    """Fifty examples each, against learners that always publish the same concept."""
+    """Twenty examples each, against learners that always publish the same concept."""
     space = CLASSES[concepts]
     games = []
     for published in islice(space.concepts(), 2):
         attack = ADVERSARIES[adversary](space).start(rng=seeded(seed))
-        games.append([attack.choose(published if i else None) for i in range(50)])
+        games.append([attack.choose(published if i else None) for i in range(20)])
     return games
 
 
-@oblivious_everywhere
-def test_an_oblivious_adversary_ignores_what_is_published(
-    adversary: str, concepts: str, rng: Randomness
-) -> None:
-    one, other = games_against_two_constants(adversary, concepts, rng.below(2**32))
-    assert one == other
+def test_an_oblivious_adversary_ignores_what_is_published(rng: Randomness) -> None:
+    for adversary, concepts in PAIRS:
+        # With a single concept there are no two things to publish.
+        if not is_adaptive(adversary, concepts) and concepts != "single":
+            one, other = games_against_two_constants(adversary, concepts, rng.below(2**32))
+            assert one == other, (adversary, concepts)
 
 
 @pytest.mark.parametrize("adversary", adaptive_somewhere)
@@ -199,7 +191,7 @@ def test_planning_changes_nothing(adversary: str, concepts: str, rng: Randomness
     plain, planned = foe.start(rng=seeded(seed)), foe.start(rng=seeded(seed))
     assert isinstance(planned, BlockAttack)
     other, published = islice(chain(space.concepts(), space.concepts()), 2)
-    for i in range(60):
+    for i in range(min(60, rounds_for(space) // 2)):
         seen = None if i == 0 else published if i % 7 else other
         for most in (1, 5, 40):
             xs, ys = planned.plan(seen, most)
