@@ -89,6 +89,9 @@ class Client:
                 for release in self._events(run, after):
                     after = release["release"]
                     yield release
+            except ServiceError as refused:
+                if refused.status not in _PASSING:
+                    raise
             except (OSError, http.client.HTTPException):
                 pass
             time.sleep(1.0)

@@ -7,8 +7,9 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
@@ -207,12 +208,54 @@ def test_bad_events_are_refused_before_they_wait(fleet: Fleet) -> None:
         (["a"], [1], [1], [2]),
         (["a", "b"], [1], [1], [0]),
         ([1j], [1], [1], [0]),
+        (["b", os.urandom(2000)], [1, 1], [1, 1], [0, 0]),  # no index has room for it
     ):
         with pytest.raises(ValueError):
             fleet.put(*bad)
     with pytest.raises(HorizonExceededError):
         fleet.put(["a"], [501], [1], [0])
     assert fleet.status()["waiting"] == 0
+    fleet.put([os.urandom(1990)], [1], [1], [0])
+    assert fleet.work() == 1
+
+
+def test_an_address_that_cannot_be_read_is_not_repeated() -> None:
+    for dsn in ("postgres:/me:hunter2@host/name", "password='hunter2", "a://u:hunter2@h/n"):
+        with pytest.raises(StoreError) as told:
+            database.connect(dsn)
+        assert "hunter2" not in str(told.value)
+
+
+def test_two_workers_with_one_session_lose_nothing(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind a pooler they may have it, and then the lock of one is the lock of the other."""
+    compute, slow, computed, done = Worker._computed, [True], threading.Event(), threading.Event()
+
+    @contextmanager
+    def shared(*_: Any) -> Iterator[bool]:
+        yield True
+
+    def slowly(*arguments: Any) -> Turn:
+        turn = compute(*arguments)
+        if slow and slow.pop():
+            computed.set()
+            done.wait(0.5)
+        return turn
+
+    monkeypatch.setattr(worker, "shard_lock", shared)
+    fleet.put(["a"], [1], [1], [0])
+    assert fleet.work() == 1
+    monkeypatch.setattr(Worker, "_computed", slowly)
+    fleet.put(["a"], [2], [2], [0])
+    first = threading.Thread(target=fleet.work)
+    first.start()
+    computed.wait(10)
+    fleet.put(["a"], [3], [3], [0])
+    fleet.work()
+    done.set()
+    first.join(10)
+    assert fleet.content() == uninterrupted(fleet, {"a": [(1, 0), (2, 0), (3, 0)]})
 
 
 def test_the_secret_is_nowhere_in_the_database(fleet: Fleet) -> None:

@@ -173,7 +173,7 @@ class PartWorker:
             until, state, *height = _one(
                 self.connection,
                 "SELECT until, state, commits, chain FROM littlestone_blocklist.parts "
-                "WHERE part = %s",
+                "WHERE part = %s FOR UPDATE",
                 (part,),
             )
             before = Height(*height)

@@ -22,6 +22,9 @@ from littlestone.fleet.terms import Terms
 from littlestone.learners.run import PrivateLearner
 from littlestone.service.entries import Release
 
+MOST_KEY_BYTES: Final = 2000
+"""Of a key as it is written; the index of a table refuses more, when it is too late."""
+
 _TABLES: Final = """
 CREATE SCHEMA littlestone;
 CREATE TABLE littlestone.fleet (
@@ -55,6 +58,8 @@ def connect(dsn: str) -> "psycopg.Connection[Any]":
         connection = psycopg.connect(dsn, autocommit=True, application_name="littlestone fleet")
     except psycopg.OperationalError as problem:
         raise StoreError(f"the database cannot be reached: {_first_line(problem)}") from None
+    except psycopg.Error:  # it quotes what it could not read, which may be the password
+        raise StoreError("dsn must be as in postgresql://user@host/name, or key=value") from None
     return connection
 
 
@@ -177,6 +182,11 @@ def _block(
     which = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
     known: dict[bytes, int] = {}
     merged = [known.setdefault(key_name(key).label, len(known)) for key in places]
+    longest = max(known, key=len, default=b"")
+    if len(longest) > MOST_KEY_BYTES:
+        raise ValueError(
+            f"keys must have at most {MOST_KEY_BYTES:,} bytes, got one with {len(longest):,}"
+        )
     if len(merged):
         which = np.array(merged, dtype=np.int64)[which]
     return Block(list(known), which, numbers.astype(np.int64), points, labels)

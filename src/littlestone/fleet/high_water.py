@@ -41,7 +41,7 @@ class HighWater:
                 f"only if you know that {engine} never went back, adopt it (--adopt)"
             ) from None
         head = _KIND + identity.encode()
-        if not os.fstat(self._file).st_size:
+        if create and not os.fstat(self._file).st_size:
             os.pwrite(self._file, _line(head), 0)
         elif os.pread(self._file, _LINE, 0) != _line(head):
             os.close(self._file)

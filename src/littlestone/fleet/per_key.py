@@ -62,6 +62,12 @@ class PerKey:
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.integer(max_keys=self.max_keys, at_least=1)
+        if self.learner.per_example.delta and not self.learner.prefix_conditional:
+            raise ValueError(
+                "learner must be private conditionally on every prefix: whoever waits for a key "
+                "in a bad state pays its delta once for each key that there is, got "
+                f"learner={self.learner!r}"
+            )
 
     def guarantee(self) -> PrivacyGuarantee:
         """To a person with ``learner.max_contributions`` examples under each of ``max_keys``."""

@@ -90,8 +90,6 @@ def _counted(event: Event | BadRow, columns: Columns, sequence: str | None) -> E
         return event
     if event.stand_in is None or event.field in ("", columns.identity, sequence):
         return event
-    if event.stand_in.id == columns.line_name(event.line):  # something else was missing first
-        return BadRow(event.line, "is missing", columns.identity or "")
     stand_in: Event = event.stand_in
     return stand_in
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from littlestone import require
 from littlestone.errors import StoreError
+from littlestone.fleet.per_key import PerKey
 from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner
 
@@ -38,7 +39,7 @@ class Terms:
     ) -> "Terms":
         """The terms of a new fleet, under a name that no other has."""
         require.integer(shards=shards, at_least=1)
-        require.integer(max_keys=max_keys, at_least=1)
+        PerKey(learner=recipe, max_keys=max_keys)  # refuses what it cannot promise anything for
         if shards > MOST_SHARDS:
             raise ValueError(f"shards must be at most {MOST_SHARDS}, got shards={shards!r}")
         return cls(

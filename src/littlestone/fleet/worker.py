@@ -85,7 +85,10 @@ class Worker:
         return turn.events
 
     def _height(self, shard: int) -> Height:
-        row = self._all("SELECT commits, chain FROM littlestone.shards WHERE shard = %s", (shard,))
+        # The row is locked, too: behind a pooler several workers may share the session of a lock.
+        row = self._all(
+            "SELECT commits, chain FROM littlestone.shards WHERE shard = %s FOR UPDATE", (shard,)
+        )
         return Height(*row[0])
 
     def _blocks(self, shard: int) -> list[tuple[int, Block]]:

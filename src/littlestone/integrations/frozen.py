@@ -171,7 +171,8 @@ class FrozenClassifier:
             lines += [f"        record = {_dictionary(self.stand_ins)}"]
             lines += [f"        label = rule({point})", f"    return {literal(self.labels)}[label]"]
         text = f"{self.rule.describe()}. {self.promise}".strip()
-        return f"# {' '.join(text.split())}\n{python_source(filled)}" + "\n".join(lines) + "\n"
+        # Not a comment: one in the first lines may declare the coding of all that follows.
+        return f"{text!r}\n\n{python_source(filled)}" + "\n".join(lines) + "\n"
 
     def __getstate__(self) -> tuple[Any, ...]:
         instead = None if self.stand_ins is None else dict(self.stand_ins)

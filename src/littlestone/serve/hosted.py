@@ -14,7 +14,7 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.defaults import class_over, named_learner
 from littlestone.learners.run import PrivateLearner
-from littlestone.serve.owner import RunOwner, Unavailable
+from littlestone.serve.owner import RunOwner
 from littlestone.serve.visible import Visible
 from littlestone.service.durable import DurableRun
 
@@ -122,7 +122,7 @@ class Runs:
         """The owner of a run that is open."""
         owner = self._owners[name]
         if owner.failure is not None:
-            raise Unavailable(f"run {name!r} is not open; look at the server, or wait")
+            raise owner.unavailable()
         return owner
 
     async def close(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from littlestone.errors import HorizonExceededError
+from littlestone.errors import HorizonExceededError, LittlestoneError
 from littlestone.serve.visible import Visible
 from littlestone.service.durable import DifferentContentError, DurableRun, Event, Receipt
 
@@ -77,6 +77,10 @@ class RunOwner:
         problem = self._ready.exception()
         return None if problem is None else str(problem)
 
+    def unavailable(self) -> Unavailable:
+        """For everybody: why it is so may hold somebody's data, and is in the log for its owner."""
+        return Unavailable(f"run {self.name!r} is not open; look at the server, or wait")
+
     async def take(self, events: Sequence[Event]) -> list[Outcome]:
         """Each event's receipt, after the commit, or why it alone was refused."""
         outcomes: list[Outcome] = await self._put(events, len(events))
@@ -95,7 +99,7 @@ class RunOwner:
 
     def _put(self, content: Sequence[Event] | Question, size: int) -> "asyncio.Future[Any]":
         if self._closing or self.failure is not None:
-            raise Unavailable(f"run {self.name!r} {self.failure or 'is being closed'}")
+            raise self.unavailable()
         if self._waiting + size > MOST_WAITING:
             raise Overloaded(f"{self._waiting:,} events wait for run {self.name!r}; try again")
         waiting = _Waiting(content, self._loop.create_future(), size)
@@ -144,6 +148,7 @@ class RunOwner:
         try:
             events = [event for one in turn if not callable(one.content) for event in one.content]
             outcomes = iter(take_each(run, events))
+            self.visible.published(run)  # before the questions: it waits for nobody's answer
             for one in turn:
                 if callable(one.content):
                     answers.append((one, _answered(one.content, run)))
@@ -156,9 +161,9 @@ class RunOwner:
             answers = [(one, lost) for one in turn]
             run.close()
             after = self._reopened()
-        if after is not None:
-            self.visible.published(after)
         self._tell(self._deliver, answers)
+        if after is not None and after is not run:
+            self.visible.published(after)
         return after
 
     def _reopened(self) -> DurableRun | None:
@@ -185,6 +190,8 @@ class RunOwner:
 
     def _fail(self, problem: BaseException) -> None:
         """From now on there is no thread: nobody else may wait, and those who do hear of it."""
+        known = isinstance(problem, LittlestoneError)
+        _LOG.error("run %s: %s", self.name, problem if known else type(problem).__name__)
         if self._ready.done():
             self._ready = self._loop.create_future()
         self._ready.set_exception(problem)
@@ -192,7 +199,7 @@ class RunOwner:
         while not self._queue.empty():
             left = self._queue.get_nowait()
             if left is not None:
-                self._deliver([(left, Unavailable(f"run {self.name!r} {problem}"))])
+                self._deliver([(left, self.unavailable())])
 
 
 def take_each(run: DurableRun, events: Sequence[Event]) -> list[Outcome]:

@@ -2,14 +2,17 @@
 
 Without a clock a release is seen as soon as it is committed. With ``every`` seconds, what was
 committed becomes visible at whole multiples of them and at no other moment: then the time at which
-readers see something tells them the time, and nothing about the events.
+readers see something tells them the time, and nothing about the events. Somebody's long request may
+delay the clock; what was committed meanwhile waits for its next stroke all the same.
 """
 
 import asyncio
 import json
+import math
 import threading
 import time
 from collections import deque
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from littlestone.concepts.protocols import Hypothesis
@@ -43,8 +46,7 @@ class Visible:
         self._loop = asyncio.get_running_loop()
         self._bell: asyncio.Future[None] = self._loop.create_future()
         self._lock = threading.Lock()  # of what the run's thread leaves behind
-        self._committed: list[Release] = []
-        self._rule: Hypothesis | None = None
+        self._committed: list[tuple[float, list[Release], Hypothesis]] = []
         self._seen = 0  # the newest release that was left here
         self.newest: Shown | None = None
         self.recent: deque[Release] = deque(maxlen=REMEMBERED)
@@ -65,20 +67,23 @@ class Visible:
         if run.newest.number == self._seen and not now:
             return
         with self._lock:
-            self._committed += run.releases(after=self._seen)
-            self._rule, self._seen = run.run.hypothesis, run.newest.number
+            fresh = list(run.releases(after=self._seen))
+            self._committed.append((time.monotonic(), fresh, run.run.hypothesis))
+            self._seen = run.newest.number
         if now or self._every is None:
             self._loop.call_soon_threadsafe(self.show)
 
     # Called by the loop.
 
-    def show(self) -> None:
-        """Make visible what was committed, and ring."""
+    def show(self, before: float = math.inf) -> None:
+        """Make visible what was committed before this time, and ring."""
         with self._lock:
-            committed, rule, self._committed = self._committed, self._rule, []
-        if committed and rule is not None:
-            self.recent.extend(committed)
-            self.newest = Shown(committed[-1], rule)
+            due = list(takewhile(lambda one: one[0] < before, self._committed))
+            del self._committed[: len(due)]
+        for _, releases, rule in due:
+            self.recent.extend(releases)
+            if releases:
+                self.newest = Shown(releases[-1], rule)
         if not self._bell.done():
             self._bell.set_result(None)
         self._bell = self._loop.create_future()
@@ -100,6 +105,7 @@ class Visible:
 
     async def _tick(self, every: float) -> None:
         while True:
-            now = time.time()
-            await asyncio.sleep(every - now % every)
-            self.show()
+            left = every - time.time() % every
+            strikes = time.monotonic() + left
+            await asyncio.sleep(left)
+            self.show(before=strikes)

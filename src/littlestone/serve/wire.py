@@ -16,6 +16,7 @@ from littlestone.serve.hosted import Asked
 from littlestone.serve.owner import Outcome, Refused
 from littlestone.serve.visible import Shown
 from littlestone.service.entries import Release
+from littlestone.service.promises.users import promise_of
 from littlestone.service.published import release_line
 
 Identity = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
@@ -154,7 +155,7 @@ def run_out(asked: Asked, recipe: PrivateLearner, shown: Shown | None) -> RunOut
         name=asked.name,
         concepts=asked.concepts or type(recipe.concepts).__name__,
         learner=type(recipe).__name__,
-        promise=recipe.promise,
+        promise=promise_of(recipe, None),
         rounds=recipe.rounds,
         publish_every=asked.publish_every,
         release=None if shown is None else shown.release.number,
@@ -172,7 +173,7 @@ def guarantee_out(recipe: PrivateLearner) -> GuaranteeOut:
         neighbours="replace-one: the same number of events, any of them replaced by another",
         adversary="sees every release and chooses the next event",
         best_guess=best_guess(promised.epsilon, promised.delta),
-        promise=recipe.promise,
+        promise=promise_of(recipe, None),
     )
 
 

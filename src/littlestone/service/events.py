@@ -157,7 +157,7 @@ def _events(
             try:
                 identity = _identity(row[1], columns)
             except Misfit as problem:
-                misfit = misfit or problem
+                misfit = problem  # whatever else is wrong: its name is not one that it was given
         user = nobody
         if owned:
             try:

@@ -205,7 +205,9 @@ def _fault(line: Line, previous: Line | None, log: Log | None) -> str | None:
         return f"is of run {line.run}, the line before it of {previous.run}"
     if previous is not None and line.number != previous.number + (line.body is not None):
         return f"has number {line.number} after number {previous.number}"
-    before = b"" if line.number == 1 else None if previous is None else previous.chain
+    before = None if previous is None else previous.chain
+    if line.number == 1 and line.body is not None:
+        before = b""
     if before is not None and line.chain != _chain_after(before, line):
         return "does not match its hash: it, or a line before it, was altered"
     if log is None:

@@ -54,6 +54,13 @@ def test_without_a_mark_or_with_another_fleets_nothing_goes_on(tmp_path: Path) -
         opened(tmp_path, "cd" * 16)
 
 
+def test_an_emptied_mark_is_no_new_one(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    os.truncate(tmp_path / "mark", 0)
+    with pytest.raises(StoreError, match="damaged"):
+        opened(tmp_path, create=False)
+
+
 def test_damage_is_noticed(tmp_path: Path) -> None:
     mark = opened(tmp_path)
     mark.raise_to(1, height(5))

@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 import pytest
+from tests.unit.learners.coin_flipper import CoinFlipper
 
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -67,6 +68,16 @@ def test_the_promise_for_several_keys_is_that_of_a_group() -> None:
     assert "is public" in PerKey(learner=LEARNER).promise
     with pytest.raises(ValueError, match="max_keys"):
         PerKey(learner=LEARNER, max_keys=0)
+
+
+def test_nobody_waits_for_a_key_in_a_bad_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other counterexample of per_key.md: the key of the special round is chosen by a flag."""
+    flagged = CoinFlipper(prefix_conditional=False)
+    with pytest.raises(ValueError, match="on every prefix"):
+        PerKey(learner=flagged)
+    pure = PrivacyGuarantee(epsilon=1.0)
+    monkeypatch.setattr(CoinFlipper, "per_example", property(lambda _: pure))
+    assert PerKey(learner=flagged).guarantee() == pure
 
 
 def test_a_key_that_changes_is_seen_with_certainty() -> None:

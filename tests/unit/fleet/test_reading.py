@@ -55,5 +55,9 @@ def test_over_a_schema_a_stand_in_keeps_its_place(tmp_path: Path) -> None:
     text = "shop,delay,late\na,3,0\na,?,1\na,20,1\n"
     [(keys, seqs, xs, ys)] = read(tmp_path, text, concepts=trees, columns=columns)
     assert (keys, seqs, ys) == (["a"] * 3, [1, 2, 3], [0, 1, 1]) and len(xs) == 3
-    with pytest.raises(LittlestoneError, match="line 2"):
-        read(tmp_path, "shop,delay,late\n,3,0\n", concepts=trees, columns=columns)
+    for row in (",3,0", ",?,0", ",?,?"):
+        with pytest.raises(LittlestoneError, match="line 2: 'shop' is missing"):
+            read(tmp_path, f"shop,delay,late\n{row}\n", concepts=trees, columns=columns)
+    with pytest.raises(LittlestoneError, match="line 2: 'n' is no whole number"):
+        text = "n,shop,delay,late\n?,a,3,0\n"
+        read(tmp_path, text, concepts=trees, columns=columns, sequence="n")

@@ -129,6 +129,22 @@ def test_one_column_of_keys_or_numbers() -> None:
     assert executed(steps.freeze())({"x0": 63}) == 1
 
 
+def test_no_text_becomes_code() -> None:
+    """Whoever is listed has chosen the key; a comment could declare how to read what follows it."""
+    for text in (
+        "coding: utf-7 +ACc-+AAo-[1/0]#",
+        "coding=unicode_escape \\n1/0#",
+        "a\0b",
+        "\r1/0",
+        "'\n",
+    ):
+        rule = FiniteSupport(frozenset([text]))
+        frozen = FrozenClassifier(rule, (text, f"{text}!"), features=(text,), promise=text)
+        names: dict[str, Any] = {}
+        exec(compile(frozen.to_python().encode(), "rule", "exec"), names)
+        assert names["predict"]({text: text}) == f"{text}!"
+
+
 def test_a_seeded_one_is_stamped() -> None:
     assert by_records(seed=3).freeze().promise == "NOT PRIVATE: seed=3"
     table = np.array([[0.1], [0.9]] * 50)

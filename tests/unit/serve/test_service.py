@@ -1,8 +1,10 @@
 """The service end to end: a real server, real sockets, a real store."""
 
+import asyncio
 import json
 import socket
 import threading
+import time
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,13 @@ import pytest
 from tests.unit.serve.served import BUDGET, Served, serving
 
 from littlestone.client import Client, ServiceError
+from littlestone.errors import StoreError
 from littlestone.serve import owner as owner_module
 from littlestone.serve import wire
 from littlestone.serve.app import ENDPOINTS
+from littlestone.serve.owner import Unavailable
 from littlestone.serve.tokens import Role
-from littlestone.service.durable import DurableRun
+from littlestone.service.durable import DurableRun, Event
 from littlestone.service.published import examine
 
 EVENTS = "/runs/abuse/events"
@@ -235,6 +239,21 @@ def test_an_unchanged_list_is_not_sent_again(tmp_path: Path) -> None:
         assert (status, content) == (200, b"k\n") and headers["etag"] != tag
 
 
+def test_a_key_is_one_line_of_a_list(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        client = with_keys(served)
+        client.send_many("abuse", [("x\nbank.example", 1)] * 40 + [("y\u2028z", 1)] * 40)
+        _, _, content = served.raw("GET", "/runs/abuse/keys", Accept="text/plain")
+        assert content.decode().splitlines() == ['"x\\nbank.example"', '"y\\u2028z"']
+
+
+def test_a_number_that_nobody_counts_is_said_to_be_vouched_for(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        with_keys(served, max_contributions=2)
+        for path in ("/runs/abuse", "/runs/abuse/guarantee", "/view/abuse"):
+            assert b"vouched for, not enforced" in served.raw("GET", path)[2]
+
+
 def test_readers_hear_of_releases_and_come_back_where_they_were(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         client = with_keys(served)
@@ -268,6 +287,75 @@ def test_with_a_clock_nothing_is_seen_before_it_strikes(tmp_path: Path) -> None:
         assert reader.predict("abuse", ["k"]) == [1]
     with serving(tmp_path) as served:  # nor when the service starts again
         assert served.raw("GET", "/runs/abuse/keys", role=Role.READER)[0] == 503
+
+
+def test_what_is_published_waits_for_no_question(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        with_keys(served)
+        owner, loop = served.service.runs.owner("abuse"), served.service.loop
+        first, second = threading.Event(), threading.Event()
+        reports = [Event(str(n), "k", 1, None, ("k", 1)) for n in range(40)]
+        asked = [
+            asyncio.run_coroutine_threadsafe(one, loop)
+            for one in (
+                owner.ask(lambda _: first.wait(10)),
+                owner.ask(lambda _: second.wait(10)),
+                owner.take(reports),
+            )
+        ]
+        first.set()  # what waits behind it is one turn
+        until = time.monotonic() + 5
+        while served.client().keys("abuse") != ["k"]:
+            assert time.monotonic() < until
+        second.set()
+        assert asked[1].result(10) and len(asked[2].result(10)) == 40
+
+
+def test_why_a_run_cannot_be_opened_is_told_to_nobody(tmp_path: Path, monkeypatch: Any) -> None:
+    with serving(tmp_path) as served:
+        with_keys(served)
+        owner, loop = served.service.runs.owner("abuse"), served.service.loop
+        opening, gate = threading.Event(), threading.Event()
+
+        def damaged() -> Any:
+            opening.set()
+            gate.wait(10)
+            raise StoreError("/srv/store is damaged: ValueError('got secret')")
+
+        def broken(*_: Any) -> Any:
+            raise OSError("disk")
+
+        monkeypatch.setattr(owner, "_opened", damaged)
+        monkeypatch.setattr(DurableRun, "take", broken)
+        event = Event("1", "k", 1, None, ("k", 1))
+        lost = asyncio.run_coroutine_threadsafe(owner.take([event]), loop)
+        assert opening.wait(10)
+        behind = asyncio.run_coroutine_threadsafe(owner.take([event]), loop)
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.01), loop).result(10)  # it waits by now
+        gate.set()
+        for answer in (lost, behind):
+            with pytest.raises(Unavailable) as told:
+                answer.result(10)
+            assert "secret" not in str(told.value) and "/srv" not in str(told.value)
+        status, _, content = served.raw("GET", "/runs/abuse")
+        assert status == 503 and b"secret" not in content
+
+
+def test_a_follower_comes_back_to_a_service_that_starts_again(monkeypatch: Any) -> None:
+    answers = iter([ServiceError(503, "not open"), [{"release": 1}], ServiceError(403, "no")])
+
+    def events(*_: Any) -> Any:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(Client, "_events", events)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    with closing(Client("http://127.0.0.1:1").follow("abuse")) as releases:
+        assert next(releases) == {"release": 1}
+        with pytest.raises(ServiceError, match="403"):
+            next(releases)
 
 
 def test_a_stopped_service_goes_on_with_the_same_bytes(tmp_path: Path) -> None:

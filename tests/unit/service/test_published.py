@@ -258,6 +258,20 @@ def test_heartbeats_are_ours_and_are_checked(folder: Path) -> None:
         examine(folder / "rules.jsonl")
 
 
+def test_a_heartbeat_after_the_first_release_is_whole(tmp_path: Path) -> None:
+    run = DurableRun.start(RECIPE, tmp_path / "run.db")
+    publisher = Publisher(tmp_path / "rules.jsonl")
+    publisher.catch_up(run)
+    publisher.heartbeat(0.0)
+    publisher.close()
+    run.close()
+    assert examine(tmp_path / "rules.jsonl", tmp_path / "run.db").last == 1
+    content = (tmp_path / "rules.jsonl").read_bytes()
+    (tmp_path / "rules.jsonl").write_bytes(content[:-8] + b"00000" + content[-3:])
+    with pytest.raises(AlteredError, match="line 2"):
+        examine(tmp_path / "rules.jsonl")
+
+
 def test_devices_and_pipes_are_written_to(tmp_path: Path) -> None:
     work(tmp_path, 100, Path("/dev/null"))
     pipe = tmp_path / "pipe"

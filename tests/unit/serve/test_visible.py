@@ -1,0 +1,59 @@
+"""With a clock: what is seen at a stroke was committed before it, however late the stroke comes."""
+
+import asyncio
+import threading
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from littlestone.serve.visible import Visible
+from littlestone.service.entries import Release
+
+EVERY = 0.25
+
+
+class Publishing:
+    """As much of a run as readers hear of."""
+
+    def __init__(self) -> None:
+        self.log: list[Release] = []
+        self.run = SimpleNamespace(hypothesis=lambda x: 0)
+
+    @property
+    def newest(self) -> Release:
+        return self.log[-1]
+
+    def publish(self, visible: Visible) -> None:
+        number = len(self.log) + 1
+        self.log.append(Release(number, number, b'{"rule": "r"}', bytes(32)))
+        visible.published(self)  # type: ignore[arg-type]
+
+    def releases(self, *, after: int = 0) -> Any:
+        return iter(self.log[after:])
+
+
+async def _seen_at_a_late_stroke() -> list[int | None]:
+    visible, run, seen = Visible(every=EVERY), Publishing(), list[int | None]()
+    await asyncio.sleep(EVERY - time.time() % EVERY + 0.05)  # a stroke, and a little more
+    run.publish(visible)
+    late = threading.Timer(EVERY + 0.02, lambda: run.publish(visible))
+    late.start()
+    time.sleep(EVERY + 0.05)  # somebody's request holds the loop beyond the next stroke
+    late.join()
+    for _ in range(2):
+        await visible.bell()
+        seen.append(None if visible.newest is None else visible.newest.release.number)
+    visible.stop()
+    return seen
+
+
+def test_a_late_stroke_shows_what_a_punctual_one_would_have() -> None:
+    assert asyncio.run(_seen_at_a_late_stroke()) == [1, 2]
+
+
+def test_a_clock_that_shows_all_there_is_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    show = Visible.show
+    monkeypatch.setattr(Visible, "show", lambda visible, before=0.0: show(visible))
+    assert asyncio.run(_seen_at_a_late_stroke())[0] == 2
