@@ -78,3 +78,7 @@ class StoreError(LittlestoneError):
 
 class RollbackError(StoreError):
     """The store is older than what is known of it: continuing would reuse noise."""
+
+
+class InUseError(StoreError):
+    """Another process has the store open."""

@@ -79,3 +79,28 @@ def test_a_pipe_with_a_name_is_read_once_and_as_it_comes(tmp_path: Path) -> None
             pipe.write(b"0,0\n" * 2)
         assert run.wait(60) == 0
     assert rounds_of(tmp_path) == 5
+
+
+def test_a_store_in_use_is_looked_at_and_goes_on(tmp_path: Path) -> None:
+    def told(*words: str) -> str:
+        command = [sys.executable, "-m", "littlestone", *words]
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+        ).stdout
+
+    with started(tmp_path, "--adversary", "adaptive", "--group", "1") as process:
+        assert process.stdin is not None
+        process.stdin.write(b"x,y\n" + b"3,1\n" * 300)
+        process.stdin.flush()
+        waited_for(lambda: marked_round(tmp_path) == 300)
+        before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+        shown = told("status", "run.db")
+        assert "rounds: 300 of at most 1,000; in use" in " ".join(shown.split())
+        assert "learner = \"private-majority\"" in shown and "mechanism" not in shown
+        assert "has logged the same" in told("verify", "rules.jsonl", "--store", "run.db")
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+        process.stdin.write(b"0,0\n" * 2)
+        process.stdin.close()
+        assert process.wait(60) == 0
+    assert rounds_of(tmp_path) == 302
+    assert "mechanism" in told("status", "run.db")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from littlestone.errors import RollbackError, StoreError
+from littlestone.errors import InUseError, RollbackError, StoreError
 
 NOWHERE: Final = "0" * 32
 """The branch of a store that is not there yet."""
@@ -56,7 +56,7 @@ class Mark:
                 raise BlockingIOError
         except BlockingIOError:
             os.close(self._file)
-            raise StoreError(f"{store} is in use by another process") from None
+            raise InUseError(f"{store} is in use by another process") from None
 
     def close(self) -> None:
         os.close(self._file)

@@ -8,7 +8,7 @@ is noticed when it is opened, and the mark beside it tells whether it is the new
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -32,6 +32,7 @@ from littlestone.service.store_file import (
     about_seal,
     beside,
     connect,
+    copied,
     finding_damage,
     place,
     real_path,
@@ -349,15 +350,10 @@ class Store:
 
 
 def read_about(path: str | Path) -> dict[str, str]:
-    """What a store that nobody uses says of itself, without continuing it; not its key."""
+    """What a store says of itself, whoever uses it; not its key."""
     target = real_path(path)
-    with finding_damage(target):
-        refuse_foreign(target)
-        connection = connect(target)
-        try:
-            about = dict(connection.execute("SELECT name, value FROM about"))
-        finally:
-            connection.close()
+    with finding_damage(target), _look(target) as connection:
+        about = dict(connection.execute("SELECT name, value FROM about"))
         if about["seal"] != about_seal(about):
             raise StoreError(f"the first lines of {target} do not match their hash")
         del about["key"]
@@ -365,18 +361,28 @@ def read_about(path: str | Path) -> dict[str, str]:
 
 
 def read_log(path: str | Path) -> Log:
-    """Look at a store that nobody uses, without continuing it."""
+    """What a store has published, whoever uses it."""
     target = real_path(path)
-    with finding_damage(target):
-        refuse_foreign(target)
-        connection = connect(target)
-        try:
-            (identity,) = connection.execute(
-                "SELECT value FROM about WHERE name = 'identity'"
-            ).fetchone()
-            rows = connection.execute(_RELEASES + "ORDER BY number")
-            log = Log(identity, [Release(*row) for row in rows])
-        finally:
-            connection.close()
+    with finding_damage(target), _look(target) as connection:
+        identity = "SELECT value FROM about WHERE name = 'identity'"
+        (name,) = connection.execute(identity).fetchone()
+        rows = connection.execute(_RELEASES + "ORDER BY number")
+        log = Log(name, [Release(*row) for row in rows])
         check_chain(log.releases, of=str(target))
         return log
+
+
+def read_progress(path: str | Path) -> tuple[int, int]:
+    """How many rounds a store has taken, and the mistakes by the last point of its curve."""
+    target = real_path(path)
+    with finding_damage(target), _look(target) as connection:
+        (rounds,) = connection.execute("SELECT max(round) FROM events").fetchone()
+        (mistakes,) = connection.execute("SELECT max(mistakes) FROM curve").fetchone()
+        return rounds or 0, mistakes or 0
+
+
+@contextmanager
+def _look(path: Path) -> Iterator[sqlite3.Connection]:
+    refuse_foreign(path)
+    with closing(copied(path)) as connection:
+        yield connection

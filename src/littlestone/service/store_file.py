@@ -5,6 +5,8 @@ import json
 import os
 import secrets
 import sqlite3
+import struct
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +41,10 @@ CREATE TABLE curve (
     round INTEGER PRIMARY KEY, mistakes INTEGER NOT NULL, seal BLOB NOT NULL
 );
 """
+
+_LOG_HEADER: Final = 32
+_FRAME_HEADER: Final = 24
+_ATTEMPTS: Final = 20
 
 LAID_OUT: Final = "SELECT name, sql FROM sqlite_master ORDER BY name"
 
@@ -126,6 +132,70 @@ def connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def copied(path: Path) -> sqlite3.Connection:
+    """A store as it stands, in memory: nothing is written, and whoever uses it goes on meanwhile.
+
+    SQLite's own reader is kept out by the lock of whoever uses the store. The file changes only
+    when the log beside it is copied into it, and what is copied stays in that log until the log
+    begins anew: so a file that was read under one beginning is completed by the log read after it.
+    """
+    log = beside(path, "-wal")
+    for _ in range(_ATTEMPTS):
+        begun = _start_of(log)
+        pages = bytearray(path.read_bytes())
+        entries = log.read_bytes() if log.exists() else b""
+        if entries[:_LOG_HEADER] == begun == _start_of(log):
+            break
+        time.sleep(0.05)
+    else:
+        raise StoreError(f"{path} changes too fast to be looked at; try again")
+    _complete(pages, entries)
+    pages[18:20] = b"\1\1"  # in memory there is no log
+    connection = sqlite3.connect(":memory:")
+    connection.deserialize(bytes(pages))
+    return connection
+
+
+def _start_of(log: Path) -> bytes:
+    try:
+        with log.open("rb") as file:
+            return file.read(_LOG_HEADER)
+    except FileNotFoundError:
+        return b""
+
+
+def _complete(pages: bytearray, log: bytes) -> None:
+    """Put the pages of all whole transactions of a log into place: SQLite's format of its WAL."""
+    if len(log) < _LOG_HEADER:
+        return
+    magic, _, size, _, *salts, first, second = struct.unpack(">8I", log[:_LOG_HEADER])
+    words = struct.Struct("<II" if magic & 1 == 0 else ">II")
+    sums = _checksum(log[: _LOG_HEADER - 8], (0, 0), words)
+    whole, waiting = sums == (first, second), dict[int, bytes]()
+    for start in range(_LOG_HEADER, len(log) - size - _FRAME_HEADER + 1, _FRAME_HEADER + size):
+        frame = log[start : start + _FRAME_HEADER]
+        page = log[start + _FRAME_HEADER : start + _FRAME_HEADER + size]
+        number, total, *own_salts, first, second = struct.unpack(">6I", frame)
+        sums = _checksum(page, _checksum(frame[:8], sums, words), words)
+        if not whole or own_salts != salts or sums != (first, second):
+            return  # left over from before, or being written now
+        waiting[number] = page
+        if total:  # the last of its transaction
+            pages.extend(bytes(max(0, total * size - len(pages))))
+            for number, page in waiting.items():
+                pages[(number - 1) * size : number * size] = page
+            del pages[total * size :]
+            waiting.clear()
+
+
+def _checksum(content: bytes, before: tuple[int, int], words: struct.Struct) -> tuple[int, int]:
+    first, second = before
+    for one, other in words.iter_unpack(content):
+        first = (first + one + second) & 0xFFFFFFFF
+        second = (second + other + first) & 0xFFFFFFFF
+    return first, second
 
 
 def beside(path: Path, ending: str) -> Path:

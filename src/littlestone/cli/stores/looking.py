@@ -11,10 +11,10 @@ import typer
 from rich.console import Console
 
 from littlestone.cli.stores.learn import page_of, planned
-from littlestone.errors import StoreError
+from littlestone.errors import InUseError, StoreError
 from littlestone.service.durable import DurableRun
 from littlestone.service.outputs import refuse_overlap, write_whole
-from littlestone.service.store import read_about
+from littlestone.service.store import read_about, read_log, read_progress
 
 StorePath = Annotated[Path, typer.Argument(metavar="STORE", help="What learn --store has made.")]
 
@@ -25,29 +25,36 @@ def status(
         bool, typer.Option("--toml", help="Only the options, as learn --config takes them.")
     ] = False,
 ) -> None:
-    """For its owner: mistakes and rows are not protected. A store that is in use cannot be read."""
+    """For its owner: mistakes and rows are not protected. The ledger of a store that is in use is
+    not read: that would be to play its run a second time.
+    """
     about = read_about(store)
+    options = _options(store, about)
     if only_options:
-        typer.echo(_options(store, about), nl=False)
+        typer.echo(options, nl=False)
         return
-    with reopened(store, about) as durable:
-        recipe: Any = durable.run.recipe
-        newest = json.loads(durable.newest.body)
-        limit = "" if recipe.rounds is None else f" of at most {recipe.rounds:,}"
-        for name, said in {
-            "run": durable.identity,
-            "made": f"{about['created']} by littlestone {about['version']}",
-            "learner": f"{type(recipe).__name__} for {recipe.concepts}",
-            "promise": durable.promise,
-            "rounds": f"{durable.rounds:,}{limit}; {durable.run.status}",
-            "published": f"{newest['release']:,} rules, the last after round {newest['round']:,}",
-            "rule": newest["rule"],
-            "mistakes": f"{durable.mistakes:,} (yours to see, not published)",
-        }.items():
-            typer.echo(f"{name + ':':<11}{said}")
-        typer.echo(
-            f"\n{durable.run.ledger.text()}\n\n# options\n{_options(store, about)}", nl=False
-        )
+    recipe: Any = _recipe(options)
+    try:
+        with reopened(store, about) as durable:
+            newest, state = durable.newest.body, durable.run.status
+            rounds, mistakes, ledger = durable.rounds, durable.mistakes, durable.run.ledger.text()
+    except InUseError:
+        (rounds, mistakes), newest = read_progress(store), read_log(store).releases[-1].body
+        state, ledger = "in use", ""
+    release = json.loads(newest)
+    limit = "" if recipe.rounds is None else f" of at most {recipe.rounds:,}"
+    for name, said in {
+        "run": about["identity"],
+        "made": f"{about['created']} by littlestone {about['version']}",
+        "learner": f"{type(recipe).__name__} for {recipe.concepts}",
+        "promise": about["promise"],
+        "rounds": f"{rounds:,}{limit}; {state}",
+        "published": f"{release['release']:,} rules, the last after round {release['round']:,}",
+        "rule": release["rule"],
+        "mistakes": f"{mistakes:,} (yours to see, not published)",
+    }.items():
+        typer.echo(f"{name + ':':<11}{said}")
+    typer.echo("\n".join(["", *([ledger, ""] if ledger else []), "# options", options]), nl=False)
 
 
 def report(
@@ -64,8 +71,17 @@ def report(
 @contextmanager
 def reopened(path: Path, about: dict[str, str]) -> Iterator[DurableRun]:
     """The run of a store, by the options that it was made with."""
-    options = tomllib.loads(_options(path, about))
-    _, recipe = planned(
+    recipe = _recipe(_options(path, about))
+    durable = DurableRun.resume(recipe, path, users=about.get("users"))
+    try:
+        yield durable
+    finally:
+        durable.close()
+
+
+def _recipe(text: str) -> Any:
+    options = tomllib.loads(text)
+    return planned(
         options.get("schema"),
         options.get("class"),
         options["learner"],
@@ -76,12 +92,7 @@ def reopened(path: Path, about: dict[str, str]) -> Iterator[DurableRun]:
         options["delta"],
         options.get("max-contributions", 1),
         Console(quiet=True),
-    )
-    durable = DurableRun.resume(recipe, path, users=about.get("users"))
-    try:
-        yield durable
-    finally:
-        durable.close()
+    )[1]
 
 
 def _options(path: Path, about: dict[str, str]) -> str:
