@@ -96,7 +96,7 @@ def test_a_store_in_use_is_looked_at_and_goes_on(tmp_path: Path) -> None:
         before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
         shown = told("status", "run.db")
         assert "rounds: 300 of at most 1,000; in use" in " ".join(shown.split())
-        assert "learner = \"private-majority\"" in shown and "mechanism" not in shown
+        assert 'learner = "private-majority"' in shown and "mechanism" not in shown
         assert "has logged the same" in told("verify", "rules.jsonl", "--store", "run.db")
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
         process.stdin.write(b"0,0\n" * 2)
