@@ -77,6 +77,7 @@ from littlestone.concepts.schema import Schema as Schema
 from littlestone.errors import BudgetExceededError as BudgetExceededError
 from littlestone.errors import HaltedError as HaltedError
 from littlestone.errors import HorizonExceededError as HorizonExceededError
+from littlestone.errors import InUseError as InUseError
 from littlestone.errors import LittlestoneError as LittlestoneError
 from littlestone.errors import NotRealizableError as NotRealizableError
 from littlestone.errors import RetiredError as RetiredError

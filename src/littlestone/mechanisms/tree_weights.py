@@ -34,7 +34,7 @@ class Sample:
     def of(cls, tally: Tally) -> "Sample":
         """From how often each record, given by its cells, came with label 0 and with label 1."""
         counts = np.array(list(tally.values()), dtype=np.float64).reshape(-1, 2)
-        return cls(np.array(list(tally), dtype=np.int64), counts.T)
+        return cls(_cells(tally), counts.T)
 
     @property
     def zeros(self) -> int:
@@ -47,6 +47,14 @@ class Sample:
     @property
     def size(self) -> int:
         return self.zeros + self.ones
+
+
+def _cells(tally: Tally) -> NDArray[np.int64]:
+    try:  # most fields have fewer cells than a byte has values, and bytes are quickly put together
+        rows = b"".join(map(bytes, tally))  # type: ignore[arg-type]
+    except ValueError:
+        return np.array(list(tally), dtype=np.int64)
+    return np.frombuffer(rows, dtype=np.uint8).reshape(len(tally), -1).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)

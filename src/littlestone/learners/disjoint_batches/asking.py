@@ -5,7 +5,7 @@ is written out as a tree over the schema, the last rule standing where it was as
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeGuard
 
 import numpy as np
 
@@ -21,10 +21,9 @@ _MOST_QUESTIONS: Final = (1 << DEEPEST) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class AskingTrees:
-    """Trees of the same depth over the schema and one more field: what the last rule says."""
+class LastRule:
+    """As one more field of records: what it says of them."""
 
-    trees: DecisionTrees
     last: DecisionTree
 
     def extended(self, sample: Sample) -> Sample:
@@ -44,14 +43,16 @@ class AskingTrees:
         return _instead_of_labels(self.last.root, fails, holds)
 
 
-def asking_trees(trees: Branching, last: Hypothesis) -> AskingTrees | None:
-    """None if the last rule is no tree, a constant, or too long to be asked."""
-    if not isinstance(last, DecisionTree) or not 0 < len(last.conditions) <= _MOST_QUESTIONS:
-        return None
+def with_last_rule(trees: Branching) -> DecisionTrees:
+    """Trees over the schema and one more field, whatever the last rule is."""
     fields = trees.schema.fields
     name = "the last rule" + " " * max(len(part.name) for part in fields)  # no field's name
-    schema = Schema((*fields, Category(name, (0, 1))))
-    return AskingTrees(DecisionTrees(schema, trees.depth), last)
+    return DecisionTrees(Schema((*fields, Category(name, (0, 1)))), trees.depth)
+
+
+def can_be_asked(last: Hypothesis) -> TypeGuard[DecisionTree]:
+    """Whether the last rule is a tree, no constant, and not too long to be asked."""
+    return isinstance(last, DecisionTree) and 0 < len(last.conditions) <= _MOST_QUESTIONS
 
 
 def _instead_of_labels(node: Node, zero: Node, one: Node) -> Node:

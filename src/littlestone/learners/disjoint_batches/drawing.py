@@ -9,7 +9,7 @@ from littlestone.concepts.capabilities import Branching
 from littlestone.concepts.losses.listing import require_listable
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
-from littlestone.learners.disjoint_batches.asking import asking_trees
+from littlestone.learners.disjoint_batches.asking import LastRule, can_be_asked, with_last_rule
 from littlestone.learners.disjoint_batches.linear_pool import LinearPool
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.tree_selection import OTHERS, TreeSelection
@@ -44,7 +44,10 @@ def drawing_from(
     if isinstance(concepts, Branching):
         pool = LinearPool(concepts.schema, directions)
         selection = TreeSelection(trees=concepts, epsilon=epsilon)
-        return DrawnTree(selection, pool, asking)
+        if not asking:
+            return DrawnTree(selection, pool, None)
+        asked = TreeSelection(trees=with_last_rule(concepts), epsilon=epsilon)
+        return DrawnTree(selection, pool, asked)
     if directions or asking:
         raise ValueError(
             f"directions and asking are for decision trees, got directions={directions}, "
@@ -60,36 +63,38 @@ class DrawnTree:
 
     selection: TreeSelection
     pool: LinearPool
-    asking: bool
+    asking: TreeSelection | None
+    """The same over trees that may ask what the last rule says."""
 
     @property
     def candidates(self) -> int:
         trees = 2
         for _ in range(self.selection.trees.depth):
-            trees = 2 + (len(self.selection.trees.conditions) + self.asking) * trees * trees
+            trees = 2 + self._questions * trees * trees
         return trees + self.pool.size
 
     @property
     def log_choices(self) -> float:
         trees = self.selection.trees
         splits = (1 << trees.depth) - 1
-        questions = splits * math.log(2 * max(1, len(trees.conditions) + self.asking))
+        questions = splits * math.log(2 * max(1, self._questions))
         share = 1 - OTHERS if self.pool.directions else 1
         return questions + (splits + 1) * math.log(2) - math.log(share)
+
+    @property
+    def _questions(self) -> int:
+        return len(self.selection.trees.conditions) + (self.asking is not None)
 
     def draw(self, batch: Batch, *, near: Hypothesis, rng: Randomness) -> Hypothesis:
         sample = Sample.of(batch)
         rules = self.pool.draw(near, rng=rng)
         errors = rules.errors(sample)
-        asking = asking_trees(self.selection.trees, near) if self.asking else None
-        if asking is None:
+        if self.asking is None or not can_be_asked(near):
             drawn = self.selection.draw_among(sample, errors, rng=rng)
-        else:
-            asked = TreeSelection(trees=asking.trees, epsilon=self.selection.epsilon)
-            drawn = asked.draw_among(asking.extended(sample), errors, rng=rng)
-        if isinstance(drawn, int):
-            return rules.rule(drawn)
-        return drawn if asking is None else asking.written_out(drawn)
+            return rules.rule(drawn) if isinstance(drawn, int) else drawn
+        last = LastRule(near)
+        drawn = self.asking.draw_among(last.extended(sample), errors, rng=rng)
+        return rules.rule(drawn) if isinstance(drawn, int) else last.written_out(drawn)
 
 
 @dataclass(frozen=True, slots=True)

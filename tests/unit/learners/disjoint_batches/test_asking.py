@@ -10,7 +10,7 @@ from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
 from littlestone.concepts.hypotheses.scorecard import Scorecard
 from littlestone.concepts.schema import Schema
-from littlestone.learners.disjoint_batches.asking import AskingTrees, asking_trees
+from littlestone.learners.disjoint_batches.asking import LastRule, can_be_asked, with_last_rule
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.mechanisms.tree_weights import Sample
 from littlestone.randomness import seeded
@@ -20,12 +20,6 @@ TREES = DecisionTrees(SCHEMA, 3)
 LAST = DecisionTree(SCHEMA, ((0, 2, 2), ((1, 0, 0), 1, 0), 0))
 ASKED = (2, 1, 1)
 CELLS = np.array(list(itertools.product(range(3), range(3))))
-
-
-def asking(last: DecisionTree = LAST) -> AskingTrees:
-    found = asking_trees(TREES, last)
-    assert found is not None
-    return found
 
 
 @pytest.mark.parametrize(
@@ -39,15 +33,15 @@ def asking(last: DecisionTree = LAST) -> AskingTrees:
     ],
 )
 def test_a_tree_that_asks_is_written_out_as_the_same_function(root: Node) -> None:
-    tree = DecisionTree(asking().trees.schema, root)
-    extended = asking().extended(Sample(CELLS, np.ones((2, len(CELLS)))))
+    tree, asked = DecisionTree(with_last_rule(TREES).schema, root), LastRule(LAST)
+    extended = asked.extended(Sample(CELLS, np.ones((2, len(CELLS)))))
     assert extended.cells[:, :2].tolist() == CELLS.tolist()
-    assert asking().written_out(tree).many(CELLS).tolist() == tree.many(extended.cells).tolist()
+    assert asked.written_out(tree).many(CELLS).tolist() == tree.many(extended.cells).tolist()
 
 
 def test_only_a_tree_that_says_something_is_asked() -> None:
-    assert asking_trees(TREES, DecisionTree(SCHEMA, 1)) is None
-    assert asking_trees(TREES, Scorecard(SCHEMA, 1, ((1,), (0, 0, 0)))) is None
+    assert not can_be_asked(DecisionTree(SCHEMA, 1))
+    assert not can_be_asked(Scorecard(SCHEMA, 1, ((1,), (0, 0, 0))))
     wide = Schema.from_mapping({f"f{i}": {"grid": [0]} for i in range(8)})
 
     def chain(questions: int) -> DecisionTree:
@@ -56,14 +50,12 @@ def test_only_a_tree_that_says_something_is_asked() -> None:
             root = ((number, 1, 1), root, number % 2)
         return DecisionTree(wide, root)
 
-    assert asking_trees(DecisionTrees(wide, 3), chain(7)) is not None
-    assert asking_trees(DecisionTrees(wide, 3), chain(8)) is None
+    assert can_be_asked(chain(7)) and not can_be_asked(chain(8))
 
 
 def test_the_name_of_the_question_is_no_field_of_anybody() -> None:
     schema = Schema.from_mapping({"the last rule": {"grid": [0]}, "the last rule ": {"grid": [0]}})
-    last = DecisionTree(schema, ((0, 1, 1), 1, 0))
-    assert asking_trees(DecisionTrees(schema, 2), last) is not None
+    assert len(with_last_rule(DecisionTrees(schema, 2)).schema.fields) == 3
 
 
 def test_rules_grow_beyond_their_depth_by_asking() -> None:

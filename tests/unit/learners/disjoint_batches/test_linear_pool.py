@@ -11,7 +11,11 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree
 from littlestone.concepts.hypotheses.scorecard import Scorecard
 from littlestone.concepts.schema import Schema
-from littlestone.learners.disjoint_batches.linear_pool import THRESHOLDS, LinearPool
+from littlestone.learners.disjoint_batches.linear_pool import (
+    THRESHOLDS,
+    LinearPool,
+    LinearRules,
+)
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.mechanisms.tree_weights import Sample
 from littlestone.randomness import seeded
@@ -40,6 +44,26 @@ def test_errors_are_those_of_the_published_rules(near: DecisionTree | Scorecard)
         rule = rules.rule(number)
         assert found == sum(zeros if rule(x) else ones for x, (zeros, ones) in tally.items())
     assert len({rules.rule(number) for number in range(POOL.size)}) > POOL.size // 2
+
+
+@pytest.mark.parametrize("large", [1, 10**6])
+def test_errors_are_exact_whatever_the_points_and_the_counts(large: int) -> None:
+    """Beyond what single precision holds, and with more equal records than a byte counts."""
+    rng = np.random.default_rng(3)
+    schema = Schema.from_mapping({name: {"grid": list(range(40))} for name in "ab"})
+    tally: dict[Hashable, tuple[int, int]] = {
+        (a, b): (int(rng.integers(0, 2)), 1) for a in range(41) for b in range(41)
+    }
+    tally |= {(0, 0): (0, 0), (5, 5): (700, 3), (6, 6): (2, 900)}
+    pool = LinearPool(schema, 3)
+    points = large * np.array([[1, -1], [17, 3], [-16, 11]]) + 1
+    rules = LinearRules(pool, points.astype(np.float64))
+    for number, found in enumerate(rules.errors(Sample.of(tally))):
+        said = rules.rule(number).many(list(tally))
+        wrong = [
+            zeros if one else ones for one, (zeros, ones) in zip(said, tally.values(), strict=True)
+        ]
+        assert found == sum(wrong)
 
 
 def test_a_third_of_the_rules_is_near_the_last_one() -> None:
