@@ -1,5 +1,6 @@
 """The command ``littlestone serve`` puts durable runs behind HTTP."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -29,6 +30,12 @@ def run(
     demo: Annotated[
         bool, typer.Option("--demo", help="With two runs that learn from simulated reports.")
     ] = False,
+    dsn: Annotated[
+        str | None,
+        typer.Option(
+            help="Serve the fleet in this database, too, as in postgresql://user@host/db."
+        ),
+    ] = None,
     tls_cert: Annotated[Path | None, typer.Option(help="A certificate, in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key, in PEM.")] = None,
 ) -> None:
@@ -47,6 +54,13 @@ def run(
             tokens.save(token_file)
         typer.echo("\n".join(["tokens, shown this once:", *described(made)]))
     names = tuple(name or ())
+    fleet = None
+    if dsn is not None:
+        if find_spec("psycopg") is None:
+            raise ValueError("dsn needs psycopg: pip install 'littlestone[fleet]' brings it")
+        from littlestone.serve.fleet_desk import FleetDesk
+
+        fleet = FleetDesk(dsn)
     service = server(
         store,
         tokens,
@@ -55,6 +69,7 @@ def run(
         certificate=tls_cert,
         private_key=tls_key,
         hosts=names,
+        fleet=fleet,
     )
     if demo and not made:
         raise ValueError("demo needs an owner's token: leave out --token-file, or name a new one")

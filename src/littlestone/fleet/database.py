@@ -16,7 +16,7 @@ from psycopg.rows import dict_row
 
 from littlestone import require
 from littlestone.errors import HorizonExceededError, StoreError
-from littlestone.fleet.blocks import Block
+from littlestone.fleet.blocks import Block, shard_of
 from littlestone.fleet.keyed import key_name
 from littlestone.fleet.terms import Terms
 from littlestone.learners.run import PrivateLearner
@@ -199,6 +199,30 @@ def releases(connection: "psycopg.Connection[Any]", key: Any = None) -> Iterator
     query = f"SELECT {fields} FROM littlestone.releases {where} ORDER BY key, number"
     with connection.transaction(), connection.cursor("releases", binary=True) as cursor:
         yield from map(Release._make, cursor.execute(query, wanted))
+
+
+def releases_of(
+    connection: "psycopg.Connection[Any]", terms: Terms, key: Any, *, after: int, most: int
+) -> list[Release]:
+    """What was published of one key after a number, in order."""
+    label = key_name(key).label
+    rows = connection.execute(
+        "SELECT number, round, body, chain FROM littlestone.releases "
+        "WHERE shard = %s AND key = %s AND number > %s ORDER BY number LIMIT %s",
+        (shard_of(label, terms.shards), label, after, most),
+    )
+    return [Release(*row) for row in rows]
+
+
+def newest_of(connection: "psycopg.Connection[Any]", terms: Terms, key: Any) -> Release | None:
+    """The release of one key that is in force; None if nobody has heard of the key."""
+    label = key_name(key).label
+    row = connection.execute(
+        "SELECT number, round, body, chain FROM littlestone.releases "
+        "WHERE shard = %s AND key = %s ORDER BY number DESC LIMIT 1",
+        (shard_of(label, terms.shards), label),
+    ).fetchone()
+    return None if row is None else Release(*row)
 
 
 def status(connection: "psycopg.Connection[Any]") -> dict[str, int]:

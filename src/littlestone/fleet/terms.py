@@ -2,10 +2,14 @@
 
 import json
 import secrets
+import tomllib
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from littlestone import require
+from littlestone.catalogue import class_from_spec
+from littlestone.concepts.schema import Schema
+from littlestone.defaults import class_over, named_learner
 from littlestone.errors import StoreError
 from littlestone.fleet.per_key import PerKey
 from littlestone.learners.recipe_forms import canonical_form
@@ -66,3 +70,27 @@ class Terms:
                 f"this fleet belongs to another recipe: it was made for {self.recipe}, and this is "
                 f"{canonical_form(recipe)}"
             )
+
+
+def recipe_from(options: dict[str, Any]) -> PrivateLearner:
+    """The learner that these options name."""
+    if options["schema"] is not None:
+        schema = Schema.from_mapping(tomllib.loads(options["schema"]))
+        space = class_over(schema, setting=options["setting"])
+    else:
+        space = class_from_spec(options["class"])
+    return named_learner(
+        space,
+        options["learner"],
+        setting="agnostic" if options["setting"] == "auto" else options["setting"],
+        adversary=options["adversary"],
+        max_contributions=options["max_contributions"],
+        **options["budget"],
+    )
+
+
+def recipe_of(terms: Terms) -> PrivateLearner:
+    """The learner that the fleet was made for, made again; refused if it would be another."""
+    recipe = recipe_from(json.loads(terms.options))
+    terms.require_recipe(recipe)
+    return recipe

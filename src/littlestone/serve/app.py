@@ -124,9 +124,15 @@ EXPECTED: Final = (HTTPException, Overloaded, Unavailable, LittlestoneError, Cli
 _LOG: Final = logging.getLogger("littlestone.serve")
 
 
-def application(folder: Path, tokens: Tokens, *, hosts: tuple[str, ...] = ()) -> Starlette:
-    """The service over the runs of a folder; ``hosts`` are the names that it answers to."""
-    service = Service(Runs(folder), tokens)
+def application(
+    folder: Path, tokens: Tokens, *, hosts: tuple[str, ...] = (), fleet: Any = None
+) -> Starlette:
+    """The service over the runs of a folder, and over a fleet if its ``FleetDesk`` is given.
+
+    ``hosts`` are the names that it answers to.
+    """
+    service = Service(Runs(folder), tokens, fleet=fleet)
+    endpoints = ENDPOINTS if fleet is None else ENDPOINTS + fleet.endpoints
 
     def route(endpoint: Endpoint) -> Route:
         async def allowed(service: Service, request: Request) -> Response:
@@ -158,8 +164,10 @@ def application(folder: Path, tokens: Tokens, *, hosts: tuple[str, ...] = ()) ->
         yield
         service.stopping.set()
         await service.runs.close()
+        if service.fleet is not None:
+            service.fleet.close()
 
-    described = wire.encode(document(ENDPOINTS))
+    described = wire.encode(document(endpoints))
 
     async def openapi(_: Request) -> Response:
         return answered(described)
@@ -167,7 +175,7 @@ def application(folder: Path, tokens: Tokens, *, hosts: tuple[str, ...] = ()) ->
     allowed = ["localhost", "127.0.0.1", "[::1]", *hosts]
     app = Starlette(
         routes=[
-            *map(route, ENDPOINTS),
+            *map(route, endpoints),
             Route("/openapi.json", openapi),
             *starmap(page, pages.PAGES),
             Route("/static/{name}", pages.asset),

@@ -30,6 +30,8 @@ class Service:
     runs: Runs
     tokens: Tokens
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    fleet: Any = None
+    """A ``FleetDesk``, whose module needs the extra 'fleet'."""
     loop: asyncio.AbstractEventLoop | None = None
     readers: int = 0
     _event_readers: dict[str, "Reader"] = field(default_factory=dict)
@@ -43,7 +45,7 @@ class Service:
         """How what is sent to this run becomes an event; it remembers the texts it has seen."""
         name = request.path_params["run"]
         if name not in self._event_readers:
-            self._event_readers[name] = _reader(self.runs.recipe(name))
+            self._event_readers[name] = event_reader(self.runs.recipe(name))
         return self._event_readers[name]
 
     def role_of(self, request: Request, role: Role) -> None:
@@ -97,7 +99,7 @@ def decoded(body: bytes, kind: type[Decoded]) -> Decoded:
 Reader = Callable[[str, wire.EventIn], Event]
 
 
-def _reader(recipe: PrivateLearner) -> Reader:
+def event_reader(recipe: PrivateLearner) -> Reader:
     """How what was sent becomes an event of this run, or a ValueError that says what is wrong."""
     points: PointReader = point_reader(recipe.concepts.domain, "x")
     names = wire.record_fields(recipe)

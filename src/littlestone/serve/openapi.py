@@ -95,5 +95,6 @@ def _operation(one: Endpoint, shape_of: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameter(name: str, place: str) -> dict[str, Any]:
-    kind = {"type": "string"} if place == "path" else {"type": "integer", "minimum": 0}
-    return {"name": name, "in": place, "required": place == "path", "schema": kind}
+    named = place == "path" or name == "key"
+    kind = {"type": "string"} if named else {"type": "integer", "minimum": 0}
+    return {"name": name, "in": place, "required": named, "schema": kind}

@@ -11,11 +11,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from littlestone import __version__
+from littlestone.concepts.protocols import Hypothesis
+from littlestone.learners.run import PrivateLearner
 from littlestone.serve import wire
 from littlestone.serve.desk import Service, answered, decoded, described
 from littlestone.serve.guarding import body_of
 from littlestone.serve.owner import RunOwner
-from littlestone.serve.visible import Shown
 from littlestone.service.cells import Misfit
 from littlestone.service.events import point_reader
 from littlestone.service.published import release_line
@@ -36,7 +37,7 @@ async def show_run(service: Service, request: Request) -> Response:
 async def hypothesis(service: Service, request: Request) -> Response:
     shown = service.shown(request)
     line = release_line(shown.release)
-    return _tagged(request, shown, lambda: answered(line))
+    return tagged(request, shown.tag, lambda: answered(line))
 
 
 async def keys(service: Service, request: Request) -> Response:
@@ -47,8 +48,8 @@ async def keys(service: Service, request: Request) -> Response:
         raise HTTPException(404, "this run publishes no list of keys; see hypothesis")
     if "text/plain" in request.headers.get("accept", ""):
         text = "".join(f"{_one_line(key)}\n" for key in listed)
-        return _tagged(request, shown, lambda: PlainTextResponse(text))
-    return _tagged(request, shown, lambda: answered(listed))
+        return tagged(request, shown.tag, lambda: PlainTextResponse(text))
+    return tagged(request, shown.tag, lambda: answered(listed))
 
 
 def _one_line(key: Any) -> str:
@@ -56,11 +57,11 @@ def _one_line(key: Any) -> str:
     return key if isinstance(key, str) and key.isprintable() else json.dumps(key)
 
 
-def _tagged(request: Request, shown: Shown, made: Callable[[], Response]) -> Response:
+def tagged(request: Request, tag: str, made: Callable[[], Response]) -> Response:
     """The answer, or that it has not changed."""
     known = [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
-    response = Response(status_code=304) if shown.tag in known else made()
-    response.headers["ETag"] = shown.tag
+    response = Response(status_code=304) if tag in known else made()
+    response.headers["ETag"] = tag
     response.headers["Cache-Control"] = "no-cache"
     return response
 
@@ -69,16 +70,16 @@ async def releases(service: Service, request: Request) -> Response:
     """A page of releases after a number; or, to an event source, all that follow, for ever."""
     owner = service.owner(request)
     if "text/event-stream" in request.headers.get("accept", ""):
-        after = _number(request.headers.get("last-event-id"), request.query_params.get("after"))
+        after = number_of(request.headers.get("last-event-id"), request.query_params.get("after"))
         stream = _sent(service, owner, after)
         return StreamingResponse(stream, media_type="text/event-stream")
-    after = _number(request.query_params.get("after"))
+    after = number_of(request.query_params.get("after"))
     found = await _visible_after(owner, after)
     newest = owner.visible.newest
     return answered(wire.release_page(found, 0 if newest is None else newest.release.number))
 
 
-def _number(*texts: str | None) -> int:
+def number_of(*texts: str | None) -> int:
     text = next((text for text in texts if text), "0")
     if not text.isascii() or not text.isdigit() or len(text) > 18:
         raise HTTPException(422, f"after must be the number of a release, got {text[:40]!r}")
@@ -136,9 +137,15 @@ async def chain(service: Service, request: Request) -> Response:
 
 async def predict(service: Service, request: Request) -> Response:
     """By the visible rule alone: this is a function of what is published."""
-    shown, domain = service.shown(request), service.recipe(request).concepts.domain
+    shown = service.shown(request)
+    labels = await labels_of(request, service.recipe(request), shown.hypothesis)
+    return answered(wire.PredictionsOut(shown.release.number, labels))
+
+
+async def labels_of(request: Request, recipe: PrivateLearner, rule: Hypothesis) -> list[int]:
+    """What a published rule says of the points that were sent."""
     asked = decoded(await body_of(request), wire.PointsIn).points
-    reader, names = point_reader(domain, "x"), wire.record_fields(service.recipe(request))
+    reader, names = point_reader(recipe.concepts.domain, "x"), wire.record_fields(recipe)
     canonical = []
     for place, point in enumerate(asked):
         if names is not None and not isinstance(point, dict):
@@ -151,8 +158,7 @@ async def predict(service: Service, request: Request) -> Response:
         if misfit is not None:
             raise HTTPException(422, f"point {place}: {misfit.field} {misfit.reason}")
         canonical.append(known)
-    labels = [int(shown.hypothesis(point)) for point in canonical]
-    return answered(wire.PredictionsOut(shown.release.number, labels))
+    return [int(rule(point)) for point in canonical]
 
 
 async def health(service: Service, _: Request) -> Response:

@@ -65,11 +65,15 @@ def server(
     certificate: Path | None = None,
     private_key: Path | None = None,
     hosts: tuple[str, ...] = (),
+    fleet: Any = None,
 ) -> Server:
-    """A server that is ready to run; ``hosts`` are further names by which it may be called."""
+    """A server that is ready to run; ``hosts`` are further names by which it may be called.
+
+    With a ``FleetDesk`` it serves that fleet, too.
+    """
     if (certificate is None) != (private_key is None):
         raise ValueError("tls-cert and tls-key must be given together")
-    app = application(folder, tokens, hosts=(host, *hosts))
+    app = application(folder, tokens, hosts=(host, *hosts), fleet=fleet)
     config = uvicorn.Config(
         app,
         host=host,

@@ -60,10 +60,10 @@ class Served:
 
 
 @contextmanager
-def serving(folder: Path, **tokens: Any) -> Iterator[Served]:
+def serving(folder: Path, *, fleet: Any = None, **tokens: Any) -> Iterator[Served]:
     """Start the service, and stop it gracefully."""
     fresh, made = Tokens.fresh(**tokens)
-    running = server(folder, fresh, port=0)
+    running = server(folder, fresh, port=0, fleet=fleet)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
     until = time.monotonic() + 20

@@ -21,6 +21,7 @@ from littlestone.cli.stores import fleet_options as shared
 from littlestone.fleet import database
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.secret_file import secret_of
+from littlestone.fleet.terms import recipe_of
 from littlestone.fleet.worker import Worker
 from littlestone.service.events import Columns
 from littlestone.service.published import release_line
@@ -93,7 +94,7 @@ def put(
     from littlestone.fleet.reading import numbered
 
     with database.connect(dsn) as connection:
-        recipe = shared.recipe_of(database.terms_of(connection))
+        recipe = recipe_of(database.terms_of(connection))
         columns = Columns(label=label, feature=feature, identity=key, positive=positive)
         parts = numbered(
             source,
@@ -117,7 +118,7 @@ def work(
     """Take events from the queue; start as many workers as there are cores, anywhere."""
     with database.connect(dsn) as connection:
         terms = database.terms_of(connection)
-        recipe, known = shared.recipe_of(terms), secret_of(secret, terms.fingerprint)
+        recipe, known = recipe_of(terms), secret_of(secret, terms.fingerprint)
         mark = HighWater(shared.mark_of(secret), terms.identity, create=adopt)
         worker, taken = Worker(connection, terms, recipe, known, mark), 0
         try:

@@ -1,7 +1,6 @@
 """What the commands of all fleets share: how a learner is chosen, and where the mark lies."""
 
 import json
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,14 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from littlestone.catalogue import class_from_spec
-from littlestone.concepts.schema import Schema
-from littlestone.defaults import class_over, named_learner
 from littlestone.fleet.fleet_ledger import fleet_ledger
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.per_key import PerKey
 from littlestone.fleet.secret_file import create_secret, fingerprint
-from littlestone.fleet.terms import Terms
+from littlestone.fleet.terms import Terms, recipe_from, recipe_of
 from littlestone.learners.run import PrivateLearner
 
 Dsn = Annotated[str, typer.Option(help="The database, as in postgresql://user@host/name.")]
@@ -58,30 +54,6 @@ def options_of(
         "max_contributions": max_contributions,
         "budget": budget,
     }
-
-
-def recipe_from(options: dict[str, Any]) -> PrivateLearner:
-    """The learner that these options name."""
-    if options["schema"] is not None:
-        schema = Schema.from_mapping(tomllib.loads(options["schema"]))
-        space = class_over(schema, setting=options["setting"])
-    else:
-        space = class_from_spec(options["class"])
-    return named_learner(
-        space,
-        options["learner"],
-        setting="agnostic" if options["setting"] == "auto" else options["setting"],
-        adversary=options["adversary"],
-        max_contributions=options["max_contributions"],
-        **options["budget"],
-    )
-
-
-def recipe_of(terms: Terms) -> PrivateLearner:
-    """The learner that the fleet was made for, made again; refused if it would be another."""
-    recipe = recipe_from(json.loads(terms.options))
-    terms.require_recipe(recipe)
-    return recipe
 
 
 def tell_standing(terms: Terms, found: dict[str, int], as_json: bool) -> None:

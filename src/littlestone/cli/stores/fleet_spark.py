@@ -19,7 +19,7 @@ from littlestone.cli.options import (
 from littlestone.cli.stores import fleet_options as shared
 from littlestone.fleet.spark.folder import SparkFolder
 from littlestone.fleet.spark.visits import REFUSED, RELEASED
-from littlestone.fleet.terms import Terms
+from littlestone.fleet.terms import Terms, recipe_of
 from littlestone.learners.run import PrivateLearner
 from littlestone.service.events import Columns
 
@@ -100,7 +100,7 @@ def work(
     from littlestone.fleet.spark.job import SparkFleet, session, text_lines
 
     place = SparkFolder(folder)
-    fleet = SparkFleet(place, shared.recipe_of(place.terms), secret, adopt=adopt)
+    fleet = SparkFleet(place, recipe_of(place.terms), secret, adopt=adopt)
     before = place.standing().rounds
     columns = Columns(label=label, feature=feature, identity=key, positive=positive)
     try:

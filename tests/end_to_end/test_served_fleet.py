@@ -1,0 +1,122 @@
+"""A fleet behind the service: what is sent is queued, what workers publish can be read."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from tests.end_to_end import test_fleet as fleets
+from tests.server import MISSING, Server, binaries
+from tests.unit.serve.served import Served, serving
+
+from littlestone.fleet import database
+from littlestone.fleet.terms import recipe_from, recipe_of
+from littlestone.serve.fleet_desk import FleetDesk
+from littlestone.serve.tokens import Role
+from littlestone.service.published import release_line
+
+pytestmark = [pytest.mark.fleet, pytest.mark.skipif(binaries() is None, reason=MISSING)]
+server = fleets.server
+OPTIONS = {
+    "schema": None,
+    "class": "thresholds:64",
+    "learner": "private-majority",
+    "setting": "realizable",
+    "adversary": "adaptive",
+    "max_contributions": 1,
+    "budget": {"rounds": 500, "epsilon": 2.0, "delta": 1e-6},
+}
+KEY = "store 7/Köln & co"
+
+
+@pytest.fixture
+def fleet(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "fleets.Fleet":
+    """As ``littlestone fleet init`` makes it: the learner can be made again from its options."""
+    create = database.create
+    monkeypatch.setattr(
+        database, "create", lambda *given, **named: create(*given, **named, options=OPTIONS)
+    )
+    recipe = recipe_from(OPTIONS)
+    return fleets.Fleet(server, tmp_path, recipe)
+
+
+@pytest.fixture
+def served(fleet: "fleets.Fleet", tmp_path: Path) -> Iterator[Served]:
+    with serving(tmp_path / "runs", fleet=FleetDesk(fleet.server.dsn)) as served:
+        yield served
+
+
+def sent(served: Served, events: list[dict[str, Any]], role: Role = Role.WRITER) -> Any:
+    body = json.dumps({"events": events}).encode()
+    status, _, answer = served.raw("POST", "/fleet/events", body, role)
+    return status, json.loads(answer)
+
+
+def events(key: str = KEY, count: int = 400) -> list[dict[str, Any]]:
+    return [
+        {"key": key, "number": n, "x": n * 29 % 64, "y": int(n * 29 % 64 >= 20)}
+        for n in range(1, count + 1)
+    ]
+
+
+def test_what_is_sent_is_learned_by_workers_and_can_be_read(
+    fleet: "fleets.Fleet", served: Served
+) -> None:
+    assert recipe_of(fleet.terms) == fleet.recipe
+    mine, bad = events(), {"key": KEY, "number": 3, "x": 64, "y": 1}
+    status, answer = sent(served, [*mine, bad])
+    assert (status, answer["queued"]) == (200, 400)
+    assert [one["place"] for one in answer["refused"]] == [400]
+    here = f"?key={quote(KEY, safe='')}"
+    assert served.raw("GET", "/fleet/hypothesis" + here, None, Role.READER)[0] == 404
+    assert fleet.work() == 400
+    assert sent(served, mine) == (200, {"queued": 400, "refused": []})  # again: no harm
+    fleet.work()
+    status, headers, line = served.raw("GET", "/fleet/hypothesis" + here, None, Role.READER)
+    with database.connect(fleet.server.dsn) as connection:
+        newest = database.newest_of(connection, fleet.terms, KEY)
+        everything = list(database.releases(connection, KEY))
+    assert newest is not None and newest.number == len(everything) > 1
+    assert (status, line) == (200, release_line(newest))
+    again = served.raw(
+        "GET", "/fleet/hypothesis" + here, None, Role.READER, If_None_Match=headers["etag"]
+    )
+    assert again[0] == 304
+    status, _, page = served.raw("GET", f"/fleet/releases{here}&after=1", None, Role.READER)
+    assert status == 200
+    chains = [one["chain"] for one in json.loads(page)["releases"]]
+    assert chains == [one.chain.hex() for one in everything[1:]]
+    points = json.dumps({"points": [0, 63]}).encode()
+    status, _, found = served.raw("POST", "/fleet/predict" + here, points, Role.READER)
+    rule = json.loads(line)
+    assert status == 200 and json.loads(found)["release"] == rule["release"] == newest.number
+    status, _, told = served.raw("GET", "/fleet", None, Role.READER)
+    standing = json.loads(told)
+    assert standing["status"]["rounds"] == 400 and "ε = 2" in standing["promise"]
+
+
+def test_what_does_not_fit_is_refused_and_roles_are_kept(
+    fleet: "fleets.Fleet", served: Served
+) -> None:
+    first = events(count=1)
+    assert sent(served, [{**first[0], "number": 501}])[0] == 422
+    assert sent(served, [{**first[0], "key": ""}])[0] == 422
+    assert sent(served, first, Role.READER)[0] == 403
+    assert served.raw("GET", "/fleet/hypothesis", None, Role.READER)[0] == 422
+    assert served.raw("GET", "/fleet", None, None)[0] == 401
+    assert fleet.status()["waiting"] == 0
+    described = json.loads(served.raw("GET", "/openapi.json")[2])
+    assert "/fleet/events" in described["paths"]
+
+
+def test_a_database_that_is_gone_is_told_and_found_again(
+    fleet: "fleets.Fleet", served: Served
+) -> None:
+    fleet.server.stop("immediate")
+    try:
+        assert served.raw("GET", "/fleet", None, Role.READER)[0] == 503
+    finally:
+        fleet.server.start()
+    assert served.raw("GET", "/fleet", None, Role.READER)[0] == 200
