@@ -13,7 +13,7 @@ from tests.unit.serve.served import Served, serving
 
 from littlestone.fleet import database
 from littlestone.fleet.terms import recipe_from, recipe_of
-from littlestone.serve.fleet_desk import FleetDesk
+from littlestone.serve.routes.fleet_desk import FleetDesk
 from littlestone.serve.tokens import Role
 from littlestone.service.published import release_line
 

@@ -58,7 +58,7 @@ def run(
     if dsn is not None:
         if find_spec("psycopg") is None:
             raise ValueError("dsn needs psycopg: pip install 'littlestone[fleet]' brings it")
-        from littlestone.serve.fleet_desk import FleetDesk
+        from littlestone.serve.routes.fleet_desk import FleetDesk
 
         fleet = FleetDesk(dsn)
     service = server(

@@ -17,12 +17,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from littlestone.errors import LittlestoneError
-from littlestone.serve import pages, readers, wire, writers
+from littlestone.serve import pages, wire
 from littlestone.serve.desk import Service, answered, decoded
 from littlestone.serve.guarding import Guarded, body_of
 from littlestone.serve.hosted import Runs
 from littlestone.serve.openapi import Endpoint, document
 from littlestone.serve.owner import Overloaded, Unavailable
+from littlestone.serve.routes import readers, writers
 from littlestone.serve.tokens import Role, Tokens
 
 

@@ -5,7 +5,7 @@ import json
 import socket
 import threading
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 

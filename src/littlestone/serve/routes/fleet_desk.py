@@ -28,7 +28,7 @@ from littlestone.serve.desk import Service, answered, decoded, event_reader
 from littlestone.serve.guarding import body_of
 from littlestone.serve.openapi import Endpoint
 from littlestone.serve.owner import Unavailable
-from littlestone.serve.readers import PAGE, labels_of, number_of, tagged
+from littlestone.serve.routes.readers import PAGE, labels_of, number_of, tagged
 from littlestone.serve.tokens import Role
 from littlestone.serve.visible import Shown
 from littlestone.service.entries import Release
