@@ -11,28 +11,29 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from littlestone.serve.app import application
 from littlestone.serve.tokens import Tokens
 
-MOST_HEAD: Final = 32 << 10  # bytes of a request before its body, after the first packet
+MOST_IDLE: Final = 32 << 10  # bytes that neither are a body nor end a request
+MOST_AHEAD: Final = 100  # requests on a connection that one before them holds up
 
 
-class HeadLimited(HttpToolsProtocol):
-    """Refuses a request whose head does not end: the parser alone would wait, and keep it all."""
+class Bounded(HttpToolsProtocol):
+    """Refuses a head, lines after a body, or requests without end: all would be kept."""
 
-    _in_head, _size = False, 0
+    _useful, _idle = False, 0
 
-    def on_message_begin(self) -> None:
-        self._in_head, self._size = True, -1  # the packet in which it begins does not count
-        super().on_message_begin()
+    def on_body(self, body: bytes) -> None:
+        self._useful = True
+        super().on_body(body)
 
-    def on_headers_complete(self) -> None:
-        self._in_head = False
-        super().on_headers_complete()
+    def on_message_complete(self) -> None:
+        self._useful = True
+        super().on_message_complete()
 
     def data_received(self, data: bytes) -> None:
+        self._useful = False
         super().data_received(data)
-        if self._in_head:
-            self._size += len(data) if self._size >= 0 else 1
-            if self._size > MOST_HEAD:
-                self.send_400_response("The head of the request is too long.")
+        self._idle = 0 if self._useful else self._idle + len(data)
+        if self._idle > MOST_IDLE or len(self.pipeline) > MOST_AHEAD:
+            self.send_400_response("The head of the request is too long.")
 
 
 class Server(uvicorn.Server):
@@ -86,6 +87,6 @@ def server(
         date_header=False,
         timeout_graceful_shutdown=10,
         backlog=2048,
-        http=HeadLimited,
+        http=Bounded,
     )
     return Server(config)
