@@ -10,12 +10,14 @@ from littlestone import catalogue
 from littlestone.concepts.capabilities import Descending
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
+from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.witnesses import AGAIN
+from littlestone.concepts.witnesses.systems import AGAIN, PLACE
 
 CLASSES: list[Any] = [
     Conjunctions(1), Conjunctions(3), MonotoneDisjunctions(1, 3), MonotoneDisjunctions(2, 4),
     MonotoneDisjunctions(3, 3), Thresholds(1), Thresholds(2), Thresholds(7), Thresholds(12),
+    Intervals(1), Intervals(2), Intervals(7), Intervals(12),
 ]  # fmt: skip
 
 
@@ -31,7 +33,14 @@ def most_accepted(concepts: Any, target: Any) -> int:
         "Conjunctions": lambda: 0 if target.term is None else 2 * concepts.n - len(target.term),
         "MonotoneDisjunctions": lambda: concepts.n - sum(target.weights),
         "Thresholds": lambda: (concepts.n + 1).bit_length() - 1,
+        "Intervals": lambda: concepts.witness_system().rank,
     }[type(concepts).__name__]()
+
+
+def true_places(system: Any, state: Any, concepts: Any, target: Any) -> set[int]:
+    """Those between the first and the last place at which a mistake can lie."""
+    found = [system.place(state, x) for x in concepts.domain if target(x)]
+    return set(range(min(found), max(found) + 1))
 
 
 @pytest.mark.parametrize("concepts", CLASSES, ids=repr)
@@ -50,6 +59,11 @@ def test_mistakes_name_true_witnesses_which_lead_to_the_target(concepts: Any, da
         if not true:
             break
         key = data.draw(st.sampled_from(sorted(true, key=repr)))
+        true.remove(key)  # if it is still live, it has to be named anew
+        if key == PLACE:
+            places = sorted(true_places(system, state, concepts, target))
+            state = system.after(state, (PLACE, data.draw(st.sampled_from(places))))
+            continue
         state = system.after(state, key)
         assert state is not None  # a true witness never contradicts the target
         accepted += 1
@@ -69,7 +83,18 @@ def test_after_a_false_witness_everything_starts_again_before_long(
     state, accepted, false = system.begin(), 0, False
     while state is not None:
         asked = named(system, state, concepts, target)
-        wrong = [key for key in system.live(state) if key not in asked and key != AGAIN]
+        wrong = [
+            key for key in system.live(state) if key not in asked and key not in (AGAIN, PLACE)
+        ]
+        if PLACE in system.live(state):
+            place = data.draw(st.integers(0, system.places - 1))
+            false = (
+                false
+                or PLACE not in asked
+                or place not in true_places(system, state, concepts, target)
+            )
+            state = system.after(state, (PLACE, place))
+            continue
         if wrong and not false:
             key, false = data.draw(st.sampled_from(sorted(wrong, key=repr))), True
         elif asked:
@@ -83,24 +108,26 @@ def test_after_a_false_witness_everything_starts_again_before_long(
 
 @pytest.mark.parametrize("concepts", CLASSES, ids=repr)
 def test_no_more_keys_are_false_than_the_loads_count(concepts: Any) -> None:
-    """On the way to each concept, all true witnesses being accepted in one order or the other."""
+    """In no state on the way, true witnesses being accepted in one order or the other."""
     system = concepts.witness_system()
     for target in concepts.concepts():
         if getattr(target, "term", ()) is None:
             continue  # 0 everywhere: every literal is false, and n of them must go at once
+        accepted = most_accepted(concepts, target)
+        counted = max(risk for most, risk in system.loads(1.0) if most >= accepted)
         for first in (min, max):
-            state = system.begin()
-            live: set[Any] = set()
-            true: set[Any] = set()
-            while True:
-                asked = named(system, state, concepts, target)
-                live, true = live | set(system.live(state)), true | asked
-                if not asked:
-                    break
-                state = system.after(state, first(asked, key=repr))
-            false, accepted = len(live - true - {AGAIN}), most_accepted(concepts, target)
-            counted = [risk for most, risk in system.loads(1.0) if most >= accepted]
-            assert false <= max(counted) + (len(live) - 1 - accepted - false > 0)
+            state, states = system.begin(), []
+            while asked := named(system, state, concepts, target):
+                states.append((set(system.live(state)), asked))
+                key = first(asked, key=repr)
+                if key == PLACE:
+                    key = (PLACE, first(true_places(system, state, concepts, target)))
+                state = system.after(state, key)
+            states.append((set(system.live(state)), asked))
+            for number, (live, _) in enumerate(states):
+                # A literal that is not sought may have to wait until it is the first.
+                true = {key for _, asked in states[number:] for key in asked}
+                assert len(live - true - {AGAIN, PLACE}) <= counted
 
 
 def test_every_class_that_claims_a_system_is_here() -> None:

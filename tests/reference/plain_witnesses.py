@@ -4,7 +4,7 @@ from typing import Any
 
 from littlestone.concepts.keys import key_order
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.concepts.witnesses import AGAIN
+from littlestone.concepts.witnesses.systems import AGAIN, PLACE
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.randomness import Randomness
@@ -14,9 +14,15 @@ class PlainWitnesses:
     """The tags are those of ``private_witnesses/algorithm.md``."""
 
     def __init__(self, recipe: PrivateWitnesses, rng: Randomness) -> None:
-        self._plan, self._system, self._rng = recipe.planned, recipe.system, rng
+        self._plan: Any = recipe.planned
+        self._system: Any = recipe.system
+        self._rng = rng
         self._query_noise = Geometric(rate=self._plan.query_rate)
         self._threshold_noise = Geometric(rate=self._plan.threshold_rate)
+        if (drawing := self._plan.drawing) is not None:
+            self._place_noise = Geometric(rate=drawing.threshold_epsilon)
+            self._selection = drawing.selection()
+        self._places: list[int] = []
         self._gaps: dict[Any, int] = {}
         self._enter(self._system.begin())
 
@@ -26,17 +32,22 @@ class PlainWitnesses:
 
     def observe(self, x: Any, y: Label) -> None:
         if self.hypothesis(x) != y:
-            self._gaps[self._system.named_by(self._state, x, y)] -= 1  # (L3)
+            key = self._system.named_by(self._state, x, y)
+            self._gaps[key] -= 1  # (L3)
+            if key == PLACE:
+                self._places.append(self._system.place(self._state, x))  # (L8)
         fired = [
             key
             for key in sorted(self._gaps, key=key_order)
-            if int(self._query_noise.draw(self._rng)) >= self._gaps[key]  # (L4)
+            if int(self._noise(key).draw(self._rng)) >= self._gaps[key]  # (L4, L7)
         ]
         for key in fired:
             del self._gaps[key]
         state = self._state
         for key in fired:
-            if key in self._system.live(state):
+            if key == PLACE:
+                state = self._system.after(state, (PLACE, self._draw_place()))
+            elif key in self._system.live(state):
                 state = self._system.after(state, key)  # (L5)
             if state is None:
                 self._gaps = {}
@@ -44,11 +55,30 @@ class PlainWitnesses:
                 break
         self._enter(state)
 
+    def _noise(self, key: Any) -> Geometric:
+        return self._place_noise if key == PLACE else self._query_noise
+
+    def _draw_place(self) -> int:
+        """Every place with its own score, counted afresh."""
+        scores = [
+            -min(sum(x <= place for x in self._places), sum(x >= place for x in self._places))
+            for place in range(self._system.places)
+        ]
+        self._places = []
+        [place] = self._selection.draw(scores, rng=self._rng)  # (L9)
+        return place
+
     def _enter(self, state: Any) -> None:
         self._state = state
         live = self._system.live(state)
         self._gaps = {key: gap for key, gap in self._gaps.items() if key in live}
         for key in live:
             if key not in self._gaps:
-                threshold = self._plan.again if key == AGAIN else self._plan.threshold
-                self._gaps[key] = threshold + int(self._threshold_noise.draw(self._rng))  # (L2)
+                self._gaps[key] = self._fresh_gap(key)
+
+    def _fresh_gap(self, key: Any) -> int:
+        if key == PLACE:
+            noise = int(self._place_noise.draw(self._rng))
+            return self._plan.drawing.threshold + noise  # (L7)
+        threshold = self._plan.again if key == AGAIN else self._plan.threshold
+        return threshold + int(self._threshold_noise.draw(self._rng))  # (L2)

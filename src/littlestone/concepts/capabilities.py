@@ -200,10 +200,41 @@ class WitnessSystem(Protocol):
 
     def loads(self, chance: float, /) -> Sequence[tuple[int, float]]:
         """For each kind of concept sought: the most true witnesses that are ever accepted, and
-        how likely a false one is, if each false key is accepted by chance that often at most."""
+        how likely a false one is, if each false key is accepted by chance that often at most, were
+        it live from the first round to the last."""
         ...
 
     def __hash__(self) -> int: ...
+
+
+@runtime_checkable
+class PlacingSystem(WitnessSystem, Protocol):
+    """A witness system that begins with states in which a place is sought, not a witness.
+
+    There mistakes name PLACE, the one live key, and lie at places of a public line, all within a
+    stretch that the concept sought decides. When PLACE fires, a place between them is drawn;
+    it is true if it lies within the stretch, and leads on as the key (PLACE, place). Its other keys
+    stay live for as long as the system is in use, and what was counted for one stays true.
+    """
+
+    @property
+    def sought(self) -> int:
+        """How many places are drawn, one after another."""
+        ...
+
+    @property
+    def places(self) -> int:
+        """How long the line is."""
+        ...
+
+    @property
+    def counters(self) -> int:
+        """How many keys are live once all places are drawn."""
+        ...
+
+    def place(self, state: Any, x: Any, /) -> int:
+        """Where this mistake lies."""
+        ...
 
 
 @runtime_checkable

@@ -119,10 +119,15 @@ class CountersEngine(Engine):
         del key, purpose
         return self._rng
 
+    def _waiting_of(self, key: Point) -> WaitingTime:
+        """The query noise of its counter, by how long it takes to reach a gap."""
+        del key
+        return self._waiting
+
     def _draw_turn(self, key: Point, first: int) -> None:
         """From round ``first`` on: when does query noise first reach the gap of ``key``?"""
         purpose = "counted" if first == self._round else "after"
-        wait = self._waiting.draw(self._gaps[key], self._coins(key, purpose))
+        wait = self._waiting_of(key).draw(self._gaps[key], self._coins(key, purpose))
         turn = first + min(wait, LIMIT) - 1
         if turn > self._recipe.rounds:
             self._newest.pop(key, None)

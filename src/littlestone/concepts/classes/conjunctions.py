@@ -14,7 +14,7 @@ from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
 from littlestone.concepts.keys import KeySet
 from littlestone.concepts.protocols import Example, Hypothesis, Tally
-from littlestone.concepts.witnesses import LiteralSystem
+from littlestone.concepts.witnesses.systems import LiteralSystem
 
 _MOST_FEATURES_AT_ONCE = 13  # 3**13 sums of eight bytes
 _MOST_FEATURES_SCANNED = 8

@@ -13,7 +13,7 @@ from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.hitting import Family, bits, count_hitting, fewest_hitting, minimal
 from littlestone.concepts.hypotheses.weighted import WeightedFeatures
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
-from littlestone.concepts.witnesses import LiteralSystem
+from littlestone.concepts.witnesses.systems import LiteralSystem
 
 _LARGEST_TABLE = 1 << 16
 _MOST_FEATURES_SCANNED = 10

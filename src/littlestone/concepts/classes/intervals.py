@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from math import isqrt
 
 import numpy as np
@@ -21,6 +22,7 @@ from littlestone.concepts.losses.loss_runs import LossRuns
 from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.protocols import Example, Hypothesis, Tally
 from littlestone.concepts.trackers import IntervalTracker
+from littlestone.concepts.witnesses.box_system import BoxSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,13 @@ class Intervals(OnARange):
     @property
     def most_changes(self) -> int:
         return 2
+
+    def witness_system(self) -> BoxSystem:
+        return BoxSystem(1, self.n, partial(_interval, self.n))
+
+
+def _interval(n: int, ends: tuple[tuple[int, int], ...] | None) -> StepFunction:
+    return StepFunction.from_runs(n, [(low, high + 1) for low, high in ends or ()])
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from littlestone.concepts.hypotheses.support import FiniteSupport, support_of
 from littlestone.concepts.keys import KeySet, key_order
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Point, Tally
 from littlestone.concepts.trackers import SparseTracker
-from littlestone.concepts.witnesses import MOST_KEYS, SparseWitnesses
+from littlestone.concepts.witnesses.fresh_witnesses import MOST_KEYS, SparseWitnesses
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.losses.projection import Projection, project_thresholds
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import ThresholdTracker
-from littlestone.concepts.witnesses import ThresholdSystem, ThresholdWitnesses
+from littlestone.concepts.witnesses.fresh_witnesses import ThresholdWitnesses
+from littlestone.concepts.witnesses.systems import ThresholdSystem
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from littlestone import require
 from littlestone.concepts.capabilities import Witnesses
 from littlestone.concepts.losses.listing import distinguished_points, require_listable
-from littlestone.concepts.witnesses import MOST_KEYS, witnesses_for
+from littlestone.concepts.witnesses.fresh_witnesses import MOST_KEYS, witnesses_for
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
 from littlestone.learners.private_majority.bound import (

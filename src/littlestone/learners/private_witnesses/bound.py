@@ -85,8 +85,17 @@ def rough_upper_bound(parts: tuple[tuple[Counted, int], ...], failure_probabilit
     counters = sum(times for _, times in parts)
     if not counters:
         return 0.0
-    stop = -math.expm1(-parts[0][0].threshold_rate)
+    stop = -math.expm1(-min(part.threshold_rate for part, times in parts if times))
     return fixed + float(nbinom.isf(failure_probability / _OUTWARDS, counters, stop))
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What is counted: for a witness, for what ends a lost epoch, and for a place."""
+
+    one: Counted
+    last: Counted
+    place: Counted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,41 +104,57 @@ class Load:
 
     accepted: int
     false: float
-    """The probability of a false witness."""
+    """The probability of a false witness or place."""
     lost: float
     """The probability that everything starts again."""
+    places: int = 0
+    """How many are drawn in an epoch."""
+    more: int = 1
+    """How many further counters move in an epoch that is lost."""
+    late: float = 0.0
+    """How likely a counter is to fire before it is first moved, if that would be false."""
 
-    def mean(self, one: Counted, last: Counted) -> float:
+    def mean(self, counters: Counters) -> float:
         """Of the mistakes, at most; infinite if nothing is proved."""
-        if self.lost >= 1:
+        if max(self.lost, self.late) >= 1:
             return math.inf
-        epoch = self.accepted * one.mean() + self.false * last.mean()
+        witnesses = (
+            self.accepted * counters.one.mean() + self.false * self.more * counters.last.mean()
+        )
+        epoch = witnesses / (1 - self.late) + self._places(counters)
         return epoch / (1 - self.lost) * _OUTWARDS
 
+    def _places(self, counters: Counters) -> float:
+        return self.places * counters.place.mean() if counters.place else 0.0
+
     def bound(
-        self, one: Counted, last: Counted, failure_probability: float, *, rough: bool = False
+        self, counters: Counters, failure_probability: float, *, rough: bool = False
     ) -> float:
         """So many epochs are not all lost, and their counters do not all have large noise."""
         best, sums = math.inf, rough_upper_bound if rough else sum_upper_bound
         for times in range(_MOST_LOST):
             left = failure_probability - self.lost ** (times + 1) * _OUTWARDS
-            counters = ((one, (times + 1) * self.accepted), (last, times))
-            if (times + 1) * self.accepted * one.threshold * 0.5 >= best:
+            parts = [
+                (counters.one, (times + 1) * self.accepted),
+                (counters.last, times * self.more),
+            ]
+            if counters.place:
+                parts.append((counters.place, (times + 1) * self.places))
+            if parts[0][1] * counters.one.threshold * 0.5 >= best:
                 break
+            left *= (1 - self.late) ** (parts[0][1] + parts[1][1])
             if left > 0:
-                best = min(best, sums(counters, left))
+                best = min(best, sums(tuple(parts), left))
         return best
 
 
-def largest_bound(
-    loads: list[Load], one: Counted, last: Counted, failure_probability: float
-) -> float:
+def largest_bound(loads: list[Load], counters: Counters, failure_probability: float) -> float:
     """Over all loads; only those are computed to the end that may be the largest."""
     budget = failure_probability
-    rough = [(load.bound(one, last, budget, rough=True), load) for load in loads]
+    rough = [(load.bound(counters, budget, rough=True), load) for load in loads]
     largest = 0.0
     for bound, load in sorted(rough, key=lambda pair: -pair[0]):
         if bound <= largest:
             break
-        largest = max(largest, min(bound, load.bound(one, last, budget)))
+        largest = max(largest, min(bound, load.bound(counters, budget)))
     return largest

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from littlestone import require
-from littlestone.concepts.capabilities import Descending, WitnessSystem
+from littlestone.concepts.capabilities import Descending, PlacingSystem, WitnessSystem
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
 from littlestone.learners.private_witnesses.plan import WitnessPlan, plan_witnesses
@@ -62,6 +62,11 @@ class PrivateWitnesses(Budgeted):
         planned = self.plan
         if planned is None:
             planned = plan_witnesses(self.system, rounds=self.rounds, epsilon=self.epsilon)
+        elif isinstance(self.system, PlacingSystem) != (planned.drawing is not None):
+            raise ValueError(
+                "plan must have a drawing exactly if the class has places to draw, "
+                f"got drawing={planned.drawing!r} for concepts={self.concepts!r}"
+            )
         object.__setattr__(self, "planned", planned)
         self.check_within_budget(plan=planned.guarantee())
 

@@ -32,7 +32,9 @@ def test_the_numbers_that_the_issue_asks_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "concepts", [ls.Conjunctions(3), MonotoneDisjunctions(2, 4), ls.Thresholds(100)], ids=repr
+    "concepts",
+    [ls.Conjunctions(3), MonotoneDisjunctions(2, 4), ls.Thresholds(100), ls.Intervals(50)],
+    ids=repr,
 )
 def test_it_learns_within_its_bound(concepts: Any) -> None:
     # The bound fails with probability 1e-9 at most; the seed is fixed all the same.
@@ -54,7 +56,9 @@ def test_sixty_four_features_are_learned() -> None:
 
 
 @pytest.mark.parametrize(
-    "concepts", [ls.Conjunctions(2), MonotoneDisjunctions(1, 3), ls.Thresholds(20)], ids=repr
+    "concepts",
+    [ls.Conjunctions(2), MonotoneDisjunctions(1, 3), ls.Thresholds(20), ls.Intervals(20)],
+    ids=repr,
 )
 def test_blocks_are_single_rounds(concepts: Any) -> None:
     recipe = PrivateWitnesses(concepts=concepts, rounds=3000, epsilon=4.0)
@@ -130,7 +134,9 @@ def test_other_classes_are_refused() -> None:
         PrivateWitnesses(concepts=ls.Points(8), rounds=100, epsilon=1.0)
 
 
-@pytest.mark.parametrize("concepts", [ls.Conjunctions(64), ls.Thresholds(1023)], ids=repr)
+@pytest.mark.parametrize(
+    "concepts", [ls.Conjunctions(64), ls.Thresholds(1023), ls.Intervals(64)], ids=repr
+)
 def test_it_is_recommended_where_it_is_best(concepts: Any) -> None:
     budget: dict[str, Any] = {"rounds": 10**6, "epsilon": 1.0, "delta": 1e-6}
     advice = ls.recommend(concepts, setting="realizable", adversary="adaptive", **budget)

@@ -15,14 +15,16 @@ from littlestone.audit.exact.masses import NOTHING, UNIT
 from littlestone.audit.exact.tape import Law, law_of
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
+from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.witnesses import AGAIN
+from littlestone.concepts.witnesses.systems import AGAIN, PLACE
+from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_witnesses.plan import WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 
 Example = tuple[Any, int]
 View = tuple[tuple[Any, ...], ...]
-"""For each round the keys that fired: more than is published."""
+"""For each round the keys that fired, and the place that was drawn: more than is published."""
 NOISES = np.arange(120)
 
 
@@ -42,18 +44,29 @@ class Model:
     threshold_rate: float = 0.3
     threshold: int = 4
     again: int = 3
+    place_rate: float = 0.5
+    place_threshold: int = 4
+    selection_rate: float = 0.5
     only_when_named: bool = False
     every_literal: bool = False
     kept: bool = False
 
-    def fresh(self) -> Counter:
-        rate = self.threshold_rate
+    def fresh(self, key: Any) -> Counter:
+        rate = self.place_rate if key == PLACE else self.threshold_rate
         return Counter(0, -math.expm1(-rate) * np.exp(-rate * NOISES))
 
     def fires(self, key: Any, counter: Counter) -> np.ndarray:
-        threshold = self.again if key == AGAIN else self.threshold
+        threshold = {AGAIN: self.again, PLACE: self.place_threshold}.get(key, self.threshold)
+        rate = self.place_rate if key == PLACE else self.query_rate
         gaps = np.maximum(threshold + NOISES - counter.count, 0)
-        return np.asarray(np.exp(-self.query_rate * gaps))
+        return np.asarray(np.exp(-rate * gaps))
+
+    def drawn(self, places: tuple[int, ...]) -> list[float]:
+        """The law of the place."""
+        line = range(self.concepts.witness_system().places)
+        depths = [min(sum(x <= p for x in places), sum(x >= p for x in places)) for p in line]
+        weights = np.exp(self.selection_rate * np.array(depths))
+        return [float(share) for share in weights / weights.sum()]
 
     def named(self, state: Any, x: Any, y: int) -> list[Any]:
         system = self.concepts.witness_system()
@@ -67,17 +80,21 @@ class Model:
 
 
 def views(
-    model: Model, play: Callable[[View], Example], rounds: int, counts: dict[Any, int]
+    model: Model, play: Callable[[View], Example], rounds: int, counts: dict[Any, Any]
 ) -> dict[View, float]:
-    """The exact law of which counters fire, from counts to start with."""
+    """The exact law of which counters fire, from counts to start with, or places."""
     system, found = model.concepts.witness_system(), {}
 
-    def go_on(view: View, mass: float, state: Any, counters: dict[Any, Counter]) -> None:
+    def go_on(
+        view: View, mass: float, state: Any, counters: dict[Any, Counter], places: tuple[int, ...]
+    ) -> None:
         if len(view) == rounds:
             found[view] = mass * math.prod(float(c.weights.sum()) for c in counters.values())
             return
         x, y = play(view)
         named = model.named(state, x, y)
+        if PLACE in named:
+            places = (*places, system.place(state, x))
         counters = {key: replace(c, count=c.count + (key in named)) for key, c in counters.items()}
         awake = [key for key in sorted(counters) if not model.only_when_named or key in named]
         for fired in subsets(awake):
@@ -92,6 +109,12 @@ def views(
                     after[key] = replace(counter, weights=weights)
             if odds < 1e-15:
                 continue
+            if PLACE in fired:
+                for place, share in enumerate(model.drawn(places)):
+                    there = system.after(state, (PLACE, place))
+                    begun = {key: model.fresh(key) for key in system.live(there)}
+                    go_on((*view, (place,)), odds * share, there, begun, ())
+                continue
             for key in fired:
                 if key in system.live(following):
                     following = system.after(following, key)
@@ -102,12 +125,14 @@ def views(
                     break
             gone = [after[key] for key in after if key not in system.live(following)]
             odds *= math.prod(float(c.weights.sum()) for c in gone)
-            going = {key: after.get(key) or model.fresh() for key in system.live(following)}
-            go_on((*view, tuple(fired)), odds, following, going)
+            going = {key: after.get(key) or model.fresh(key) for key in system.live(following)}
+            go_on((*view, tuple(fired)), odds, following, going, places)
 
-    state = system.begin()
-    start = {key: replace(model.fresh(), count=counts.get(key, 0)) for key in system.live(state)}
-    go_on((), 1.0, state, start)
+    state = counts.get("state", system.begin())
+    places = counts.get("places", ())
+    counts = {PLACE: len(places), **counts}
+    start = {key: replace(model.fresh(key), count=counts.get(key, 0)) for key in system.live(state)}
+    go_on((), 1.0, state, start, places)
     return found
 
 
@@ -121,7 +146,7 @@ def largest_ratio(
     pair: tuple[Example, Example],
     after: Callable[[View], Example],
     rounds: int,
-    counts: dict[Any, int],
+    counts: dict[Any, Any],
 ) -> float:
     """ln of the largest ratio of a view's probabilities, if the first round is the special one."""
     laws = [
@@ -143,10 +168,14 @@ def adversary(seed: int, points: list[Any]) -> Callable[[View], Example]:
     return play
 
 
-CASES = [
+FOUND = Intervals(3).witness_system().after(Intervals(3).witness_system().begin(), (PLACE, 1))
+CASES: list[tuple[Any, list[Any], dict[Any, Any]]] = [
     (Conjunctions(1), [(0,), (1,)], {0: 3, 1: 2, AGAIN: 1}),
     (MonotoneDisjunctions(1, 2), [(0, 1), (1, 0), (1, 1), (0, 0)], {0: 3, 1: 3}),
     (Thresholds(3), [0, 1, 2], {(1, 0): 3, (1, 1): 2}),
+    (Intervals(3), [0, 1, 2], {"places": (0, 1, 2)}),
+    (Intervals(3), [0, 1, 2], {"places": (0, 0, 2, 2)}),
+    (Intervals(3), [0, 1, 2], {"state": FOUND, (0, 0): 3, (0, 1): 2, (1, 0): 3, (1, 1): 4}),
 ]
 
 
@@ -156,17 +185,21 @@ def test_the_exact_law_keeps_the_promise(concepts: Any, points: Any, counts: Any
     pairs = list(itertools.combinations(examples, 2))
     for seed, pair in enumerate(pairs[:: 1 + len(pairs) // 12]):
         played = adversary(seed, points)
-        ratio = largest_ratio(Model(concepts), pair, played, 3, counts)
+        rounds = (
+            2 if isinstance(concepts, Intervals) else 3
+        )  # with a place to be drawn, or four keys
+        ratio = largest_ratio(Model(concepts), pair, played, rounds, counts)
         assert ratio <= 1 + 1e-7, (pair, ratio)
 
 
 def rest(concepts: Any) -> Callable[[View], Example]:
     """Rounds that no counter counts, as long as nothing has fired."""
-    return lambda view: ((0,) * concepts.n, 0)
+    return lambda view: (0 if isinstance(concepts, Intervals) else (0,) * concepts.n, 0)
 
 
+LINE = Intervals(3)
 TWO, ONE = Conjunctions(2), Conjunctions(1)
-SCENES: dict[str, tuple[Model, tuple[Example, Example], dict[Any, int]]] = {
+SCENES: dict[str, tuple[Model, tuple[Example, Example], dict[Any, Any]]] = {
     "every literal": (
         Model(TWO, threshold=9, every_literal=True),
         (((1, 1), 1), ((1, 1), 0)),
@@ -178,6 +211,15 @@ SCENES: dict[str, tuple[Model, tuple[Example, Example], dict[Any, int]]] = {
     ),
     "too much query noise": (
         Model(ONE, query_rate=0.9, threshold_rate=0.3), (((1,), 1), ((0,), 1)), {0: 3, 1: 3}
+    ),
+    "one place priced": (
+        Model(LINE, place_rate=0.3, selection_rate=0.7), ((0, 1), (2, 1)), {"places": (2, 2, 2, 2)}
+    ),
+    "the count priced alone": (
+        Model(LINE, place_rate=1.0), ((1, 1), (1, 0)), {"places": (0, 2)}
+    ),
+    "places by true count": (
+        Model(LINE, place_rate=50.0), ((1, 1), (1, 0)), {"places": (0, 1, 2)}
     ),
 }  # fmt: skip
 
@@ -216,6 +258,7 @@ def law(recipe: PrivateWitnesses, plain: bool, examples: list[Example]) -> Law:
 
 # Rates so high that noise is nearly always 0, 1 or 2.
 PLAN = WitnessPlan(query_rate=3.0, threshold_rate=4.0, threshold=2, again=1)
+DRAWING = FreshPlan(threshold_epsilon=4.0, threshold=1, selection_rate=1.0)
 
 
 @pytest.mark.parametrize(
@@ -225,10 +268,14 @@ PLAN = WitnessPlan(query_rate=3.0, threshold_rate=4.0, threshold=2, again=1)
         (ONE, [((0,), 1), ((0,), 1), ((1,), 1)]),
         (Thresholds(3), [(0, 1), (0, 1), (2, 0)]),
         (MonotoneDisjunctions(1, 2), [((1, 1), 0), ((1, 1), 0), ((0, 1), 1)]),
+        (Intervals(3), [(0, 1), (2, 1), (1, 0)]),
+        (Intervals(4), [(3, 1), (1, 1), (1, 1)]),
     ],
 )
 def test_the_engine_has_the_law_of_the_plain_one(concepts: Any, examples: list[Example]) -> None:
-    recipe = PrivateWitnesses(concepts=concepts, rounds=4, epsilon=7.0, plan=PLAN)
+    drawing = DRAWING if isinstance(concepts, Intervals) else None
+    plan = replace(PLAN, drawing=drawing)
+    recipe = PrivateWitnesses(concepts=concepts, rounds=4, epsilon=7.0, plan=plan)
     fast, plain = law(recipe, False, examples), law(recipe, True, examples)
     slack = fast.missing + plain.missing
     assert slack < UNIT >> 6

@@ -1,72 +1,15 @@
-"""What a mistake of the published hypothesis says, for classes in which it says enough."""
+"""Witness systems of conjunctions, disjunctions and thresholds (docs/theory/witnesses.md)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from littlestone.concepts.capabilities import Witnesses, Witnessing
-from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Point
-
-MOST_KEYS: Final = 1 << 20
-
-
-def witnesses_for(concepts: ConceptClass) -> Witnesses | None:
-    """The witnesses of a class that has them; None for the others."""
-    return concepts.witnesses() if isinstance(concepts, Witnessing) else None
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdWitnesses:
-    """Two: "the threshold sought is larger" (label 0 was right) and "smaller" (label 1 was).
-
-    A mistake of 1[x >= k] with label 0 lies at x >= k, so the threshold sought exceeds k and the
-    example (k, 0) is true; one with label 1 lies at x < k, and (k - 1, 1) is true. All mistakes
-    of k on examples that fit one threshold have the same label.
-    """
-
-    def count(self) -> int:
-        return 2
-
-    def named_by(self, space: Any, x: Any, y: Label, /) -> int:
-        return y
-
-    def example(self, space: Any, number: int, /) -> Example | None:
-        k = space.standard_optimal().k
-        x, y = (k - 1, 1) if number else (k, 0)
-        return (x, y) if 0 <= x < space.concept_class.n else None
-
-    def confusion(self, answered: int, /) -> tuple[int, int]:
-        return 1, 1
-
-
-@dataclass(frozen=True, slots=True)
-class SparseWitnesses:
-    """One for each key, "this one is in the set", and one for "what is published is wrong".
-
-    The published set holds the keys found so far. A mistake with label 1 names its key; one with
-    label 0 lies at a published key, which cannot happen if all of them were found rightly.
-    """
-
-    k: int
-    n: int
-
-    def count(self) -> int:
-        return self.n + 1
-
-    def named_by(self, space: Any, x: int, y: Label, /) -> int:
-        return x if y else self.n
-
-    def example(self, space: Any, number: int, /) -> Example | None:
-        known = number == self.n or space.label_of(number) is not None
-        return None if known else (number, 1)
-
-    def confusion(self, answered: int, /) -> tuple[int, int]:
-        left = min(self.k, self.n) - answered
-        return self.n + 1 - left, left
-
+from littlestone.concepts.protocols import Hypothesis, Label, Point
 
 AGAIN: Final = -1
 """The key of "what was given up is part of the concept": everything starts again."""
+PLACE: Final = -2
+"""The key of mistakes of which not a witness is wanted but a place between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +95,6 @@ class ThresholdSystem:
         return (low, high) if low <= high else None
 
     def loads(self, chance: float, /) -> list[tuple[int, float]]:
-        """One false key in each state on the way, and two in the last one."""
+        """At any time one key is false on the way, and two in the last state."""
         deepest = (self.n + 1).bit_length() - 1
-        return [(deepest, (deepest + 2) * chance)]
+        return [(deepest, 2 * chance)]
