@@ -9,6 +9,7 @@ from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
 from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.game.play import play
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
@@ -24,6 +25,8 @@ RUNS = 5
 def measure() -> Iterator[Row]:
     yield from mistakes(Conjunctions(8), measured=400, proved=450)
     yield from mistakes(Thresholds(1024), measured=None, proved=None)
+    yield from mistakes(Intervals(64), measured=400, proved=400)
+    yield from mistakes(Intervals(2**20), measured=1200, proved=1200)
 
 
 def mistakes(concepts: Any, *, measured: float | None, proved: float | None) -> Iterator[Row]:

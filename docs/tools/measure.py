@@ -55,6 +55,8 @@ REALIZABLE = (
     ("PrivateWitnesses", "thresholds:1024", 10**6),
     ("PrivateWitnesses", "thresholds:1048575", 10**6),
     ("PrivateWitnesses", "conjunctions:8", 10**6),
+    ("PrivateWitnesses", "intervals:64", 10**6),
+    ("PrivateWitnesses", "intervals:1048576", 10**6),
     ("PrivateKeys", "points", 10**7),
     ("PrivateKeys", "sparse-sets:3", 10**6),
     ("LazyForest", "points", 10**7),

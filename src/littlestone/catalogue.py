@@ -162,7 +162,7 @@ LEARNERS: Mapping[str, LearnerEntry] = {
     ),
     "private-witnesses": LearnerEntry(
         _learner("private_witnesses.recipe:PrivateWitnesses"),
-        "conjunctions, monotone disjunctions, thresholds; realizable, purely private, adaptive",
+        "conjunctions, disjunctions, thresholds, intervals, boxes; realizable, purely private",
     ),
     "private-keys": LearnerEntry(
         _learner("private_keys.recipe:PrivateKeys"),

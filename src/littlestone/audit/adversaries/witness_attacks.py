@@ -4,7 +4,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from littlestone.audit.adversaries.learner_attacks import EARLY
+from littlestone.audit.adversaries.learner_attacks import EARLY, until_it_changes
+from littlestone.audit.adversaries.learner_bug_attacks import LATE
 from littlestone.audit.two_worlds import Deterministic, World
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 
@@ -44,6 +45,39 @@ class NoiseOfOtherEpochs(Deterministic):
             while world.send((one, 0)).hypothesis(one):
                 pass
         return _changed(_after(world, one, most - 1))
+
+
+class OtherPlace(Deterministic):
+    """Two mistakes lie at one place; the third lies at the other or at the same one."""
+
+    def noticed(self, world: World) -> Hashable:
+        newest = world.opening.shown
+        if any(world.send((0, 1)) != newest for _ in range(2)):
+            return EARLY
+        shown = world.challenge((1, 1), (0, 1))
+        if shown == newest:
+            shown = until_it_changes(world, newest, (0, 0))
+        return LATE if shown == newest else int(shown.hypothesis(1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacesOfEarlierEpochs(Deterministic):
+    """A mistake or none; then epochs that are alike, as if a draw could still know of it."""
+
+    epochs: int = 40
+    most: int = 26
+
+    def noticed(self, world: World) -> Hashable:
+        empty, drawn, turn = world.opening.shown, 0, 0
+        shown = world.challenge((0, 1), (0, 0))
+        for _ in range(self.epochs):
+            while shown == empty:
+                shown, turn = world.send((turn, 1)), 1 - turn
+            drawn += shown.hypothesis(0)
+            place = 1 - shown.hypothesis(0)
+            while shown != empty:
+                shown = world.send((place, 0))
+        return drawn >= self.most
 
 
 def _threshold(world: World) -> int:

@@ -7,6 +7,8 @@ from typing import Any
 from littlestone.audit.adversaries.witness_attacks import (
     NoiseOfOtherEpochs,
     OneMoreMistake,
+    OtherPlace,
+    PlacesOfEarlierEpochs,
 )
 from littlestone.audit.controls.broken_forests import broken
 from littlestone.audit.controls.broken_keys import OneNoise
@@ -15,6 +17,7 @@ from littlestone.audit.two_worlds import Control, TwoWorldAdversary
 from littlestone.concepts.protocols import Label, Point
 from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
+from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
 
@@ -50,6 +53,14 @@ class _ByTrueCount(PrivateWitnessesEngine):
             self._turns.append((first, 0, True, key))
 
 
+class _KeepsPlaces(PrivateWitnessesEngine):
+    def _drawn_place(self) -> int:
+        places = list(self._places)
+        drawn = super()._drawn_place()
+        self._places = places
+        return drawn
+
+
 def _control(
     name: str, bug: str, changed: type[PrivateWitnessesEngine], adversary: TwoWorldAdversary
 ) -> Control:
@@ -78,5 +89,18 @@ CONTROLS = (
         "witnesses are accepted by their true count",
         _ByTrueCount,
         OneMoreMistake(short=1),
+    ),
+    broken(
+        "places-one-priced",
+        "PrivateWitnesses: the place priced for a mistake more or less, not for one that moves",
+        PrivateWitnesses(**small_learners.places(2, 1.0, share=0.9, threshold=10, epsilon=2.0)),
+        OtherPlace(),
+        claimed=PrivacyGuarantee(epsilon=1.0),
+    ),
+    broken(
+        "places-kept",
+        "PrivateWitnesses: places of mistakes are drawn from again in the next epoch",
+        _WitnessesWith(**small_learners.places(2, 2.0, rounds=10_000), changed=_KeepsPlaces),
+        PlacesOfEarlierEpochs(),
     ),
 )

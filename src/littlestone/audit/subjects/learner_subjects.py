@@ -121,6 +121,12 @@ AUDITS = (
         "PrivateWitnesses: a witness that is about to be accepted is named once more or not",
     ),
     _audit(
+        "private-witnesses-places",
+        lambda epsilon, _: small.eight_places(epsilon),
+        attacks.FirstMistake(),
+        "PrivateWitnesses on intervals: a mistake or none, and which place is drawn",
+    ),
+    _audit(
         "private-keys",
         small.key_list,
         OneMoreReport(),

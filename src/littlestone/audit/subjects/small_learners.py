@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -24,6 +25,7 @@ from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.private_witnesses.plan import WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.mechanisms.frequent_release import FrequentRelease
 from littlestone.mechanisms.histogram import PrivateHistogram
@@ -206,6 +208,25 @@ def one_gradient(epsilon: float, delta: float) -> PrivateLinear:
 def key_list(epsilon: float, delta: float) -> PrivateKeys:
     """A list of keys for few rounds: its threshold is soon reached."""
     return PrivateKeys(rounds=ROUNDS, epsilon=epsilon, delta=delta)
+
+
+def places(
+    n: int, epsilon: float, /, *, share: float = 0.5, threshold: int = 1, **more: Any
+) -> dict[str, Any]:
+    """Intervals on n points, with a place that is drawn after so many mistakes."""
+    drawing = FreshPlan(
+        threshold_epsilon=float_at_most(Fraction(epsilon) - Fraction(share * epsilon)),
+        threshold=threshold,
+        selection_rate=share * epsilon,
+    )
+    half = epsilon / 2
+    plan = WitnessPlan(query_rate=half, threshold_rate=half, threshold=1, again=1, drawing=drawing)
+    return {"concepts": Intervals(n), "rounds": ROUNDS, "epsilon": epsilon, "plan": plan, **more}
+
+
+def eight_places(epsilon: float) -> PrivateWitnesses:
+    """So many that the place of a single mistake is hardly ever drawn by chance."""
+    return PrivateWitnesses(**places(8, epsilon))
 
 
 def two_literals(epsilon: float) -> PrivateWitnesses:

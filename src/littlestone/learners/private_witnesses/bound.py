@@ -140,7 +140,7 @@ class Load:
             ]
             if counters.place:
                 parts.append((counters.place, (times + 1) * self.places))
-            if parts[0][1] * counters.one.threshold * 0.5 >= best:
+            if sum(number * part.threshold for part, number in parts) * 0.5 >= best:
                 break
             left *= (1 - self.late) ** (parts[0][1] + parts[1][1])
             if left > 0:

@@ -18,9 +18,10 @@ class PrivateWitnesses(Budgeted):
 
     For classes in which a mistake of the published hypothesis names one of a few public
     statements that are true of the concept sought ("this literal is not part of it"): conjunctions,
-    monotone disjunctions, thresholds. An example counts for one witness and the witnesses have
-    independent noise, so nothing is composed, and delta is 0. Nothing is listed: conjunctions over
-    64 features are 3**64 concepts and 128 counters.
+    monotone disjunctions, thresholds; and intervals and boxes, for which a point within is drawn
+    first, from where the first mistakes lie. An example counts for one witness and the witnesses
+    have independent noise, so nothing is composed, and delta is 0. Nothing is listed: conjunctions
+    over 64 features are 3**64 concepts and 128 counters.
 
     Privacy:
         Releases:   the hypothesis of every round
@@ -32,7 +33,8 @@ class PrivateWitnesses(Budgeted):
         Proof:      algorithm.md
 
     Mistakes: O(log(T * number of false witnesses) / epsilon) for each witness that can be accepted:
-    2n for conjunctions over n features, log2(n) for thresholds on n points. On streams that no
+    2n for conjunctions over n features, log2(n) for thresholds on n points, 2 log2(n) for
+    intervals, and k**2 log n times a constant for boxes in k dimensions. On streams that no
     concept fits, privacy holds all the same, and nothing is promised about mistakes.
 
     >>> from littlestone.concepts.classes.conjunctions import Conjunctions
@@ -56,7 +58,7 @@ class PrivateWitnesses(Budgeted):
         if not isinstance(self.concepts, Descending):
             raise ValueError(
                 "concepts must have a witness system (conjunctions, monotone disjunctions, "
-                f"thresholds), got concepts={self.concepts!r}"
+                f"thresholds, intervals, boxes), got concepts={self.concepts!r}"
             )
         object.__setattr__(self, "system", self.concepts.witness_system())
         planned = self.plan
