@@ -1,5 +1,6 @@
 """Whether some concept fits all examples so far, at the speed of the game."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 from littlestone.concepts.capabilities import Trackable, Tracker
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.protocols import ConceptClass, Label, Point
+from littlestone.concepts.protocols import ConceptClass, Example, Label, Point, VersionSpace
 from littlestone.concepts.trackers import one_by_one
 
 _LARGEST_TABLE: Final = 1 << 22
@@ -43,6 +44,39 @@ class ConsistencyTracker:
         """How many examples of a block, from its start, some concept fits with all before."""
         labels = np.asarray(ys)
         return self._tracker.observe_many(xs, labels) if len(labels) else 0
+
+
+def contradicted(
+    concepts: ConceptClass, played: Sequence[Example], example: Example
+) -> list[Example]:
+    """Examples among those played with which no concept fits ``example``, none to spare.
+
+    Empty if some concept fits it and all that were played; some concept must fit those.
+
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
+    >>> contradicted(Thresholds(10), [(3, 0), (7, 1)], (8, 0))
+    [(7, 1)]
+    >>> contradicted(Thresholds(10), [(3, 0), (7, 1)], (5, 0))
+    []
+    """
+    alone = concepts.version_space().restrict(*example)
+    for other in played:
+        if alone.restrict(*other).is_empty:  # the usual reason, found at once
+            return [other]
+    if _fits(alone, played):
+        return []
+    blamed = list(played)
+    for other in played:
+        rest = [one for one in blamed if one != other]
+        if not _fits(alone, rest):
+            blamed = rest
+    return blamed
+
+
+def _fits(space: VersionSpace, examples: Iterable[Example]) -> bool:
+    for example in examples:
+        space = space.restrict(*example)
+    return not space.is_empty
 
 
 def _tracker_for(concepts: ConceptClass) -> Tracker:

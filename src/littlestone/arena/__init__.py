@@ -1,0 +1,1 @@
+"""A person is the adversary: games against learners, on made-up data."""

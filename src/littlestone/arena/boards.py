@@ -1,0 +1,112 @@
+"""What a person sees and may click on: the points of a class, and a rule on them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from littlestone.catalogue import LEARNERS, class_from_spec
+from littlestone.concepts.hypotheses.support import FiniteSupport
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
+
+ROUNDS: Final = 500
+DELTA: Final = 1e-3
+EPSILONS: Final = (0.5, 1.0, 2.0, 4.0)
+LONGEST_KEY: Final = 40  # letters
+LARGEST_NUMBER: Final = 1 << 53  # a page cannot tell larger ones apart
+
+SENDERS: Final = tuple(
+    f"{name}.example"
+    for name in ("ads", "bank", "casino", "deals", "friend", "garden", "mum", "news", "pills")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """A class, its points as they lie on the page, and the learners that may be chosen."""
+
+    title: str
+    meaning: str
+    """What all concepts have in common, for whoever contradicts it."""
+    spec: str
+    points: tuple[Point, ...]
+    look: str
+    """``line``, ``grid`` or ``keys``; other keys may be typed in on the last."""
+    learners: tuple[str, ...]
+
+    @property
+    def concepts(self) -> ConceptClass:
+        return class_from_spec(self.spec)
+
+    def learner(self, name: str, epsilon: float) -> Any:
+        """The recipe, at the arena's horizon and delta."""
+        if name not in self.learners:
+            there = ", ".join(self.learners)
+            raise ValueError(f"learner must be one of {there} on this board, got {name!r}")
+        if epsilon not in EPSILONS:
+            raise ValueError(f"epsilon must be one of {EPSILONS}, got epsilon={epsilon!r}")
+        build = LEARNERS[name].build
+        return build(self.concepts, rounds=ROUNDS, epsilon=epsilon, delta=DELTA)
+
+    def point(self, given: Any) -> Point:
+        """What was clicked or typed, in canonical form."""
+        return self.concepts.domain.check(plain(given))
+
+
+BOARDS: Final = {
+    "grid": Board(
+        title="Grid",
+        meaning="at most one cell is 1",
+        spec="points:36",
+        points=tuple(range(36)),
+        look="grid",
+        learners=("lazy-forest", "private-majority", "private-keys", "standard-optimal"),
+    ),
+    "line": Board(
+        title="Number line",
+        meaning="from some point on everything is 1, before it everything is 0",
+        spec="thresholds:24",
+        points=tuple(range(24)),
+        look="line",
+        learners=("private-majority", "standard-optimal"),
+    ),
+    "short": Board(
+        title="Short line",
+        meaning="from some point on everything is 1, before it everything is 0",
+        spec="thresholds:6",
+        points=tuple(range(6)),
+        look="line",
+        learners=("lazy-forest", "private-majority", "standard-optimal"),
+    ),
+    "keys": Board(
+        title="Blocklist",
+        meaning="a sender is on the list or it is not",
+        spec="keys",
+        points=SENDERS,
+        look="keys",
+        learners=("private-keys", "standard-optimal"),
+    ),
+}
+NAMES: Final = {
+    "lazy-forest": "the paper’s forest",
+    "private-majority": "PrivateMajority",
+    "private-keys": "PrivateKeys",
+    "standard-optimal": "SOA, not private",
+}
+
+
+def plain(given: Any) -> int | str:
+    """A point as pages send it: a number or a short text."""
+    if isinstance(given, str) and 0 < len(given) <= LONGEST_KEY:
+        return given
+    if isinstance(given, int) and not isinstance(given, bool) and abs(given) <= LARGEST_NUMBER:
+        return given
+    raise ValueError(
+        f"x must be a text of 1 to {LONGEST_KEY} letters, or a whole number, got x={given!r:.60}"
+    )
+
+
+def ones(rule: Hypothesis, points: Sequence[Point]) -> list[Point]:
+    """Where a rule says 1: on these points, or everywhere if it knows all places itself."""
+    if isinstance(rule, FiniteSupport):
+        return rule.sorted_positives()
+    return [x for x, label in zip(points, rule.many(points).tolist(), strict=True) if label]

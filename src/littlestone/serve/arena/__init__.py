@@ -1,0 +1,1 @@
+"""The arena behind HTTP: its routes and its two pages."""

@@ -1,0 +1,160 @@
+"""The routes of the arena. It has no stores, no tokens and no data but what was made up here."""
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from littlestone.arena.fooling import Fooling
+from littlestone.arena.scores import marks
+from littlestone.arena.sessions import Session, Sessions
+from littlestone.arena.telling import Telling
+from littlestone.randomness import secure
+from littlestone.serve.arena.arena_page import fool_page, tell_page
+from littlestone.serve.arena.arena_wire import ExampleIn, FoolIn, MovesIn, TellIn, answered_move
+from littlestone.serve.desk import answered, decoded
+from littlestone.serve.guarding import body_of
+from littlestone.serve.pages import login_page
+
+SLOT: Final = 0.02
+"""Seconds: answers of game two are sent at whole multiples of it after the request came."""
+
+Game = TypeVar("Game")
+Admits = Callable[[Request], bool]
+
+
+class Arena:
+    """All games of a server, and what is done in each request."""
+
+    def __init__(self) -> None:
+        self.fooling: Sessions[Fooling] = Sessions()
+        self.telling: Sessions[Telling] = Sessions()
+
+    async def fool(self, request: Request) -> Response:
+        wanted = decoded(await body_of(request), FoolIn)
+
+        def begin() -> Fooling:
+            return Fooling(wanted.board, wanted.learner, wanted.epsilon, rng=secure())
+
+        game = await _played(begin)
+        name = self.fooling.add(game)
+        return answered({"id": name, **game.about(), **game.state()}, 201)
+
+    async def fool_on(self, request: Request) -> Response:
+        game, lock = found(self.fooling, request)
+        move = decoded(await body_of(request), ExampleIn)
+        how: Any = {"times": move.times, "until_change": move.until_change}
+
+        def turn() -> dict[str, Any]:
+            with lock:
+                since, refused = len(game.turns), ""
+                if move.x is None:
+                    game.let_mistake_forcing_play(**how)
+                else:
+                    refused = game.play(move.x, move.y, **how)
+                return {"refused": refused, **game.state(since)}
+
+        return answered(await _played(turn))
+
+    async def record(self, request: Request) -> Response:
+        game, lock = found(self.fooling, request)
+        with lock:
+            content = game.record()
+        return answered(content, headers={"Content-Disposition": "attachment; filename=game.json"})
+
+    async def scores(self, request: Request) -> Response:
+        wanted = decoded(await body_of(request), FoolIn)
+        return answered(
+            await _played(lambda: marks(wanted.board, wanted.learner, wanted.epsilon))
+        )
+
+    async def tell(self, request: Request) -> Response:
+        wanted = decoded(await body_of(request), TellIn)
+        telling = await _played(lambda: Telling(wanted.learner, wanted.wanted, rng=secure()))
+        name = self.telling.add(telling)
+        return answered({"id": name, **telling.about(), "score": telling.score()}, 201)
+
+    async def tell_on(self, request: Request) -> Response:
+        """Some moves; sent at a multiple of the slot, whatever the bits made the learner do."""
+        began = time.monotonic()
+        telling, lock = found(self.telling, request)
+        wanted = decoded(await body_of(request), MovesIn)
+
+        def turn() -> dict[str, Any]:
+            with lock:
+                answers = [answered_move(telling, move) for move in wanted.moves]
+                return {"answers": answers, "score": telling.score()}
+
+        answer = answered(await _played(turn))
+        await asyncio.sleep(until_slot(began, time.monotonic()))
+        return answer
+
+    async def reveal(self, request: Request) -> Response:
+        telling, lock = found(self.telling, request)
+        with lock:
+            return answered({"truth": telling.reveal()})
+
+    def stop(self) -> None:
+        """Nothing is lost: there is nothing to keep."""
+
+
+def until_slot(began: float, now: float) -> float:
+    """How long to wait until a whole number of slots, at least one, has passed.
+
+    >>> [round(now + until_slot(5.0, now), 6) for now in (5.0001, 5.0199, 5.0201)]
+    [5.02, 5.02, 5.04]
+    """
+    slots = max(1, math.ceil((now - began) / SLOT))
+    return began + slots * SLOT - now
+
+
+def found(sessions: Sessions[Game], request: Request) -> Session[Game]:
+    name = request.path_params["id"]
+    if name not in sessions:
+        raise HTTPException(404, "this game is not remembered any more: begin anew")
+    return sessions[name]
+
+
+async def _played(move: Callable[[], Any]) -> Any:
+    """In a thread, since some moves take long; what the rules refuse is an ordinary answer."""
+    try:
+        return await run_in_threadpool(move)
+    except ValueError as refusal:
+        raise HTTPException(422, str(refusal)) from None
+
+
+def arena_routes(arena: Arena, admits: Admits) -> list[Route]:
+    """For those whom ``admits`` lets in; others are asked for a token."""
+
+    def route(method: str, path: str, answer: Callable[[Request], Awaitable[Response]]) -> Route:
+        async def guarded(request: Request) -> Response:
+            if not admits(request):
+                raise HTTPException(401, "a token of a reader is needed")
+            return await answer(request)
+
+        return Route(path, guarded, methods=[method])
+
+    def page(path: str, made: Callable[[], Response]) -> Route:
+        async def guarded(request: Request) -> Response:
+            return made() if admits(request) else login_page()
+
+        return Route(path, guarded, methods=["GET"])
+
+    return [
+        page("/arena", fool_page),
+        page("/arena/tell", tell_page),
+        route("POST", "/arena/scores", arena.scores),
+        route("POST", "/arena/games/fool", arena.fool),
+        route("POST", "/arena/games/fool/{id}", arena.fool_on),
+        route("GET", "/arena/games/fool/{id}/game.json", arena.record),
+        route("POST", "/arena/games/tell", arena.tell),
+        route("POST", "/arena/games/tell/{id}", arena.tell_on),
+        route("POST", "/arena/games/tell/{id}/reveal", arena.reveal),
+    ]

@@ -1,0 +1,32 @@
+// What both games share: elements, questions to the server, pictures.
+export const $ = id => document.getElementById(id);
+
+export function made(tag, attributes = {}, ...children) {
+  const svg = ["rect", "line", "path", "text", "svg"].includes(tag);
+  const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+export async function ask(path, body) {
+  const answer = await fetch(path, {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body ?? {}),
+  });
+  const content = await answer.json();
+  if (!answer.ok) throw new Error(content.error);
+  return content;
+}
+
+export function say(id, words, bad = false) {
+  $(id).textContent = words;
+  $(id).classList.toggle("bad", bad);
+}
+
+// One thing at a time: what is pressed while a question is under way is dropped, not queued.
+let busy = false;
+export async function once(work, id = "said") {
+  if (busy) return;
+  busy = true;
+  try { await work(); } catch (problem) { say(id, problem.message, true); } finally { busy = false; }
+}
