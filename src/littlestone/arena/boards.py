@@ -79,8 +79,8 @@ BOARDS: Final = {
     ),
     "keys": Board(
         title="Blocklist",
-        meaning="a sender is on the list or it is not",
-        spec="keys",
+        meaning="at most five senders are 1",
+        spec="sparse-sets:5",
         points=SENDERS,
         look="keys",
         learners=("private-keys", "standard-optimal"),

@@ -115,7 +115,6 @@ class Fooling:
     def state(self, since: int = 0) -> dict[str, Any]:
         """Where the game stands, and the turns from number ``since`` on."""
         rule, points = self._run.hypothesis, self._points()
-        keys = len({x for x, y in self._played if y})
         return {
             "round": len(self.turns),
             "mistakes": self.mistakes,
@@ -125,7 +124,7 @@ class Fooling:
             "words": rule.describe(),
             "open": [self._open(x) for x in points],
             "turns": self.turns[since:],
-            "bound": bound(self._board, self._recipe, keys),
+            "bound": bound(self._recipe),
         }
 
     def record(self) -> dict[str, Any]:

@@ -48,6 +48,7 @@ COMMANDS = {
     ),
     "schema": ("stores.template:run", "Write a schema to fill in, from a file's header alone."),
     "serve": ("serve:run", "Durable runs behind HTTP: a service for writers and readers."),
+    "arena": ("arena:run", "Play the adversary: fool a learner, or tell two worlds apart."),
     "budget": (
         "stores.budget:run",
         "Keep the book of a source of data: what all stores that read it promise together.",

@@ -18,7 +18,8 @@ from starlette.routing import Route
 
 from littlestone.errors import LittlestoneError
 from littlestone.serve import pages, wire
-from littlestone.serve.desk import Service, answered, decoded
+from littlestone.serve.arena.on_demand import ArenaOnDemand
+from littlestone.serve.desk import Service, answered, decoded, token_of
 from littlestone.serve.guarding import Guarded, body_of
 from littlestone.serve.hosted import Runs
 from littlestone.serve.openapi import Endpoint, document
@@ -173,12 +174,16 @@ def application(
     async def openapi(_: Request) -> Response:
         return answered(described)
 
+    def reads(request: Request) -> bool:
+        return service.tokens.allows(token_of(request), Role.READER, "")
+
     allowed = ["localhost", "127.0.0.1", "[::1]", *hosts]
     app = Starlette(
         routes=[
             *map(route, endpoints),
             Route("/openapi.json", openapi),
             *starmap(page, pages.PAGES),
+            Route("/arena{rest:path}", ArenaOnDemand(reads)),
             Route("/static/{name}", pages.asset),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=allowed), Middleware(Guarded)],

@@ -30,7 +30,15 @@ ASSETS: Final[Mapping[str, str]] = {
     "uplot.css": "text/css",
     "uplot.js": "text/javascript",
     "run.js": "text/javascript",
+    "arena.css": "text/css",
+    "arena.js": "text/javascript",
+    "fool.js": "text/javascript",
+    "tell.js": "text/javascript",
+    "player.js": "text/javascript",
 }
+# A worker has the policy of its own file. This one runs what somebody typed, which no page does,
+# and may load and send nothing; a worker made from text would need the same of the whole page.
+POLICIES: Final[Mapping[str, str]] = {"player.js": "default-src 'none'; script-src 'unsafe-eval'"}
 RECENT: Final = 20
 
 PAGE = """<!doctype html>
@@ -63,7 +71,10 @@ async def asset(request: Request) -> Response:
     if name not in ASSETS:
         raise HTTPException(404, "there is no such file")
     content = (files("littlestone.serve") / "static" / name).read_bytes()
-    return Response(content, media_type=ASSETS[name], headers={"Cache-Control": "max-age=3600"})
+    headers = {"Cache-Control": "max-age=3600"}
+    if name in POLICIES:
+        headers["Content-Security-Policy"] = POLICIES[name]
+    return Response(content, media_type=ASSETS[name], headers=headers)
 
 
 def login_page(wrong: bool = False) -> Response:
@@ -96,7 +107,8 @@ def index(runs: list[wire.RunOut]) -> Response:
     )
     table = f"<table><tr><th>run<th>learner<th>promise<th>rule now</tr>{rows}</table>"
     empty = "<p>There is no run yet; an owner creates one with <code>POST /runs</code>.</p>"
-    return page("littlestone", table if runs else empty)
+    arena = '<a href="/arena">The arena: play the adversary</a>'
+    return page("littlestone", table if runs else empty, aside=arena)
 
 
 def run_page(

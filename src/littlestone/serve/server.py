@@ -6,6 +6,7 @@ from types import FrameType
 from typing import Any, Final
 
 import uvicorn
+from starlette.applications import Starlette
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from littlestone.serve.app import application
@@ -75,6 +76,18 @@ def server(
     if (certificate is None) != (private_key is None):
         raise ValueError("tls-cert and tls-key must be given together")
     app = application(folder, tokens, hosts=(host, *hosts), fleet=fleet)
+    return listening(app, host=host, port=port, certificate=certificate, private_key=private_key)
+
+
+def listening(
+    app: Starlette,
+    *,
+    host: str,
+    port: int,
+    certificate: Path | None = None,
+    private_key: Path | None = None,
+) -> Server:
+    """The application at an address; its ``state.service`` is told when to stop."""
     config = uvicorn.Config(
         app,
         host=host,

@@ -17,7 +17,7 @@ from littlestone.arena.scores import marks
 from littlestone.arena.sessions import Session, Sessions
 from littlestone.arena.telling import Telling
 from littlestone.randomness import secure
-from littlestone.serve.arena.arena_page import fool_page, tell_page
+from littlestone.serve.arena.arena_page import about_page, fool_page, tell_page
 from littlestone.serve.arena.arena_wire import ExampleIn, FoolIn, MovesIn, TellIn, answered_move
 from littlestone.serve.desk import answered, decoded
 from littlestone.serve.guarding import body_of
@@ -36,6 +36,7 @@ class Arena:
     def __init__(self) -> None:
         self.fooling: Sessions[Fooling] = Sessions()
         self.telling: Sessions[Telling] = Sessions()
+        self._marks: dict[FoolIn, Any] = {}
 
     async def fool(self, request: Request) -> Response:
         wanted = decoded(await body_of(request), FoolIn)
@@ -71,9 +72,11 @@ class Arena:
 
     async def scores(self, request: Request) -> Response:
         wanted = decoded(await body_of(request), FoolIn)
-        return answered(
-            await _played(lambda: marks(wanted.board, wanted.learner, wanted.epsilon))
-        )
+        if wanted not in self._marks:  # there are few boards, learners and budgets
+            self._marks[wanted] = await _played(
+                lambda: marks(wanted.board, wanted.learner, wanted.epsilon, rng=secure())
+            )
+        return answered(self._marks[wanted])
 
     async def tell(self, request: Request) -> Response:
         wanted = decoded(await body_of(request), TellIn)
@@ -150,6 +153,7 @@ def arena_routes(arena: Arena, admits: Admits) -> list[Route]:
     return [
         page("/arena", fool_page),
         page("/arena/tell", tell_page),
+        page("/arena/about", about_page),
         route("POST", "/arena/scores", arena.scores),
         route("POST", "/arena/games/fool", arena.fool),
         route("POST", "/arena/games/fool/{id}", arena.fool_on),

@@ -14,7 +14,7 @@ from littlestone.arena.telling import MOST_GAMES, MOST_ROUNDS, NotNowError, Tell
 Bit = Annotated[int, msgspec.Meta(ge=0, le=1)]
 
 
-class FoolIn(msgspec.Struct, forbid_unknown_fields=True):
+class FoolIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A game of *fool it* to begin."""
 
     board: str
