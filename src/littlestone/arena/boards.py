@@ -54,7 +54,7 @@ class Board:
 
 BOARDS: Final = {
     "grid": Board(
-        title="Grid",
+        title="Grid: one cell",
         meaning="at most one cell is 1",
         spec="points:36",
         points=tuple(range(36)),
@@ -62,7 +62,7 @@ BOARDS: Final = {
         learners=("lazy-forest", "private-majority", "private-keys", "standard-optimal"),
     ),
     "line": Board(
-        title="Number line",
+        title="Number line: thresholds",
         meaning="from some point on everything is 1, before it everything is 0",
         spec="thresholds:24",
         points=tuple(range(24)),
@@ -70,7 +70,7 @@ BOARDS: Final = {
         learners=("private-majority", "standard-optimal"),
     ),
     "short": Board(
-        title="Short line",
+        title="Short line: thresholds",
         meaning="from some point on everything is 1, before it everything is 0",
         spec="thresholds:6",
         points=tuple(range(6)),
@@ -78,7 +78,7 @@ BOARDS: Final = {
         learners=("lazy-forest", "private-majority", "standard-optimal"),
     ),
     "keys": Board(
-        title="Blocklist",
+        title="Blocklist: five senders",
         meaning="at most five senders are 1",
         spec="sparse-sets:5",
         points=SENDERS,

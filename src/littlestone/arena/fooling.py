@@ -1,6 +1,6 @@
 """Game one, *fool it*: a person chooses each example and tries to force mistakes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, Final, NamedTuple
 
@@ -59,6 +59,11 @@ class Fooling:
             self._repeat(lambda _: (x, y), times, until_change)
         return refused
 
+    def play_again(self, examples: Sequence[tuple[Any, Label]]) -> str:
+        """Play these examples, whatever the rule; the first refusal ends it."""
+        refusals = (self.play(x, y) for x, y in examples)
+        return next(filter(None, refusals), "")
+
     def let_mistake_forcing_play(self, *, times: int = 1, until_change: bool = False) -> None:
         """The built-in adversary goes on for some rounds from where the game stands."""
         start = MistakeForcing(self._concepts).first_position()
@@ -108,6 +113,7 @@ class Fooling:
             "epsilon": epsilon,
             "look": self._board.look,
             "title": f"{NAMES[learner]} on {self._board.spec}",
+            "meaning": self._board.meaning,
             "promise": self._recipe.promise if private else "not private",
             "rounds": ROUNDS,
         }

@@ -22,12 +22,14 @@ class PlayersWorld:
         self._telling = telling
         self._number, self.shown = telling.open()
         """What the learner shows now: a hypothesis and a status."""
+        self.sent = 0
+        """How many rounds the last ``send`` took."""
         self.facts: dict[str, int] = telling.about()["facts"]
         """Numbers of the recipe, which is public."""
 
     def send(self, x: Any, y: int, times: int = 1) -> Shown:
         """Send an example until something changes, ``times`` times at most."""
-        _, self.shown = self._telling.send(self._number, (x, y), times)
+        self.sent, self.shown = self._telling.send(self._number, (x, y), times)
         return self.shown
 
     def challenge(self, zero: tuple[Any, int], one: tuple[Any, int]) -> Shown:

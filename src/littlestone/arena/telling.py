@@ -46,8 +46,17 @@ class Telling:
         self._games: dict[int, _Game] = {}
         self._opened = 0
         self._over = False
-        claimed = self._suspect.claimed
-        self.guesses = Guesses(delta=claimed.delta, failure_probability=FAILURE)
+        self._counts = 0
+        self.count_anew()
+
+    def count_anew(self) -> None:
+        """Forget all guesses, of a way to play that did not work, but not that there were some.
+
+        The i-th count may fail with a part 1 / (i (i + 1)) of what is allowed.
+        """
+        self._counts += 1
+        allowed = FAILURE / self._counts / (self._counts + 1)
+        self.guesses = Guesses(delta=self._suspect.claimed.delta, failure_probability=allowed)
 
     def about(self) -> dict[str, Any]:
         """What everybody knows, whoever plays."""

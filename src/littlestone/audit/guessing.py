@@ -21,8 +21,7 @@ def guessing_lower_bound(
     for both directions, added up, says p <= e^epsilon q + delta. So a part of the right guesses,
     of probability at most delta, can be called luck, such that a guess without luck is right with
     probability at most r = e^epsilon / (1 + e^epsilon), whatever happened before. Hence ``right``
-    is at most a binomial number of ``guesses`` chances r, and the number of lucky games. Since
-    the player decides when to stop passing, luck is bounded at all powers of two at once.
+    is at most a binomial number of ``guesses`` chances r, and the number of lucky games.
 
     Exceeds the true epsilon with probability at most ``failure_probability``.
 
@@ -34,15 +33,21 @@ def guessing_lower_bound(
     require.integer(games=games, at_least=guesses)
     require.open_probability(failure_probability=failure_probability)
     require.probability(delta=delta)
-    share = failure_probability / 8 if delta else 0.0
-    lucky = _most_lucky(games, delta, share) if delta else 0
-    skilled = max(0, right - lucky)
-    ratio = binomial_lower_bound(skilled, guesses, failure_probability=failure_probability - share)
+    half = failure_probability / 2 if delta else 0.0
+    lucky = _most_lucky(games, delta, half) if delta else 0
+    return _refuted(right - lucky, guesses, failure_probability - half)
+
+
+def _refuted(skilled: int, guesses: int, failure_probability: float) -> float:
+    ratio = binomial_lower_bound(max(0, skilled), guesses, failure_probability=failure_probability)
     return max(0.0, math.log(ratio / (1.0 - ratio))) if ratio > 0 else 0.0
 
 
 def _most_lucky(games: int, delta: float, failure_probability: float) -> int:
-    """So many games are lucky at most, up to the next power of two, and at all others, too."""
+    """So many games were lucky at most, at every number of games up to a power of two at once.
+
+    A player decides how many games there are until the last guess.
+    """
     power = games.bit_length()
     allowed = failure_probability / (power * (power + 1))
     lucky = 0
@@ -55,7 +60,8 @@ class Guesses:
     """The guesses so far, and an epsilon that they refute, valid whenever one looks or stops.
 
     The bound is taken anew after 10 guesses and whenever there are a quarter more; the j-th time
-    it may fail with a part 1 / (j (j + 1)) of ``failure_probability``.
+    it may fail with a part 1 / (j (j + 1)) of ``failure_probability``. Where there is a delta,
+    luck takes half of that probability, once for all times: lucky games do not become fewer.
 
     >>> guesses = Guesses(delta=0.0, failure_probability=0.01)
     >>> for _ in range(40):
@@ -101,12 +107,8 @@ class Guesses:
 
     def _look(self) -> None:
         self._looks += 1
-        found = guessing_lower_bound(
-            self.right,
-            self.guesses,
-            games=self.games,
-            failure_probability=self.failure_probability / self._looks / (self._looks + 1),
-            delta=self._delta,
-        )
-        self.bound = max(self.bound, found)
+        half = self.failure_probability / 2 if self._delta else 0.0
+        lucky = _most_lucky(self.games, self._delta, half) if self._delta else 0
+        allowed = (self.failure_probability - half) / self._looks / (self._looks + 1)
+        self.bound = max(self.bound, _refuted(self.right - lucky, self.guesses, allowed))
         self.next_look = math.ceil(_NEXT_LOOK * self.next_look)

@@ -74,6 +74,17 @@ def test_an_example_is_repeated_until_the_rule_changes() -> None:
     assert "a.example" in keys.state()["points"]
 
 
+def test_the_examples_of_a_game_can_be_played_again() -> None:
+    first, second = (
+        game("grid", "lazy-forest", 4.0),
+        Fooling("grid", "lazy-forest", 4.0, rng=seeded(8)),
+    )
+    first.let_mistake_forcing_play(times=80)
+    assert second.play_again([(x, y) for x, y, _, _ in first.turns]) == ""
+    assert [turn[:2] for turn in second.turns] == [turn[:2] for turn in first.turns]
+    assert "No concept fits" in second.play_again([(0, 1), (1, 1)])
+
+
 def test_a_record_is_json_and_tells_the_whole_game() -> None:
     grid = game("grid", "lazy-forest", 4.0)
     grid.let_mistake_forcing_play(times=80)

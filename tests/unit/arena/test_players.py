@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from littlestone.arena import telling
-from littlestone.arena.players import matches, player_from
-from littlestone.arena.suspects import Suspect
+from littlestone.arena.players import Player, PlayersWorld, matches, player_from
+from littlestone.arena.suspects import SUSPECTS, Suspect
 from littlestone.arena.telling import Telling
 from littlestone.audit.registry import CONTROLS
+from littlestone.audit.two_worlds import Shown
 from littlestone.randomness import secure
 
 PLAYER = """
@@ -50,3 +51,85 @@ def test_a_file_without_a_player_is_refused(tmp_path: Path) -> None:
     path.write_text("x = 1")
     with pytest.raises(ValueError, match=r"play\(world\)"):
         player_from(path)
+
+
+# The programs that the page begins with, in Python.
+
+
+def one_more_report(world: PlayersWorld) -> int | None:
+    world.send("a", 1, world.facts["reports"] - 1)
+    if world.shown.hypothesis("a"):
+        return None
+    return 0 if world.challenge(("a", 1), ("b", 0)).hypothesis("a") else None
+
+
+def noise_of_others(world: PlayersWorld) -> int | None:
+    most = 0
+    for key in "pqrstu":
+        world.send(key, 1, 80)
+        most = max(most, world.sent)
+    world.send("a", 1, most - 1)
+    if world.shown.hypothesis("a"):
+        return None
+    return None if world.challenge(("a", 1), ("b", 0)).hypothesis("a") else 1
+
+
+def until_released(world: PlayersWorld) -> Shown:
+    while not world.shown.hypothesis("a"):
+        world.send("a", 1, 50)
+    return world.shown
+
+
+def last_mistake(world: PlayersWorld) -> int | None:
+    before = until_released(world)
+    if world.send("a", 0, world.facts["switch"] - 1) != before:
+        return None
+    return 0 if world.challenge(("a", 0), ("a", 1)) != before else None
+
+
+def noise_of_the_first_copy(world: PlayersWorld) -> int | None:
+    until_released(world)
+    world.send("a", 0, 100)
+    if world.sent > world.facts["switch"]:
+        return None
+    before = until_released(world)
+    if world.challenge(("a", 0), ("a", 1)) != before:
+        return None
+    return 1 if world.send("a", 1, 30) == before else None
+
+
+CATCHERS = {
+    "keys-true-count": one_more_report,
+    "keys-noise-when-reported": one_more_report,
+    "keys-one-noise": noise_of_others,
+    "forest-timed-by-true-count": last_mistake,
+    "forest-noise-skipped-when-correct": last_mistake,
+    "forest-threshold-noise-reused": noise_of_the_first_copy,
+}
+
+
+def test_there_is_a_program_for_every_control() -> None:
+    assert set(CATCHERS) == {name for suspect in SUSPECTS.values() for name in suspect.controls}
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("name", CATCHERS)
+def test_every_control_of_the_arena_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each needs less than 3,000 games on average; in five times as many the counts would have to
+    # stray by ten deviations.
+    monkeypatch.setattr(Suspect, "chosen", lambda *_: (CONTROLS[name].subject, name))
+    suspect = name.partition("-")[0]
+    scores = list(matches(Telling(suspect, "broken", rng=secure()), CATCHERS[name], 15_000))
+    assert scores[-1]["refuted"]
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("player", dict.fromkeys(CATCHERS.values()))
+def test_no_program_refutes_a_correct_learner(
+    player: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Fails with probability at most 1e-9: that is what the bound is asked for.
+    monkeypatch.setattr(telling, "FAILURE", 1e-9)
+    suspect = next(name for name, one in CATCHERS.items() if one is player).partition("-")[0]
+    scores = list(matches(Telling(suspect, "correct", rng=secure()), player, 1_500))
+    assert len(scores) == 1_500

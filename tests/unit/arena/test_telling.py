@@ -107,6 +107,17 @@ def test_games_and_rounds_are_bounded() -> None:
         game.challenge(number, ("a", 1), ("b", 0))
 
 
+def test_counting_anew_is_paid_for() -> None:
+    """All counts together may fail as often as one: the parts 1/2, 1/6, 1/12, … add up to 1."""
+    game = Telling("keys", "correct", rng=seeded(1))
+    allowed = []
+    for _ in range(1000):
+        allowed.append(game.guesses.failure_probability)
+        game.count_anew()
+    assert 0.99 * telling.FAILURE < sum(allowed) <= telling.FAILURE
+    assert game.score()["games"] == 0
+
+
 def test_the_truth_ends_the_games() -> None:
     game = Telling("forest", "broken", rng=seeded(1))
     number, _ = game.open()

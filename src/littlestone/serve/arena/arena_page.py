@@ -24,8 +24,8 @@ NOTES: Final = {
     ),
     "restarts": (
         "Why are restarts free?",
-        "When a copy of the learner is used up, a new one begins with fresh noise, and your example "
-        "was in one copy only. Since the promise holds whatever was shown before, the copies "
+        "When a copy of the learner is used up, a new one begins, with fresh noise; your example "
+        "was in one copy only. Since the promise holds whatever was shown before, all copies "
         "together cost no more than one",
     ),
     "delta": (
@@ -36,8 +36,8 @@ NOTES: Final = {
     ),
     "bound": (
         "How can guesses refute a claim?",
-        "Who is right more often than e^ε : 1 allows has found a leak or was lucky. The bound is an "
-        "ε that your guesses rule out; it holds whenever you look, and errs in one arena of a "
+        "Whoever is right more often than e^ε : 1 has found a leak or was lucky. The bound is an ε "
+        "that your guesses rule out; it holds whenever you look, and errs in one arena of a "
         "hundred",
     ),
 }
@@ -45,8 +45,8 @@ NOTES: Final = {
 
 def fool_page() -> Response:
     boards = "".join(
-        f'<option value="{name}" data-learners="{" ".join(board.learners)}">{escape(board.title)}: '
-        f"{escape(board.meaning)}</option>"
+        f'<option value="{name}" data-learners="{" ".join(board.learners)}">{escape(board.title)}'
+        "</option>"
         for name, board in BOARDS.items()
     )
     learners = "".join(f'<option value="{name}">{words}</option>' for name, words in NAMES.items())

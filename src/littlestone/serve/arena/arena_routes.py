@@ -56,7 +56,9 @@ class Arena:
         def turn() -> dict[str, Any]:
             with lock:
                 since, refused = len(game.turns), ""
-                if move.x is None:
+                if move.again:
+                    refused = game.play_again(move.again)
+                elif move.x is None:
                     game.let_mistake_forcing_play(**how)
                 else:
                     refused = game.play(move.x, move.y, **how)
@@ -98,6 +100,12 @@ class Arena:
         answer = answered(await _played(turn))
         await asyncio.sleep(until_slot(began, time.monotonic()))
         return answer
+
+    async def anew(self, request: Request) -> Response:
+        telling, lock = found(self.telling, request)
+        with lock:
+            telling.count_anew()
+            return answered(telling.score())
 
     async def reveal(self, request: Request) -> Response:
         telling, lock = found(self.telling, request)
@@ -160,5 +168,6 @@ def arena_routes(arena: Arena, admits: Admits) -> list[Route]:
         route("GET", "/arena/games/fool/{id}/game.json", arena.record),
         route("POST", "/arena/games/tell", arena.tell),
         route("POST", "/arena/games/tell/{id}", arena.tell_on),
+        route("POST", "/arena/games/tell/{id}/anew", arena.anew),
         route("POST", "/arena/games/tell/{id}/reveal", arena.reveal),
     ]

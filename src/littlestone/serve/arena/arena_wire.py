@@ -23,12 +23,13 @@ class FoolIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class ExampleIn(msgspec.Struct, forbid_unknown_fields=True):
-    """Some rounds of *fool it*: of one example, or of MistakeForcing where there is none."""
+    """Some rounds of *fool it*: of one example, of MistakeForcing, or those of another game."""
 
     x: int | str | None = None
     y: Bit = 0
     times: Annotated[int, msgspec.Meta(ge=1, le=ROUNDS)] = 1
     until_change: bool = False
+    again: Annotated[list[tuple[int | str, Bit]], msgspec.Meta(max_length=ROUNDS)] = []
 
 
 class TellIn(msgspec.Struct, forbid_unknown_fields=True):

@@ -27,6 +27,8 @@ export function say(id, words, bad = false) {
 let busy = false;
 export async function once(work, id = "said") {
   if (busy) return;
-  busy = true;
-  try { await work(); } catch (problem) { say(id, problem.message, true); } finally { busy = false; }
+  document.body.dataset.busy = busy = true;
+  try { await work(); } catch (problem) { say(id, problem.message, true); }
+  busy = false;
+  delete document.body.dataset.busy;
 }

@@ -16,13 +16,14 @@ function cells(points, ones, open, turns) {
   const last = turns.at(-1);
   const focused = document.activeElement?.dataset?.x;
   $("board").className = game.look;
+  $("board").dataset.size = points.length;
   $("board").replaceChildren(...points.map((x, place) => {
     const one = ones.some(other => same(other, x)), label = given.get(String(x));
     const allowed = open ? open[place] : "01";
     const cell = made("button", { type: "button", class: "cell", "data-x": JSON.stringify(x), tabindex: place ? -1 : 0 }, String(x));
     const words = [`${x}: the rule says ${one ? 1 : 0}`];
     if (label !== undefined) {
-      cell.append(made("span", { class: "said", "aria-hidden": "true" }, `you: ${label}`));
+      cell.append(made("span", { class: "said", "aria-hidden": "true" }, `=${label}`));
       words.push(`you said ${label}`);
     }
     if (allowed.length === 1) { cell.classList.add("settled"); words.push(`only ${allowed} is possible`); }
@@ -58,10 +59,10 @@ $("board").addEventListener("keydown", event => {
 function bars() {
   const rows = [["you", game.mistakes, "you"]];
   if (marks) {
-    rows.push(["at least, for someone", marks.floor, "limit"]);
+    rows.push(["floor of all learners", marks.floor, "limit"]);
     for (const [name, value] of Object.entries(marks.rivals)) rows.push([name, value, "them"]);
   }
-  rows.push(["proved: at most, 95 %", game.bound, "limit"]);
+  rows.push(["proved bound (95 %)", game.bound, "limit"]);
   const most = Math.max(1, ...rows.map(row => row[1]).filter(value => value < game.rounds));
   $("bars").replaceChildren(...rows.flatMap(([name, value, kind]) => [
     made("span", { class: kind }, name),
@@ -109,7 +110,7 @@ async function begin(wanted) {
   const began = await ask("/arena/games/fool", wanted);
   game = began; history = []; marks = null;
   $("title").textContent = game.title;
-  $("promise").textContent = `Promise: ${game.promise}.`;
+  $("promise").textContent = `In every concept, ${game.meaning}. Promise: ${game.promise}.`;
   $("typed").hidden = game.look !== "keys";
   $("download").href = `/arena/games/fool/${game.id}/game.json`;
   say("said", "Click on a point, or choose one with the arrow keys and press Enter.");
@@ -216,12 +217,7 @@ $("fresh").onclick = () => once(async () => {
   setup.board.value = source.board; fitting();
   setup.learner.value = source.learner; setup.epsilon.value = source.epsilon;
   await begin(wanted());
-  for (let at = 0; at < turns.length;) {
-    let end = at + 1;
-    while (end < turns.length && same(turns[end][0], turns[at][0]) && turns[end][1] === turns[at][1]) end++;
-    await move({ x: turns[at][0], y: turns[at][1], times: end - at });
-    at = end;
-  }
+  await move({ again: turns.map(([x, y]) => [x, y]) });
   say("said", `The same ${turns.length} examples: ${game.mistakes} mistakes now, ${before} before. The difference is noise.`);
 });
 

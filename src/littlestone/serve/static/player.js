@@ -46,6 +46,7 @@ onmessage = async ({ data }) => {
   }
   try {
     play = new Function(`"use strict";\n${data.code}\nreturn play;`)();
+    if (typeof play !== "function") throw new Error("a program must define play(world)");
     await many(data.games, data.atOnce, data.facts);
     postMessage({ done: true });
   } catch (problem) {

@@ -21,7 +21,7 @@ async function play(world) {
   await world.send("a", 1, most - 1);
   if (world.shown.ones.includes("a")) return null;
   await world.challenge(["a", 1], ["b", 0]);
-  return world.shown.ones.includes("a") ? 0 : 1;
+  return world.shown.ones.includes("a") ? null : 1;
 }`],
   ],
   forest: [
@@ -43,9 +43,9 @@ async function play(world) {
   while (!world.shown.ones.includes("a")) await world.send("a", 1, 50);
   const before = JSON.stringify(world.shown);
   await world.challenge(["a", 0], ["a", 1]);
-  if (JSON.stringify(world.shown) !== before) return 0;
+  if (JSON.stringify(world.shown) !== before) return null;
   await world.send("a", 1, 30);
-  return JSON.stringify(world.shown) === before ? 1 : 0;
+  return JSON.stringify(world.shown) === before ? 1 : null;
 }`],
   ],
 };
@@ -64,7 +64,7 @@ function move(what) {
 async function flush() {
   if (under_way || !waiting.length) return;
   under_way = true;
-  await null;  // whatever is asked for in this moment goes along
+  await new Promise(later => setTimeout(later, 1));  // what is asked for in this moment goes along
   const now = waiting.splice(0, 64), here = arena;
   try {
     const { answers, score } = await ask(`/arena/games/tell/${here.id}`, { moves: now.map(one => one.what) });
@@ -101,6 +101,7 @@ function scored(score) {
   $("tally").textContent = `${score.games} games, ${score.right} guesses right, ${score.wrong} wrong; next look at ${score.next} guesses`;
   say("verdict", score.refuted ? `Refuted: the claim ε = ${claim} (δ = ${arena.delta}) is wrong, unless you had luck of one in a hundred.`
     : "Not refuted up to here, which does not mean that it is private.", score.refuted);
+  if (score.refuted && worker) stopped(`The program has caught it, after ${score.games} games.`);
 }
 
 // By hand.
@@ -231,6 +232,7 @@ $("reveal").onclick = () => once(async () => {
   guessing(false);
   say("said", "Press Begin for another learner.");
 });
+$("anew").onclick = () => once(async () => scored(await ask(`/arena/games/tell/${arena.id}/anew`)));
 $("setup").onsubmit = event => { event.preventDefault(); once(begin); };
 $("setup").learner.onchange = () => { samples(); once(begin); };
 $("setup").wanted.onchange = () => once(begin);
