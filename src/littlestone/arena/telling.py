@@ -14,16 +14,11 @@ from littlestone.audit.guessing import Guesses
 from littlestone.audit.two_worlds import Shown, World
 from littlestone.catalogue import lookup
 from littlestone.concepts.protocols import Example
-from littlestone.errors import LittlestoneError
 from littlestone.randomness import Randomness
 
 MOST_GAMES: Final = 64  # at once
 MOST_ROUNDS: Final = 600  # of a game
 FAILURE: Final = 0.01
-
-
-class NotNowError(LittlestoneError):
-    """A move that the rules do not allow at this moment."""
 
 
 @dataclass(slots=True)
@@ -73,9 +68,9 @@ class Telling:
     def open(self) -> tuple[int, Shown]:
         """Begin a game: its number, and what is shown before the first round."""
         if self._over:
-            raise NotNowError("the truth is out: begin anew")
+            raise ValueError("the truth is out: begin anew")
         if len(self._games) >= MOST_GAMES:
-            raise NotNowError(f"at most {MOST_GAMES} games at once: guess or pass in one of them")
+            raise ValueError(f"at most {MOST_GAMES} games at once: guess or pass in one of them")
         bit = self._bits.coin()
         world = World(self._subject, bit, self._noise)
         self._opened += 1
@@ -103,7 +98,7 @@ class Telling:
         game, first, second = self._game(number), _example(zero), _example(one)
         self._refuse_beyond(game)
         if game.challenged:
-            raise NotNowError("a game has one special round")
+            raise ValueError("a game has one special round")
         game.challenged = True
         game.shown = game.world.challenge(first, second)
         game.rounds += 1
@@ -115,7 +110,7 @@ class Telling:
         if bit is not None:
             bit = require.label(bit)
             if not game.challenged:
-                raise NotNowError("before the special round the two worlds are the same")
+                raise ValueError("before the special round the two worlds are the same")
         del self._games[number]
         self.guesses.add(None if bit is None else bit == game.bit)
         return game.bit
@@ -140,12 +135,12 @@ class Telling:
 
     def _game(self, number: int) -> _Game:
         if number not in self._games:
-            raise NotNowError("there is no such game, or it is over")
+            raise ValueError("there is no such game, or it is over")
         return self._games[number]
 
     def _refuse_beyond(self, game: _Game) -> None:
         if game.rounds >= MOST_ROUNDS:
-            raise NotNowError(f"a game has at most {MOST_ROUNDS} rounds")
+            raise ValueError(f"a game has at most {MOST_ROUNDS} rounds")
 
 
 def form(shown: Shown) -> dict[str, Any]:

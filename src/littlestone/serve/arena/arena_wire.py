@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 
 from littlestone.arena.boards import ROUNDS
-from littlestone.arena.telling import MOST_GAMES, MOST_ROUNDS, NotNowError, Telling, form
+from littlestone.arena.telling import MOST_GAMES, MOST_ROUNDS, Telling, form
 
 Bit = Annotated[int, msgspec.Meta(ge=0, le=1)]
 
@@ -67,5 +67,5 @@ def answered_move(telling: Telling, move: Move) -> dict[str, Any]:
         if move.pair is not None:
             return {"shown": form(telling.challenge(move.game, *move.pair))}
         return {"bit": telling.guess(move.game, move.guess)}
-    except (ValueError, NotNowError) as refusal:
+    except ValueError as refusal:
         return {"error": str(refusal)}
