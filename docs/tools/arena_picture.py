@@ -22,7 +22,8 @@ from littlestone.serve.arena.arena_app import arena_application
 from littlestone.serve.server import listening
 
 PICTURE = Path(__file__).parents[1] / "images" / "arena.webp"
-SIZE, SHOWN = {"width": 980, "height": 1010}, (784, 808)
+SIZE: Any = {"width": 980, "height": 1010}
+SHOWN = 784, 808
 LONG, SHORT = 1800, 450  # milliseconds
 MOST_TRIES = 8
 
