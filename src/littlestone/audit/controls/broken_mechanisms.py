@@ -15,9 +15,12 @@ from littlestone.audit.adversaries import questions as ask
 from littlestone.audit.adversaries.questions import OneQuestion
 from littlestone.audit.subjects.mechanism_subjects import (
     COPIES,
+    ONE_QUESTION,
     ONE_UP_OTHERS_DOWN,
+    a_tree_or_another,
     one_sum,
     selection,
+    selection_of_trees,
 )
 from littlestone.audit.two_worlds import Control, Conversation
 from littlestone.mechanisms.correlated_sums import CorrelatedSums
@@ -26,6 +29,7 @@ from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
+from littlestone.mechanisms.tree_selection import TreeSelection
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
@@ -159,6 +163,12 @@ def _counts_not_reset(rng: Randomness, *, threshold: int = 2) -> Conversation:
     return answer
 
 
+class _TreesThatErrOneWay(TreeSelection):
+    @property
+    def eta(self) -> Fraction:
+        return Fraction(self.epsilon)
+
+
 class _SumsOfComingAndGoing(CorrelatedSums):
     @property
     def _shift_squared(self) -> int:
@@ -270,6 +280,14 @@ CONTROLS = (
         ),
         adversary=ONE_UP_OTHERS_DOWN,
         bug="exponential mechanism priced for scores that all move one way",
+    ),
+    Control(
+        subject=replace(
+            selection_of_trees(_TreesThatErrOneWay(trees=ONE_QUESTION, epsilon=1.0)),
+            name="trees-half-sensitivity",
+        ),
+        adversary=a_tree_or_another(3),
+        bug="trees and others drawn as if their errors all moved one way",
     ),
     Control(
         subject=replace(

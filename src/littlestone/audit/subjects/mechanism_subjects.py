@@ -3,14 +3,20 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from littlestone.audit.adversaries.questions import FirstRound, OneQuestion
 from littlestone.audit.two_worlds import Audit, Conversation, Subject
+from littlestone.concepts.classes.decision_trees import DecisionTrees
+from littlestone.concepts.schema import Schema
 from littlestone.mechanisms.above_threshold import AboveThreshold
 from littlestone.mechanisms.correlated_sums import CorrelatedSums
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.exponential import ExponentialMechanism
 from littlestone.mechanisms.histogram import PrivateHistogram
 from littlestone.mechanisms.laplace_count import LaplaceCount
+from littlestone.mechanisms.tree_selection import TreeSelection
+from littlestone.mechanisms.tree_weights import Sample
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
@@ -24,6 +30,17 @@ COPIES = 60
 ONE_UP_OTHERS_DOWN = OneQuestion(
     zero=[0] + [1] * OTHERS, one=[1] + [0] * OTHERS, notice=lambda chosen: chosen == 0
 )
+
+ONE_QUESTION = DecisionTrees(Schema.from_mapping({"a": {"grid": [0]}}), 1)
+
+
+def a_tree_or_another(errors: int) -> OneQuestion:
+    """The more often trees err, of which the best says 0, the seldomer one is drawn."""
+    return OneQuestion(
+        zero=({(0,): (41, errors)}, [1] * OTHERS),
+        one=({(0,): (40, errors + 1)}, [0] * OTHERS),
+        notice=lambda drawn: isinstance(drawn, int),
+    )
 
 
 def monitor(recipe: CountAboveThreshold) -> Subject:
@@ -55,6 +72,16 @@ def selection(recipe: ExponentialMechanism) -> Subject:
 
     def draw(scores: Any, *, rng: Randomness) -> int:
         return recipe.draw(scores, rng=rng)[0]
+
+    return Subject.from_release(recipe, draw)
+
+
+def selection_of_trees(recipe: TreeSelection) -> Subject:
+    """Takes counts of records and the errors of the others, answers with what is drawn."""
+
+    def draw(batch: tuple[Any, list[int]], *, rng: Randomness) -> Any:
+        tally, others = batch
+        return recipe.draw_among(Sample.of(tally), np.array(others), rng=rng)
 
     return Subject.from_release(recipe, draw)
 
@@ -110,6 +137,15 @@ AUDITS = (
         subject=lambda epsilon, _: selection(ExponentialMechanism(epsilon=epsilon)),
         adversary=ONE_UP_OTHERS_DOWN,
         summary="exponential mechanism: one score up, all others down",
+        exact_rounds=1,
+    ),
+    Audit(
+        name="tree-selection",
+        subject=lambda epsilon, _: selection_of_trees(
+            TreeSelection(trees=ONE_QUESTION, epsilon=epsilon)
+        ),
+        adversary=a_tree_or_another(5),
+        summary="TreeSelection among others: trees err once more, and all others once less",
         exact_rounds=1,
     ),
     Audit(
