@@ -103,12 +103,25 @@ def test_what_does_not_fit_is_refused_and_roles_are_kept(
     first = events(count=1)
     assert sent(served, [{**first[0], "number": 501}])[0] == 422
     assert sent(served, [{**first[0], "key": ""}])[0] == 422
+    status, answer = sent(served, [{**first[0], "key": "ö" * 1024}, *first])
+    assert (status, answer["queued"]) == (200, 1) and "bytes" in answer["refused"][0]["error"]
+    assert fleet.work() == 1  # no key is too long for the table
     assert sent(served, first, Role.READER)[0] == 403
     assert served.raw("GET", "/fleet/hypothesis", None, Role.READER)[0] == 422
     assert served.raw("GET", "/fleet", None, None)[0] == 401
     assert fleet.status()["waiting"] == 0
     described = json.loads(served.raw("GET", "/openapi.json")[2])
     assert "/fleet/events" in described["paths"]
+
+
+def test_readers_do_not_wait_for_somebody_who_puts_a_file(
+    fleet: "fleets.Fleet", served: Served
+) -> None:
+    with database.connect(fleet.server.dsn) as other, other.transaction():
+        other.execute("SELECT FROM littlestone.fleet FOR UPDATE")
+        assert sent(served, events(count=1))[0] == 503
+        assert served.raw("GET", "/fleet", None, Role.READER)[0] == 200
+    assert sent(served, events(count=1))[0] == 200
 
 
 def test_a_database_that_is_gone_is_told_and_found_again(

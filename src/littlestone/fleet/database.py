@@ -160,6 +160,14 @@ def _queued(
     return len(seqs)
 
 
+def label_of(key: Any) -> bytes:
+    """A key as it is written, or a ValueError if it cannot be one of a fleet in a database."""
+    label = key_name(key).label
+    if len(label) > MOST_KEY_BYTES:
+        raise ValueError(f"key must have at most {MOST_KEY_BYTES:,} bytes, got {len(label):,}")
+    return label
+
+
 def _block(
     recipe: PrivateLearner,
     keys: Sequence[Any],
@@ -181,12 +189,7 @@ def _block(
     places: dict[Any, int] = {}
     which = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
     known: dict[bytes, int] = {}
-    merged = [known.setdefault(key_name(key).label, len(known)) for key in places]
-    longest = max(known, key=len, default=b"")
-    if len(longest) > MOST_KEY_BYTES:
-        raise ValueError(
-            f"keys must have at most {MOST_KEY_BYTES:,} bytes, got one with {len(longest):,}"
-        )
+    merged = [known.setdefault(label_of(key), len(known)) for key in places]
     if len(merged):
         which = np.array(merged, dtype=np.int64)[which]
     return Block(list(known), which, numbers.astype(np.int64), points, labels)

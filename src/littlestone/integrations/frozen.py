@@ -66,7 +66,11 @@ class FrozenClassifier:
         object.__setattr__(self, "rule", hypothesis_from_json(self.rule.to_json()))
         object.__setattr__(self, "labels", tuple(self.labels))
         if self.stand_ins is not None:
-            object.__setattr__(self, "stand_ins", MappingProxyType(dict(self.stand_ins)))
+            plain = {
+                name: value.item() if isinstance(value, np.generic) else value
+                for name, value in self.stand_ins.items()
+            }
+            object.__setattr__(self, "stand_ins", MappingProxyType(plain))
         reader = reader_for(self.domain, features=self.features, stand_ins=self.stand_ins)
         object.__setattr__(self, "_reader", reader)
 

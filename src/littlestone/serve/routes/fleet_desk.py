@@ -111,6 +111,8 @@ class FleetDesk:
             try:
                 if self._connection is None or self._connection.closed:
                     self._connection = database.connect(self._dsn)
+                    # While somebody puts a whole file, nobody waits behind an event but its sender.
+                    self._connection.execute("SET lock_timeout = '1s'")
                 return question(self._connection)
             except (psycopg.OperationalError, psycopg.InterfaceError):
                 if self._connection is not None:
@@ -153,7 +155,7 @@ async def queue_events(service: Service, request: Request) -> Response:
         try:
             if fleet.recipe.rounds is not None and one.number > fleet.recipe.rounds:
                 raise HorizonExceededError(rounds=fleet.recipe.rounds)
-            key_name(one.key)  # refuses what no key can be
+            database.label_of(one.key)  # refuses what no key can be
             point, _ = fleet.read("", wire.EventIn(one.x, one.y)).example or (None, None)
             good.append((one.key, one.number, point, one.y))
         except (ValueError, HorizonExceededError) as problem:
