@@ -5,7 +5,7 @@ copy, a forked child or a step that broke off half-way and is tried again would 
 """
 
 import os
-from typing import Any, Final, Self
+from typing import Any, Final, NoReturn, Self
 from weakref import ref
 
 from littlestone.errors import RetiredError
@@ -48,7 +48,11 @@ class NoiseOwner:
         )
 
     def _begin(self) -> None:
-        """From here to ``_end`` noise is used; validate before."""
+        """From here to ``_end`` noise is used.
+
+        Validate input before it; but what the owner itself remembers, its horizon for one, only
+        within the step: in between another thread may have taken the last round.
+        """
         if self._barred:
             self._refuse()
         self._barred = IN_A_STEP  # straight after the test: no other thread in between
@@ -56,6 +60,11 @@ class NoiseOwner:
     def _end(self) -> None:
         if self._barred is IN_A_STEP:  # not if it was retired meanwhile
             self._barred = None
+
+    def _break_off(self, refusal: Exception) -> NoReturn:
+        """Refuse a step that has changed nothing yet; others may follow."""
+        self._end()
+        raise refusal
 
     def _require_usable(self) -> None:
         """For what reads the secrets without a step: a state to be saved, say."""

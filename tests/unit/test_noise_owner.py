@@ -7,7 +7,6 @@ import os
 import pickle
 import pkgutil
 import signal
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -15,11 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from tests.threads import together
 
 from littlestone import mechanisms
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.errors import RetiredError
+from littlestone.errors import HaltedError, HorizonExceededError, RetiredError
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.run import Totals
 from littlestone.learners.engine import fields_of
@@ -60,11 +60,11 @@ def _selection(rng: Randomness) -> Any:
     return recipe.start(Totals(3), rng=rng)
 
 
-def _intervals(rng: Randomness) -> Any:
+def _intervals(rng: Randomness, rounds: int = 2**13) -> Any:
     def family(size: int, parts: int) -> HistogramSanitizer:
         return HistogramSanitizer(concepts=Points(), epsilon=1 / parts, delta=1e-6 / parts)
 
-    recipe = IntervalSanitizer(rounds=2**13, family=family, domain=Points().domain, shortest=2**4)
+    recipe = IntervalSanitizer(rounds=rounds, family=family, domain=Points().domain, shortest=2**4)
     return recipe.start(rng=rng)
 
 
@@ -255,22 +255,84 @@ def test_threads_that_meet_in_a_step_are_refused_and_nothing_else_goes_wrong(own
             except BaseException as problem:
                 problems.append(problem)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    patience = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(patience)
+    together(work)
     assert problems == []
     if owner.name in ("CountAboveThreshold", "CountAboveThreshold, plain", "IntervalSanitizerRun"):
         assert held.rounds == len(done)  # each step counts once, a refused one not at all
     if owner.name in ("PrivateRun", "ExpertsRun"):
         assert held.rounds_played == len(done)
     owner.step(held)  # the refused threads have broken nothing
+
+
+def _before_the_last_round(rng: Randomness) -> Any:
+    run = ExponentialWeights(experts=3, rounds=20, epsilon=1.0, delta=1e-6).start(rng=rng)
+    for _ in range(19):
+        run.observe([1, 0, 1])
+    return run
+
+
+def _before_the_last_of_three(rng: Randomness) -> Any:
+    run = _intervals(rng, rounds=3)
+    run.observe("key"), run.observe("key")
+    return run
+
+
+LAST_STEPS: list[tuple[Owner, type[Exception]]] = [
+    (
+        Owner(
+            "AboveThreshold",
+            lambda rng: AboveThreshold(epsilon=1.0, threshold=-(10**6)).start(rng=rng),
+            lambda run: run.ask(0),
+        ),
+        HaltedError,
+    ),
+    (
+        Owner("ExpertsRun", _before_the_last_round, lambda run: run.observe([1, 0, 1])),
+        HorizonExceededError,
+    ),
+    (
+        Owner("IntervalSanitizerRun", _before_the_last_of_three, lambda run: run.observe("key")),
+        HorizonExceededError,
+    ),
+]
+
+
+@pytest.mark.parametrize("owner,refusal", LAST_STEPS, ids=str)
+def test_two_threads_never_both_take_the_last_step(
+    owner: Owner, refusal: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One has looked whether there is a step left; before it begins another one takes that."""
+    held, begin = owner.start(seeded(1)), NoiseOwner._begin
+    taken: list[object] = []
+
+    def late(self: NoiseOwner) -> None:
+        if self is held and not taken:
+            taken.append(None)
+            owner.step(held)
+        begin(self)
+
+    monkeypatch.setattr(NoiseOwner, "_begin", late)
+    for _ in range(2):
+        with pytest.raises(refusal):
+            owner.step(held)
+
+
+def test_a_watch_that_another_thread_has_used_up_is_not_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recipe = FrequentRelease(epsilon=1.0, delta=1e-6, selections=1, rare_below=10**6)
+    held, begin = recipe.start(Counter(), rng=seeded(1)), NoiseOwner._begin
+
+    def late(self: NoiseOwner) -> None:
+        if self is held and not held.exhausted:
+            monkeypatch.setattr(NoiseOwner, "_begin", begin)
+            held.step(Counter())
+        begin(self)
+
+    monkeypatch.setattr(NoiseOwner, "_begin", late)
+    held.step(Counter())
+    held.step(Counter())
+    assert held.exhausted and held.selections == 1
 
 
 def test_a_thread_in_the_middle_of_anothers_step_is_told_so() -> None:
@@ -297,6 +359,17 @@ def test_what_was_retired_in_the_middle_of_a_step_stays_retired() -> None:
     held._begin()
     held._retire("is over")
     held._end()
+    with pytest.raises(RetiredError, match="this CountAboveThresholdRun is over"):
+        held.observe(0)
+
+
+def test_a_count_that_was_retired_in_the_middle_of_a_quick_step_stays_retired(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = _COUNTING.start(rng=seeded(1))
+    held.observe(0)  # from now on it knows for how long nothing will happen
+    monkeypatch.setattr(type(held), "_count_ones", lambda self, _: self._retire("is over"))
+    held.observe(1)
     with pytest.raises(RetiredError, match="this CountAboveThresholdRun is over"):
         held.observe(0)
 

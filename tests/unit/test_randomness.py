@@ -3,8 +3,6 @@
 import copy
 import json
 import pickle
-import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import islice, permutations, repeat
@@ -14,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.threads import together
 
 from littlestone.errors import RetiredError
 from littlestone.randomness import Randomness, keyed, secure, seeded
@@ -175,16 +174,7 @@ def test_threads_are_never_given_the_same_block_of_a_key() -> None:
 
 def _refuse_repeated_words(rng: Randomness, draw: Callable[[Randomness], list[int]]) -> None:
     drawn: list[int] = []
-    threads = [threading.Thread(target=lambda: drawn.extend(draw(rng))) for _ in range(4)]
-    patience = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(patience)
+    together(lambda: drawn.extend(draw(rng)))
     assert len(set(drawn)) == len(drawn) == 80_000
 
 

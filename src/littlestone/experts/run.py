@@ -117,8 +117,7 @@ class ExpertsRun(NoiseOwner):
         """
         del label
         known = self._checked(losses, dimensions=1)
-        self._require_rounds()
-        self._begin()
+        self._begin_round()
         self._strategy.take((int(known[self._strategy.expert]),))
         self._totals.add(known)
         self._played += 1
@@ -134,9 +133,8 @@ class ExpertsRun(NoiseOwner):
         known = self._checked(losses, dimensions=2)
         if not len(known):
             return 0
-        self._require_rounds()
+        self._begin_round()
         known = known[: self._recipe.rounds - self._played]
-        self._begin()
         expert, taken = self._strategy.expert, 0
         own: Sequence[int] = known[:, expert].tolist()
         while taken < len(known) and self._strategy.expert == expert:
@@ -166,6 +164,7 @@ class ExpertsRun(NoiseOwner):
                 )
         return known
 
-    def _require_rounds(self) -> None:
+    def _begin_round(self) -> None:
+        self._begin()
         if self._played >= self._recipe.rounds:
-            raise HorizonExceededError(rounds=self._recipe.rounds)
+            self._break_off(HorizonExceededError(rounds=self._recipe.rounds))

@@ -153,8 +153,7 @@ class PerKeyRun(snapshots.ContinuedOnce):
         self._begin()
         run = self._run_of(name)
         if run.rounds == self._rounds:
-            self._end()
-            raise HorizonExceededError(rounds=self._rounds)
+            self._break_off(HorizonExceededError(rounds=self._rounds))
         self._use_up_snapshot()
         run.take([(point, label)])
         self._end()

@@ -367,8 +367,7 @@ class PrivateRun(snapshots.ContinuedOnce):
     def _before_going_on(self) -> None:
         """Within a step that has changed nothing yet."""
         if self._rounds is not None and self._played >= self._rounds:
-            self._end()
-            raise HorizonExceededError(rounds=self._rounds)
+            self._break_off(HorizonExceededError(rounds=self._rounds))
         self._use_up_snapshot()
 
     def _publish(self) -> None:

@@ -107,10 +107,11 @@ class AboveThresholdRun(SavedRun):
 
     def ask(self, value: int) -> bool:
         """Whether the query with this true ``value`` is, noisily, above the threshold."""
-        if self._halted:
-            raise HaltedError("AboveThreshold has already answered yes; start a new run")
         require.integer(value=value)
         self._begin()
+        if self._halted:
+            refusal = HaltedError("AboveThreshold has already answered yes; start a new run")
+            self._break_off(refusal)
         noisy_value = int(value) + self._recipe._query_noise.draw(self._rng)  # (L2)
         self._halted = noisy_value >= self._noisy_threshold  # (L3, L4)
         self._end()

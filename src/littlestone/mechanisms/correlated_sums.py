@@ -125,12 +125,13 @@ class CorrelatedSumsRun(NoiseOwner):
     def release(self, total: Sequence[Any]) -> Vector:
         """The next vector, given the sum of the batch that has just ended."""
         recipe, known = self._recipe, tuple(map(int, total))
+        self._begin()
         if len(self._sums) == recipe.releases or len(known) != recipe.width:
-            raise ValueError(
+            refusal = ValueError(
                 f"total must be {recipe.width} whole numbers, at most {recipe.releases} times, "
                 f"got {len(known)} after {len(self._sums)} releases"
             )
-        self._begin()
+            self._break_off(refusal)
         self._sums.append(known)  # (L1)
         weights = recipe.mix[: len(self._sums)][::-1]
         # Python's whole numbers: products of long sums must not wrap around.

@@ -216,7 +216,8 @@ class CountAboveThresholdRun(_Halting):
         if self._quiet:
             self._quiet -= 1
             self._rounds += 1
-            self._barred = None
+            if self._barred is IN_A_STEP:  # not if it was retired meanwhile
+                self._barred = None
             return False
         return self._record(self._stand_still(1), 1) is not None
 

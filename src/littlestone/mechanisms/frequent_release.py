@@ -95,12 +95,11 @@ class FrequentReleaseRun(SavedRun):
 
     def step(self, counts: Counter[Hypothesis]) -> None:
         """Look at the new list; select anew if the published element is rare in it."""
-        if self.exhausted:
-            return
         self._begin()
-        shown = 0 if self.published is None else counts[self.published]
-        if self._watch.ask(-shown) and self.selections < self._recipe.selections:
-            self._select(counts)
+        if not self.exhausted:
+            shown = 0 if self.published is None else counts[self.published]
+            if self._watch.ask(-shown) and self.selections < self._recipe.selections:
+                self._select(counts)
         self._end()
 
     def _select(self, counts: Counter[Hypothesis]) -> None:

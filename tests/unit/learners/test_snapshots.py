@@ -2,13 +2,13 @@
 
 import fcntl
 import os
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.threads import together
 from tests.unit.learners.coin_flipper import CoinFlipper, published
 
 from littlestone import randomness
@@ -160,16 +160,7 @@ def test_threads_that_claim_one_snapshot_cannot_both_have_it() -> None:
             except SnapshotError:
                 pass
 
-    threads = [threading.Thread(target=claim) for _ in range(4)]
-    patience = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(patience)
+    together(claim)
     assert sorted(won) == sorted(one.identity for one in snapshot_of)
 
 

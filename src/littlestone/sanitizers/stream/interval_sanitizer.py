@@ -163,10 +163,10 @@ class IntervalSanitizerRun(NoiseOwner):
 
     def observe(self, example: Any) -> None:
         """Take the next example (a point, or a pair with its label); release what it ends."""
-        if self.rounds >= self._recipe.rounds:
-            raise HorizonExceededError(rounds=self._recipe.rounds)
         checked = self._checked(example)
         self._begin()
+        if self.rounds >= self._recipe.rounds:
+            self._break_off(HorizonExceededError(rounds=self._recipe.rounds))
         self._recent.append(checked)
         self.rounds += 1
         for interval in self._dyadic.closing_at(self.rounds):  # (L1)
