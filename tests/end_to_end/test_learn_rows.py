@@ -106,6 +106,10 @@ REFUSED = {
         [f"x{row}" if place % 3 else row for place, row in enumerate(rows(50))], HEADER, (),
         "most rows do not fit: 33 of 50",
     ),
+    "mostly missing": (
+        [row[row.index(",") :] if place % 3 else row for place, row in enumerate(rows(50))], HEADER,
+        (), "'delay' is missing in 33, which were taken with stand-ins; missing = \"own value\"",
+    ),
     "labels -1 and 1": (
         [row[:-1] + ("1" if place % 4 else "-1") for place, row in enumerate(rows(50))], HEADER, (),
         "every label that could be read is 1; say --positive",

@@ -21,6 +21,9 @@ from typer.main import get_command
 from littlestone import __version__
 from littlestone.errors import LittlestoneError
 
+# Products of matrices are small here: threads that wait for one another take more than they bring.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 COMMANDS = {
     "dimension": ("dimension:run", "Littlestone, VC and dual dimensions of a concept class."),
     "classes": ("listing:classes", "List the concept classes, with an example of each."),

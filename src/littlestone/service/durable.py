@@ -360,13 +360,14 @@ class DurableRun:
         receipts: dict[str, Receipt] = {}
         unread = self._feeding.unread(fresh)
         for first, last in self._feeding.fed(fresh, unread):
-            ids = [event.id for event in fresh[first:last]]
             before, self._rounds = self._rounds, fresh[last - 1].round
-            numbered = map(Receipt, count(before + 1), repeat(self._last.number))
-            receipts.update(zip(ids, numbered, strict=False))
+            if last - first > 1:
+                ids = [event.id for event in fresh[first : last - 1]]
+                numbered = map(Receipt, count(before + 1), repeat(self._last.number))
+                receipts.update(zip(ids, numbered, strict=False))
             if self._changed():
                 self._log_release(self._rounds)
-                receipts[ids[-1]] = Receipt(self._rounds, self._last.number)
+            receipts[fresh[last - 1].id] = Receipt(self._rounds, self._last.number)
         for event in fresh if unread else ():
             if event.round in unread:
                 receipts[event.id] = receipts[event.id]._replace(unread=True)

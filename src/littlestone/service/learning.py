@@ -71,11 +71,21 @@ class Tally:
         if misfits and not self.taken + self.repeated:
             return f"none of the {misfits:,} rows fits; nothing was taken"
         if 2 * misfits > self._rows():
-            return f"most rows do not fit: {misfits:,} of {self._rows():,}"
+            return f"most rows do not fit: {misfits:,} of {self._rows():,}{self._way_out()}"
         if len(self.fitting_labels) == 1 and any(name == label for name, _ in self.misfits):
             (only,) = self.fitting_labels
             return f"every label that could be read is {only}; say --positive, what counts as 1"
         return None
+
+    def _way_out(self) -> str:
+        """For the most frequent misfit, if it is what a schema may declare."""
+        ((field, reason), count), *_ = self.misfits.most_common()
+        if reason != "is missing" or not self.stood_in:
+            return ""
+        return (
+            f" ({field!r} is missing in {count:,}, which were taken with stand-ins; missing = "
+            f'"own value" in its table declares that this is a value, too)'
+        )
 
     def _rows(self) -> int:
         return self.taken + self.repeated + self.rejected

@@ -222,7 +222,8 @@ class Store:
     def add_events(self, events: Sequence[Taken]) -> bool:
         """Store a group within a transaction; False if one of the ids was taken before."""
         seal = sealed_by(self._seal, events)
-        rows = [event[:7] for event in [*events[:-1], events[-1]._replace(seal=seal)]]
+        rows = [event[:7] for event in events]
+        rows[-1] = (*rows[-1][:5], seal, rows[-1][6])
         changes = self._db.total_changes
         self._db.executemany("INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         fresh = self._db.total_changes - changes == len(events)
@@ -286,7 +287,7 @@ class Store:
 
     def mark(self, round_number: int) -> None:
         """Remember beside the store how far it has come (survives a killed process)."""
-        self._standing = self._standing._replace(round=round_number)
+        self._standing = Standing(*self._standing[:4], round_number)
         self._mark.write(self._standing, sync=False)
 
     def _enter(self, adopt: bool) -> bool:
