@@ -16,6 +16,7 @@ from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import Randomness
 from littlestone.service import durable, store
 from littlestone.service.durable import DurableRun, Event
+from littlestone.service.store import read_about, read_log, read_progress
 
 DAMAGED = int(os.environ.get("DAMAGED", "5000"))
 PAGE = 4096
@@ -144,6 +145,11 @@ def damage_and_check(folder: Path, count: int, rng: Randomness, *, closed: bool)
         name = "run.db" if rng.coin() else names[rng.below(len(names))]
         harm = HARMS[trial % len(HARMS)]
         put(folder, {**files, name: harm(files[name], halfway.get(name, b""), rng)})
+        for look in (read_about, read_log, read_progress):
+            try:
+                look(folder / "run.db")
+            except LittlestoneError as refusal:
+                assert "\n" not in str(refusal)
         try:
             run = opened(folder)
         except LittlestoneError as refusal:

@@ -172,14 +172,15 @@ def _complete(pages: bytearray, log: bytes) -> None:
         return
     magic, _, size, _, *salts, first, second = struct.unpack(">8I", log[:_LOG_HEADER])
     words = struct.Struct("<II" if magic & 1 == 0 else ">II")
-    sums = _checksum(log[: _LOG_HEADER - 8], (0, 0), words)
-    whole, waiting = sums == (first, second), dict[int, bytes]()
+    sums, waiting = _checksum(log[: _LOG_HEADER - 8], (0, 0), words), dict[int, bytes]()
+    if sums != (first, second):
+        return
     for start in range(_LOG_HEADER, len(log) - size - _FRAME_HEADER + 1, _FRAME_HEADER + size):
         frame = log[start : start + _FRAME_HEADER]
         page = log[start + _FRAME_HEADER : start + _FRAME_HEADER + size]
         number, total, *own_salts, first, second = struct.unpack(">6I", frame)
         sums = _checksum(page, _checksum(frame[:8], sums, words), words)
-        if not whole or own_salts != salts or sums != (first, second):
+        if own_salts != salts or sums != (first, second):
             return  # left over from before, or being written now
         waiting[number] = page
         if total:  # the last of its transaction

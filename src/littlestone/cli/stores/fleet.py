@@ -32,8 +32,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="A learner for each key, by the million, in PostgreSQL: "
-    "init, put, work, status, releases.",
+    help="A learner for each key, by the million, or one blocklist, in PostgreSQL or on Spark.",
 )
 app.add_typer(fleet_spark.app)
 app.add_typer(fleet_blocklist.app)
