@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve test test-web check format lint types layers examples statistical slow test-fleet test-spark build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
+.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -33,9 +33,13 @@ setup: $(READY) ## Create .venv with everything that development needs
 
 run: $(TESTABLE) ## Play the demonstration: learners against adversaries
 	$(BIN)/littlestone demo
+	@echo "Go on with: make serve (learners behind HTTP, with a live page), make arena (play the adversary)"
 
 serve: $(TESTABLE) ## Start the service with two runs that learn while you look
 	$(BIN)/littlestone serve --demo --store out/serve
+
+arena: $(TESTABLE) ## Play the adversary in your browser: fool a learner, tell two worlds apart
+	$(BIN)/littlestone arena
 
 test-web: $(READY) ## The service killed and fuzzed, its pages in a headless Chromium; skips say what is missing
 	$(BIN)/python $(INSTALL) -e '.[web]'
