@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from littlestone.errors import RollbackError, StoreError
+from littlestone.fleet.terms import MOST_SHARDS
 
-_KIND: Final = b"littlestone-fleet-mark-1 "
+_KIND: Final = b"littlestone-fleet-mark-2 "
 _LINE: Final = 96
 
 
@@ -42,7 +43,9 @@ class HighWater:
             ) from None
         head = _KIND + identity.encode()
         if create and not os.fstat(self._file).st_size:
-            os.pwrite(self._file, _line(head), 0)
+            # A line for every shard that can be: one that is cut off would else be a new one.
+            none = b"".join(_of(shard, Height(0, bytes(32))) for shard in range(MOST_SHARDS))
+            os.pwrite(self._file, _line(head) + none, 0)
         elif os.pread(self._file, _LINE, 0) != _line(head):
             os.close(self._file)
             raise StoreError(f"{path} belongs to another fleet, or is damaged")
@@ -80,19 +83,20 @@ class HighWater:
 
     def raise_to(self, shard: int, height: Height) -> None:
         """Remember a commit: at once if the process is killed, on disk when it is closed."""
-        content = f"{shard} {height.commits} {height.chain.hex()}".encode()
-        os.pwrite(self._file, _line(content), _LINE * (shard + 1))
+        os.pwrite(self._file, _of(shard, height), _LINE * (shard + 1))
 
     def known(self, shard: int) -> Height:
         """The last commit of a shard that was remembered."""
         line = os.pread(self._file, _LINE, _LINE * (shard + 1))
-        if not line.strip(b"\0"):
-            return Height(0, bytes(32))
         text = line.rstrip(b"\n").rpartition(b" ")[0].rstrip()
-        if _line(text) != line:
+        if _line(text) != line or not text.startswith(f"{shard} ".encode()):
             raise StoreError(f"{self.path} is damaged at shard {shard}: bring it back")
         _, commits, chain = text.decode().split()
         return Height(int(commits), bytes.fromhex(chain))
+
+
+def _of(shard: int, height: Height) -> bytes:
+    return _line(f"{shard} {height.commits} {height.chain.hex()}".encode())
 
 
 def _line(content: bytes) -> bytes:

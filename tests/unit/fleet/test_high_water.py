@@ -61,6 +61,17 @@ def test_an_emptied_mark_is_no_new_one(tmp_path: Path) -> None:
         opened(tmp_path, create=False)
 
 
+def test_a_shard_that_was_cut_off_or_moved_is_no_new_one(tmp_path: Path) -> None:
+    mark = opened(tmp_path)
+    mark.raise_to(1, height(5))
+    mark.close()
+    whole = (tmp_path / "mark").read_bytes()
+    for damaged in (whole[: 2 * 96], whole[:96] + whole[96 : 2 * 96] * 2 + whole[3 * 96 :]):
+        (tmp_path / "mark").write_bytes(damaged)
+        with pytest.raises(StoreError, match="damaged"):
+            opened(tmp_path, create=False).check(1, START)
+
+
 def test_damage_is_noticed(tmp_path: Path) -> None:
     mark = opened(tmp_path)
     mark.raise_to(1, height(5))
