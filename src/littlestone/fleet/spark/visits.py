@@ -107,27 +107,29 @@ class KeyVisits:
     ) -> Iterator[tuple[Any, ...]]:
         """All lines of a key in this batch, in no order; the rows that come out."""
         del timerValues
-        lines = numbered_lines(
-            [row["value"] for row in rows],
-            self.recipe.concepts,
-            self.columns,
-            sequence=self.sequence,
-        )
+        texts = [row["value"] for row in rows]
+        lines = numbered_lines(texts, self.recipe.concepts, self.columns, sequence=self.sequence)
         (name,) = key
         if name is None:  # no line of these has a key that can be read
-            yield from (_refusal(line, f"{self.columns.identity!r} is missing") for line in lines)
-            return
+            absent = f"{self.columns.identity!r} is missing"
+            return iter([_refusal(line, absent) for line in lines])
+        # At once, and not when the rows are asked for: Spark's state is that of the key in hand.
+        return iter(self._visit(name, lines))
+
+    def _visit(self, key: str, lines: list[Line]) -> list[tuple[Any, ...]]:
         held = self._states.get()
         state = None if held is None else bytes(held[0])
         secret = _known_secret(self.secret, self.fingerprint)
-        visit = visited(self.recipe, secret, name, state, lines)
-        for release in visit.releases:
-            yield RELEASED, release_line(release).decode(), None, None, None, None
-        for line, reason in visit.refused:
-            yield _refusal(line, reason)
+        visit = visited(self.recipe, secret, key, state, lines)
+        out: list[tuple[Any, ...]] = [
+            (RELEASED, release_line(release).decode(), None, None, None, None)
+            for release in visit.releases
+        ]
+        out += [_refusal(line, reason) for line, reason in visit.refused]
         if visit.state is not None:
             self._states.update((visit.state,))
-            yield None, None, *_halves(visit.state), visit.events, int(state is None)
+            out.append((None, None, *_halves(visit.state), visit.events, int(state is None)))
+        return out
 
     def handleExpiredTimer(self, *given: Any) -> Iterator[Any]:  # noqa: N802 (Spark's name)
         """There are no timers."""
