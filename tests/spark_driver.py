@@ -61,7 +61,6 @@ class WatchedFleet(SparkFleet):
 
 
 def main(folder: str, secret: str, events: str, log: str, dies: str, *fresh: str) -> None:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
     spark = (
         SparkSession.builder.master("local[2,8]")  # a task may fail seven times
         .config("spark.ui.enabled", "false")

@@ -1,13 +1,13 @@
 """Rows become numbered events of their keys: all rows of a file, or some lines of one key."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError
 from littlestone.service.durable import Event
-from littlestone.service.events import Columns, events_of, needed_columns
+from littlestone.service.events import Columns, event_reader, events_of, needed_columns
 from littlestone.service.sources import BadRow, Form, Row, json_lines, rows, shown
 
 Part = tuple[list[str], list[int], list[Any], list[int]]
@@ -65,23 +65,28 @@ class Line(NamedTuple):
     event: Event | BadRow
 
 
-def numbered_lines(
-    lines: Sequence[str], concepts: ConceptClass, columns: Columns, *, sequence: str
-) -> list[Line]:
-    """Lines that come in no order, each read as ``numbered`` reads it, and put in order.
+def line_reader(
+    concepts: ConceptClass, columns: Columns, *, sequence: str
+) -> Callable[[Sequence[str]], list[Line]]:
+    """Reads lines that come in no order, each as ``numbered`` reads it, and puts them in order.
 
     Of several with one number the order is that of their letters: the same, however they came.
     """
-    texts = [line for line in lines if not line.isspace()]
-    numbers: dict[int, int] = {}
     needed = [*needed_columns(concepts, columns), sequence]
-    found = _without(json_lines(texts, needed), numbers, sequence)
-    events = events_of(found, concepts, columns, at_once=True)
-    read = [
-        Line(text, numbers.get(place, 0), _counted(event, columns, sequence))
-        for place, (text, event) in enumerate(zip(texts, events, strict=True), start=1)
-    ]
-    return sorted(read, key=lambda line: (line.number, line.text))
+    read = event_reader(concepts, columns, at_once=True)
+
+    def lines_of(lines: Sequence[str]) -> list[Line]:
+        texts = [line for line in lines if not line.isspace()]
+        numbers: dict[int, int] = {}
+        events = read(_without(json_lines(texts, needed), numbers, sequence))
+        found = [
+            Line(text, numbers.get(place, 0), _counted(event, columns, sequence))
+            for place, (text, event) in enumerate(zip(texts, events, strict=True), start=1)
+        ]
+        found.sort(key=lambda line: (line.number, line.text))
+        return found
+
+    return lines_of
 
 
 def _counted(event: Event | BadRow, columns: Columns, sequence: str | None) -> Event | BadRow:

@@ -77,17 +77,28 @@ def read(
 def events_of(
     found: Iterator[Row], concepts: ConceptClass, columns: Columns, *, at_once: bool
 ) -> Iterator[Event | BadRow]:
-    """The events of rows that have the needed columns, in their order.
+    """The events of rows that have the needed columns, in their order."""
+    return event_reader(concepts, columns, at_once=at_once)(found)
+
+
+def event_reader(
+    concepts: ConceptClass, columns: Columns, *, at_once: bool
+) -> Callable[[Iterator[Row]], Iterator[Event | BadRow]]:
+    """How rows become events, for whoever has many small sources.
 
     ``at_once`` reads many records at a time; rows of a pipe would wait for the rest of a chunk.
     """
     points = point_reader(concepts.domain, columns.feature)
     singly = partial(_events, points=points, columns=columns, instead=_stand_in(concepts.domain))
     if not at_once or not isinstance(concepts.domain, Records):
-        return singly(found)
-    chunks = iter(lambda: list(islice(found, _AT_ONCE)), [])
+        return singly
     reader = _columns_reader(concepts.domain, columns)
-    return chain.from_iterable(_bulk(chunk, reader, singly) for chunk in chunks)
+
+    def many(found: Iterator[Row]) -> Iterator[Event | BadRow]:
+        chunks = iter(lambda: list(islice(found, _AT_ONCE)), [])
+        return chain.from_iterable(_bulk(chunk, reader, singly) for chunk in chunks)
+
+    return many
 
 
 def read_points(

@@ -82,3 +82,22 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
         (tmp_path / "mark").write_bytes(damaged)
         with pytest.raises((StoreError, RollbackError)):
             opened(tmp_path).check(1, height(4))
+
+
+def test_a_mark_that_is_held_has_one_owner(tmp_path: Path) -> None:
+    mark = opened(tmp_path)
+    mark.hold()
+    other = opened(tmp_path, create=False)
+    with pytest.raises(StoreError, match="is in use"):
+        other.hold()
+    mark.close()
+    other.hold()
+
+
+def test_the_engine_that_went_back_is_named(tmp_path: Path) -> None:
+    mark = HighWater(tmp_path / "mark", "ab" * 16, create=True, engine="the checkpoint")
+    mark.raise_to(0, height(2))
+    mark.sync()
+    assert mark.known(0) == height(2)
+    with pytest.raises(RollbackError, match="shard 0 of the checkpoint was put back"):
+        mark.check(0, height(1))

@@ -58,6 +58,7 @@ def test_over_a_schema_a_stand_in_keeps_its_place(tmp_path: Path) -> None:
     for row in (",3,0", ",?,0", ",?,?"):
         with pytest.raises(LittlestoneError, match="line 2: 'shop' is missing"):
             read(tmp_path, f"shop,delay,late\n{row}\n", concepts=trees, columns=columns)
-    with pytest.raises(LittlestoneError, match="line 2: 'n' is no whole number"):
-        text = "n,shop,delay,late\n?,a,3,0\n"
-        read(tmp_path, text, concepts=trees, columns=columns, sequence="n")
+    for bad in ("?", "0", "-3", "1.5"):
+        text = f"n,shop,delay,late\n{bad},a,3,0\n"
+        with pytest.raises(LittlestoneError, match="line 2: 'n' is no whole number from 1 on"):
+            read(tmp_path, text, concepts=trees, columns=columns, sequence="n")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from littlestone.fleet.keyed import advance, rounds_of
-from littlestone.fleet.reading import Line, numbered_lines
+from littlestone.fleet.reading import Line, line_reader
 from littlestone.fleet.secret_file import secret_of
 from littlestone.learners.run import PrivateLearner
 from littlestone.service.entries import Release
@@ -98,6 +98,7 @@ class KeyVisits:
     def init(self, handle: Any) -> None:
         """Called by Spark for each task, and once where the query starts."""
         self._states = handle.getValueState("state", "state binary")
+        self._read = line_reader(self.recipe.concepts, self.columns, sequence=self.sequence)
 
     def handleInputRows(  # noqa: N802 (Spark's name)
         self,
@@ -107,8 +108,7 @@ class KeyVisits:
     ) -> Iterator[tuple[Any, ...]]:
         """All lines of a key in this batch, in no order; the rows that come out."""
         del timerValues
-        texts = [row["value"] for row in rows]
-        lines = numbered_lines(texts, self.recipe.concepts, self.columns, sequence=self.sequence)
+        lines = self._read([row["value"] for row in rows])
         (name,) = key
         if name is None:  # no line of these has a key that can be read
             absent = f"{self.columns.identity!r} is missing"

@@ -11,7 +11,7 @@ from tests.spark_events import COLUMNS, RECIPE, SEQUENCE, Events, expected, line
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.schema import Schema
 from littlestone.errors import SnapshotError, StoreError
-from littlestone.fleet.reading import numbered_lines
+from littlestone.fleet.reading import line_reader
 from littlestone.fleet.secret_file import create_secret, fingerprint
 from littlestone.fleet.spark.visits import REFUSED, RELEASED, SCHEMA, KeyVisits, visited
 from littlestone.service.events import Columns
@@ -143,7 +143,7 @@ def test_over_a_schema_every_row_with_key_and_number_counts() -> None:
         '{"n": 3, "delay": "?", "late": 1}',
         '{"shop": "a", "delay": 3, "late": 1}',
     ]
-    read = numbered_lines(lines, trees, columns, sequence="n")
+    read = line_reader(trees, columns, sequence="n")(lines)
     fits = [(line.number, getattr(line.event, "id", None)) for line in read]
     assert fits == [(0, None), (1, "a"), (2, "a"), (3, None)]
 
@@ -151,7 +151,7 @@ def test_over_a_schema_every_row_with_key_and_number_counts() -> None:
 def test_a_state_of_another_key_or_secret_is_refused(task: Task, tmp_path: Path) -> None:
     task.batch("a", [line_of("a", 1, 3, 0)])
     [(state,)] = [value for value in task.handle.values.values() if value]
-    line = numbered_lines([line_of("b", 2, 3, 0)], RECIPE.concepts, COLUMNS, sequence=SEQUENCE)
+    line = line_reader(RECIPE.concepts, COLUMNS, sequence=SEQUENCE)([line_of("b", 2, 3, 0)])
     with pytest.raises(SnapshotError):
         visited(RECIPE, task.secret, "b", state, line)
     task.visits.fingerprint = bytes(16)
