@@ -1,10 +1,9 @@
 """A driver of a fleet on Spark that writes down what it computes, and may die of it.
 
-    python tests/spark_driver.py FOLDER SECRET EVENTS LOG DIES [fresh]
+    python tests/spark_driver.py FOLDER SECRET EVENTS LOG DIES
 
 It is killed by its own hand, with probability DIES each: when a batch is computed and the mark does
-not know it, and when the mark does and nobody else. With ``fresh`` noise is that of the operating
-system, in every process that learns: the control.
+not know it, and when the mark does and nobody else.
 """
 
 import os
@@ -18,34 +17,18 @@ from typing import Any
 from pyspark.sql import SparkSession
 from tests.spark_events import COLUMNS, RECIPE, SEQUENCE
 
+from littlestone.errors import StoreError
 from littlestone.fleet import keyed
 from littlestone.fleet.spark.folder import SparkFolder, Standing
 from littlestone.fleet.spark.job import RowVisits, SparkFleet, text_lines
 from littlestone.fleet.spark.visits import RELEASED
 
 
-class FreshVisits(RowVisits):
-    """Noise of a key that nobody can draw again."""
-
-    def handleInputRows(self, *given: Any) -> Iterator[Any]:  # noqa: N802
-        if not hasattr(keyed, "_drawn_again"):
-            keyed._drawn_again = known = keyed._keys  # type: ignore[attr-defined]
-            keyed._keys = lambda *given: [os.urandom(32), known(*given)[1]]
-        return super().handleInputRows(*given)
-
-
 class WatchedFleet(SparkFleet):
-    """Writes the staged releases down, and throws its coin twice for each batch."""
+    """Writes the staged releases down, and throws its coin when a batch is computed."""
 
     log: Path
     dies: float
-    fresh: bool
-
-    def processor(self, *given: Any) -> Any:
-        made = super().processor(*given)
-        if self.fresh:
-            made.__class__ = FreshVisits
-        return made
 
     def _computed(self, rows: Any, before: Standing) -> Standing:
         standing = super()._computed(rows, before)
@@ -60,7 +43,32 @@ class WatchedFleet(SparkFleet):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def main(folder: str, secret: str, events: str, log: str, dies: str, *fresh: str) -> None:
+class FreshVisits(RowVisits):
+    """The control: noise of the operating system, which nobody can draw again."""
+
+    def handleInputRows(self, *given: Any) -> Iterator[Any]:  # noqa: N802
+        known = keyed._keys
+        keyed._keys = lambda *given: [os.urandom(32), known(*given)[1]]
+        try:
+            return super().handleInputRows(*given)
+        finally:
+            keyed._keys = known
+
+
+class FreshFleet(WatchedFleet):
+    """Ends where the other dies."""
+
+    def processor(self, *given: Any) -> Any:
+        made = super().processor(*given)
+        made.__class__ = FreshVisits
+        return made
+
+    def maybe_die(self) -> None:
+        if self.dies:
+            raise StoreError("as if it was killed here")
+
+
+def main(folder: str, secret: str, events: str, log: str, dies: str) -> None:
     spark = (
         SparkSession.builder.master("local[2,8]")  # a task may fail seven times
         .config("spark.ui.enabled", "false")
@@ -70,12 +78,11 @@ def main(folder: str, secret: str, events: str, log: str, dies: str, *fresh: str
     spark.sparkContext.setLogLevel("OFF")
     place = SparkFolder(Path(folder))
     fleet = WatchedFleet(place, RECIPE, Path(secret))
-    fleet.log, fleet.dies, fleet.fresh = Path(log), float(dies), bool(fresh)
+    fleet.log, fleet.dies = Path(log), float(dies)
     shown = place.publish
 
     def publish(standing: Standing) -> None:
-        if not fleet.fresh:  # else the mark would never let it come back
-            fleet.maybe_die()
+        fleet.maybe_die()
         shown(standing)
 
     place.publish = publish  # type: ignore[method-assign]

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -53,6 +53,9 @@ ABSENT = [
     for name, reason in MISSING.items()
     if (importlib.util.find_spec(name) if name == "pyspark" else shutil.which(name)) is None
 ]
+if not ABSENT:
+    from littlestone.fleet.spark.job import SparkFleet, text_lines
+
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.skipif(bool(ABSENT), reason="; ".join(ABSENT)),
@@ -76,7 +79,7 @@ class Fleet:
     def __init__(self, path: Path) -> None:
         self.secret = path / "secret"
         self.events = path / "events"
-        self.log = path / "computed"
+        self.log, self.errors = path / "computed", path / "errors"
         self.events.mkdir()
         terms = Terms.planned(RECIPE, fingerprint=fingerprint(create_secret(self.secret)), shards=2)
         self.folder = SparkFolder.from_terms(path / "fleet", terms)
@@ -84,8 +87,6 @@ class Fleet:
 
     def work(self, spark: Any, *, files: int | None = 1) -> None:
         """In this process, until nothing waits."""
-        from littlestone.fleet.spark.job import SparkFleet, text_lines  # noqa: PLC0415
-
         fleet = SparkFleet(self.folder, RECIPE, self.secret)
         try:
             lines = text_lines(spark, self.events, files=files)
@@ -101,7 +102,7 @@ class Fleet:
             cwd=ROOT,
             env=os.environ | ENVIRONMENT,
             stdout=subprocess.DEVNULL,
-            stderr=(self.log.parent / "errors").open("ab"),
+            stderr=self.errors.open("ab"),
             start_new_session=True,
         )
 
@@ -155,30 +156,39 @@ def end(driver: "subprocess.Popen[bytes]") -> None:
     driver.wait()
 
 
-def killed_again_and_again(fleet: Fleet, kills: int, *more: str) -> tuple[int, int]:
-    """Workers and drivers, at random; how many of each, those by their own hand not counted."""
-    chance, workers, drivers = random.Random(os.urandom(8)), 0, 0
+def until(condition: Callable[[], object], driver: "subprocess.Popen[bytes]") -> bool:
+    """Wait until it holds; False if the driver is gone before."""
+    while driver.poll() is None:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def killed_again_and_again(fleet: Fleet, kills: int) -> dict[str, int]:
+    """Workers and drivers, at random moments of random batches; how many of each were killed."""
+    chance, killed = random.Random(os.urandom(8)), {"by own hand": 0, "workers": 0, "drivers": 0}
+    dies = 1.0  # the first, when its first batch is computed and nobody knows it
     while True:
-        driver = fleet.driver(0.05 if drivers + workers < kills else 0.0, *more)
-        life = chance.uniform(0.2, 6.0) if workers + drivers < kills else 120.0
-        begun = None
-        while driver.poll() is None:
-            time.sleep(0.05)
-            mine = python_workers(driver.pid)
-            if begun is None and mine:
-                begun = time.monotonic()
-            if begun is not None and time.monotonic() - begun > life:
-                end(driver)
-                drivers += 1
-            elif mine and workers + drivers < kills and chance.random() < 0.02:
-                with suppress(ProcessLookupError):
-                    os.kill(chance.choice(mine), signal.SIGKILL)
-                    workers += 1
-        end(driver)  # whatever it left behind
+        driver = fleet.driver(dies)
+        for whom in ("workers", "drivers") if killed["workers"] + killed["drivers"] < kills else ():
+            soon = fleet.folder.standing().batches + chance.randrange(3)
+            if until(
+                lambda: python_workers(driver.pid) and fleet.folder.standing().batches >= soon,  # noqa: B023
+                driver,
+            ):
+                time.sleep(chance.uniform(0.0, 2.0))
+                for victim in python_workers(driver.pid) if whom == "workers" else [driver.pid]:
+                    with suppress(ProcessLookupError):
+                        os.kill(victim, signal.SIGKILL)
+                killed[whom] += 1
+        driver.wait()
+        end(driver)  # what it left behind
         if driver.returncode == 0:
-            return workers, drivers
-        if driver.returncode != -signal.SIGKILL:
-            raise AssertionError((fleet.log.parent / "errors").read_text()[-3000:])
+            return killed
+        assert driver.returncode == -signal.SIGKILL, fleet.errors.read_text()[-3000:]
+        killed["by own hand"] += 1
+        dies = 0.05
 
 
 def on_postgresql(secret: bytes, events: Events, path: Path) -> list[bytes]:
@@ -204,7 +214,8 @@ def on_postgresql(secret: bytes, events: Events, path: Path) -> list[bytes]:
 def test_kills_change_nothing(fleet: Fleet, tmp_path: Path) -> None:
     events = some_events(keys=30, each=60)
     write_all(fleet.events, events, files=12)
-    workers, drivers = killed_again_and_again(fleet, KILLS)
+    killed = killed_again_and_again(fleet, KILLS)
+    killed["by own hand"] -= killed["drivers"]
     secret = read_secret(fleet.secret)
     published, computed = fleet.published(), fleet.computed()
     assert published == expected(secret, events)
@@ -212,26 +223,31 @@ def test_kills_change_nothing(fleet: Fleet, tmp_path: Path) -> None:
         assert published == on_postgresql(secret, events, tmp_path)
     differ = len(set(computed) - set(published))
     print(
-        f"killed: {workers} workers, {drivers} drivers, and drivers by their own hand; "
-        f"{len(computed)} releases computed, {len(published)} published, {differ} differ"
+        f"killed: {killed}; {len(computed)} releases computed, {len(published)} published, "
+        f"{differ} differ"
     )
     assert len(computed) > len(published) and not differ
     assert fleet.folder.standing().rounds == 30 * 60
     assert list(fleet.folder.lines(REFUSED)) == []
 
 
-def test_fresh_noise_would_be_noticed(fleet: Fleet) -> None:
+def test_fresh_noise_would_be_noticed(fleet: Fleet, spark: Any) -> None:
     """The control: noise of the operating system is a second draw on the same data."""
+    from tests.spark_driver import FreshFleet  # noqa: PLC0415
+
     events = some_events(keys=30, each=60)
-    write_all(fleet.events, events, files=4)
-    for dies in ("1.0", "0.0"):
-        end_of = fleet.driver(float(dies), "fresh")
-        end_of.wait()
-        end(end_of)
+    write_all(fleet.events, events, files=1)
+    for dies in (1.0, 0.0):
+        mine = FreshFleet(fleet.folder, RECIPE, fleet.secret)
+        mine.log, mine.dies = fleet.log, dies
+        with suppress(LittlestoneError):
+            lines = text_lines(spark, fleet.events)
+            mine.run(lines, COLUMNS, sequence=SEQUENCE, until_empty=True)
+        mine.close()
     published, computed = fleet.published(), fleet.computed()
     differ = len(set(computed) - set(published))
     print(f"fresh noise: {differ} of {len(computed)} computed releases differ from the published")
-    assert differ > 0
+    assert published and differ > 0
     assert published != expected(read_secret(fleet.secret), events)
 
 
@@ -316,8 +332,6 @@ def test_the_secret_stays_in_its_file(fleet: Fleet, spark: Any, tmp_path: Path) 
         assert not any(look in content for look in looks), path
     settings = repr([*spark.sparkContext.getConf().getAll()])
     assert secret.hex() not in settings
-    from littlestone.fleet.spark.job import SparkFleet  # noqa: PLC0415
-
     open_fleet = SparkFleet(fleet.folder, RECIPE, fleet.secret)
     from pyspark import cloudpickle  # noqa: PLC0415
 
