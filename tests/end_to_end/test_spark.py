@@ -68,7 +68,7 @@ KILLS = int(os.environ.get("KILLS", "4"))
 # Java that lives for seconds gains nothing by compiling well.
 ENVIRONMENT = {
     "PYSPARK_PYTHON": sys.executable,
-    "PYTHONPATH": str(ROOT),
+    "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}",
     "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 

@@ -131,7 +131,7 @@ def _only_parts(folder: Path) -> None:
 
 def _write(path: Path, text: str) -> None:
     """Whole or not at all."""
-    partial = path.with_name(f".{path.name}")
+    partial = path.with_name(f"{path.name}.partial")
     with partial.open("w", encoding="utf-8") as file:
         file.write(text + "\n")
         file.flush()
