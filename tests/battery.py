@@ -15,6 +15,7 @@ from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.adversaries.shattered_tree import ShatteredTree
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
+from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
@@ -44,6 +45,8 @@ CLASSES: dict[str, ConceptClass] = {
     "many-thresholds": Thresholds(2**40),
     "intervals": Intervals(9),
     "many-intervals": Intervals(2**30),
+    "boxes": Boxes(2, 4),
+    "many-boxes": Boxes(3, 2**20),
     "points": Points(),
     "few-points": Points(5),
     "sparse-sets": SparseSets(3),
@@ -55,7 +58,7 @@ CLASSES: dict[str, ConceptClass] = {
     "scattered": SCATTERED,
     "single": FiniteClass([[0, 1, 1]]),
 }
-WITHOUT_DIMENSION = ("halfspaces", "disjunctions")
+WITHOUT_DIMENSION = ("halfspaces", "disjunctions", "boxes", "many-boxes")
 
 ADVERSARIES: dict[str, Callable[[Any], Adversary]] = {
     "mistake-forcing": MistakeForcing,

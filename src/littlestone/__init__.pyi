@@ -32,6 +32,7 @@ from littlestone.concepts.classes.aggregation import labelled as labelled
 from littlestone.concepts.classes.aggregation import majority as majority
 from littlestone.concepts.classes.aggregation import union as union
 from littlestone.concepts.classes.aggregation import xor as xor
+from littlestone.concepts.classes.boxes import Boxes as Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions as Conjunctions
 from littlestone.concepts.classes.decision_trees import DecisionTrees as DecisionTrees
 from littlestone.concepts.classes.disjunctions import (

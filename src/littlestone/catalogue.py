@@ -20,6 +20,7 @@ from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.adversaries.shattered_tree import ShatteredTree
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
+from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.decision_trees import DEEPEST, DecisionTrees
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
@@ -118,6 +119,13 @@ CLASSES: Mapping[str, ClassEntry] = {
     "keys": ClassEntry(KeySets, "keys", "any finite set of keys maps to 1", (), required=0),
     "intervals": ClassEntry(
         Intervals, "intervals:64", "1[a <= x <= b] on the points 0 .. n-1, and the empty interval"
+    ),
+    "boxes": ClassEntry(
+        Boxes,
+        "boxes:2,64",
+        "axis-parallel boxes in k <= 4 dimensions, coordinates 0 .. n-1, and the empty box",
+        (int, int),
+        required=2,
     ),
     "conjunctions": ClassEntry(
         Conjunctions,

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
@@ -34,6 +35,7 @@ DIMENSIONS = (
 SMALL: list[Any] = [
     *(Thresholds(n) for n in range(1, 18)),
     *(Intervals(n) for n in range(1, 15)),
+    *(Boxes(*size) for size in ((1, 1), (1, 5), (2, 1), (2, 2), (2, 3), (2, 4), (3, 2), (4, 2))),
     *(Points(n) for n in range(1, 8)),
     *(SparseSets(k, n) for n in range(1, 6) for k in range(1, 5)),
     *(Conjunctions(n) for n in range(1, 6)),
@@ -42,7 +44,7 @@ SMALL: list[Any] = [
 ]
 PLAYED = [c for c in SMALL if c.domain.size <= 16]
 MANY = settings(max_examples=max(400, settings().max_examples))
-WITHOUT_OPTIMUM = (MonotoneDisjunctions,)
+WITHOUT_OPTIMUM = (MonotoneDisjunctions, Boxes)
 SMALLEST_FIRST = (Thresholds, Intervals, Conjunctions, Stumps)  # hardest mistakes, among equals
 
 

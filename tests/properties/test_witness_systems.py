@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from littlestone import catalogue
 from littlestone.concepts.capabilities import Descending
+from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.intervals import Intervals
@@ -18,6 +19,7 @@ CLASSES: list[Any] = [
     Conjunctions(1), Conjunctions(3), MonotoneDisjunctions(1, 3), MonotoneDisjunctions(2, 4),
     MonotoneDisjunctions(3, 3), Thresholds(1), Thresholds(2), Thresholds(7), Thresholds(12),
     Intervals(1), Intervals(2), Intervals(7), Intervals(12),
+    Boxes(1, 5), Boxes(2, 3), Boxes(3, 2), Boxes(2, 4),
 ]  # fmt: skip
 
 
@@ -34,6 +36,7 @@ def most_accepted(concepts: Any, target: Any) -> int:
         "MonotoneDisjunctions": lambda: concepts.n - sum(target.weights),
         "Thresholds": lambda: (concepts.n + 1).bit_length() - 1,
         "Intervals": lambda: concepts.witness_system().rank,
+        "Boxes": lambda: concepts.witness_system().rank,
     }[type(concepts).__name__]()
 
 

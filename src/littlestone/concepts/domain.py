@@ -1,4 +1,4 @@
-"""The sets of points: a range of integers, any plain keys, the Boolean cube."""
+"""The sets of points: a range of integers, a grid, any plain keys, the Boolean cube."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -180,6 +180,64 @@ class BooleanCube:
 
     def _refusal(self, x: Any) -> ValueError:
         return ValueError(f"x must be {self.n} zeros and ones, got x={x!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All tuples of ``k`` integers 0 .. n-1.
+
+    >>> Grid(2, 5).check([np.int8(4), 0])
+    (4, 0)
+    >>> Grid(2, 5).check((5, 0))
+    Traceback (most recent call last):
+    ...
+    ValueError: x must be 2 integers from 0 to 4, got x=(5, 0)
+    """
+
+    k: int
+    n: int
+
+    def __post_init__(self) -> None:
+        require.plain(self)
+        require.integer(k=self.k, at_least=1)
+        object.__setattr__(self, "k", int(self.k))
+        object.__setattr__(self, "n", IntegerRange(self.n).n)
+
+    @property
+    def size(self) -> int:
+        return int(self.n**self.k)
+
+    def check(self, x: Any, /) -> tuple[int, ...]:
+        try:
+            point = tuple(IntegerRange(self.n).check(place) for place in x)
+        except (TypeError, ValueError):
+            raise self._refusal(x) from None
+        if len(point) != self.k:
+            raise self._refusal(x)
+        return point
+
+    def check_many(self, xs: Any, /) -> NDArray[np.int64]:
+        """The points as the rows of one array; the first bad one is named in the refusal."""
+        array = xs if isinstance(xs, np.ndarray) else None
+        if array is None or array.ndim != 2 or array.dtype.kind not in "iu":
+            rows = [self.check(x) for x in xs]
+            return np.array(rows, dtype=np.int64).reshape(len(rows), self.k)
+        if array.shape[1] != self.k and len(array):
+            raise self._refusal(tuple(array[0].tolist()))
+        bad = ((array < 0) | (array >= self.n)).any(axis=1)
+        if bad.any():
+            raise self._refusal(tuple(array[bad][0].tolist()))
+        return array.astype(np.int64, copy=False).reshape(len(array), self.k)
+
+    def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[tuple[int, ...]]:
+        """Uniform points."""
+        return [tuple(row) for row in generator.integers(self.n, size=(count, self.k)).tolist()]
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return itertools.product(range(self.n), repeat=self.k)
+
+    def _refusal(self, x: Any) -> ValueError:
+        return ValueError(f"x must be {self.k} integers from 0 to {self.n - 1}, got x={x!r}")
 
 
 def block_of(domain: Domain, points: Sequence[Point]) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from littlestone.concepts.classes.boxes import BoxHypothesis
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis
 from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
 from littlestone.concepts.hypotheses.cube_table import CubeTable
@@ -31,7 +32,7 @@ def hypothesis_from_json(data: Any) -> Hypothesis:
     >>> hypothesis_from_json({"kind": "oracle"})
     Traceback (most recent call last):
     ...
-    ValueError: unknown kind of hypothesis 'oracle'; there are: conjunction, cube_table, \
+    ValueError: unknown kind of hypothesis 'oracle'; there are: box, conjunction, cube_table, \
 decision_tree, halfspace, majority_vote, record_table, rule, scorecard, steps, support, table, \
 threshold, weighted_features
     """
@@ -64,6 +65,7 @@ def _read(data: Any, depth: int) -> Hypothesis:
 
 _VOTE = "majority_vote"  # the one kind that holds others
 READERS: dict[str, Reader] = {
+    "box": BoxHypothesis.from_json,
     "conjunction": ConjunctionHypothesis.from_json,
     "cube_table": CubeTable.from_json,
     "decision_tree": DecisionTree.from_json,

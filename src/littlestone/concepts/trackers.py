@@ -139,6 +139,34 @@ def _fits_words(xs: list[int]) -> bool:
     return min(xs) >= -(2**63) and max(xs) < 2**63
 
 
+class BoxTracker:
+    """Negatives matter when the hull of the positives grows."""
+
+    def __init__(self) -> None:
+        self._negatives: set[tuple[int, ...]] = set()
+        self._hull: list[tuple[int, int]] | None = None
+        self._contradicted = False
+
+    def observe(self, x: Any, y: Label, /) -> bool:
+        if self._hull is not None and self._holds(x):
+            self._contradicted |= not y
+        elif not y:
+            self._negatives.add(x)
+        else:
+            old = self._hull or [(place, place) for place in x]
+            pairs = zip(old, x, strict=True)
+            self._hull = [(min(a, place), max(b, place)) for (a, b), place in pairs]
+            self._contradicted |= any(map(self._holds, self._negatives))
+        return not self._contradicted
+
+    def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
+        return one_by_one(self, map(tuple, np.asarray(xs).tolist()), ys)
+
+    def _holds(self, x: tuple[int, ...]) -> bool:
+        assert self._hull is not None
+        return all(a <= place <= b for place, (a, b) in zip(x, self._hull, strict=True))
+
+
 def one_by_one(tracker: Tracker, xs: Iterable[Any], ys: NDArray[Any]) -> int:
     """``observe_many`` by ``observe``, up to the first example that contradicts."""
     for i, (x, y) in enumerate(zip(xs, ys.tolist(), strict=True)):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
@@ -27,6 +28,7 @@ STUMPS = Stumps(Schema.from_mapping({"delay": {"grid": [0, 15]}}), depth=2)
 HYPOTHESES: list[Any] = [
     *islice(Thresholds(2**40).concepts(), 2),
     *islice(Intervals(9).concepts(), 3),
+    *islice(Boxes(2, 3).concepts(), 3),
     *islice(Points().concepts(), 2),
     FiniteSupport.on("a", ("user", 7), b"\0"),
     *islice(Conjunctions(3).concepts(), 3),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from littlestone.concepts import seen
+from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
@@ -24,6 +25,7 @@ from littlestone.game.consistency import ConsistencyTracker
 CLASSES: list[Any] = [
     Thresholds(9),
     Intervals(9),
+    Boxes(2, 3),
     Points(9),
     Points(),
     SparseSets(3),

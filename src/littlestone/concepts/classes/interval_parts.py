@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from littlestone.concepts.classes.gaps import (
+from littlestone.concepts.dimensions.gaps import (
     cut_dimension,
     gaps_dimension,
     optimal_ones_within,

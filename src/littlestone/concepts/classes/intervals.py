@@ -8,9 +8,9 @@ from math import isqrt
 import numpy as np
 
 from littlestone import require
-from littlestone.concepts.classes.gaps import gaps_dimension
 from littlestone.concepts.classes.interval_parts import AroundPositives, WithinGaps
 from littlestone.concepts.classes.version_spaces import InParts
+from littlestone.concepts.dimensions.gaps import gaps_dimension
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import runs_of
 from littlestone.concepts.hypotheses.steps import StepFunction

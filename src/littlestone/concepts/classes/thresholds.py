@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.classes.gaps import optimal_rank
 from littlestone.concepts.classes.intervals import Intervals, OnARange
 from littlestone.concepts.classes.version_spaces import Remaining
+from littlestone.concepts.dimensions.gaps import optimal_rank
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import Run, first_difference, runs_of
 from littlestone.concepts.losses.answers import MOST_CELLS, Suffixes

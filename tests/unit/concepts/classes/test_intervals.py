@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from littlestone.concepts.classes.gaps import cut_dimension, gaps_dimension, pieces
 from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.dimensions.gaps import cut_dimension, gaps_dimension, pieces
 from littlestone.concepts.hypotheses.steps import StepFunction
 
 

@@ -33,7 +33,13 @@ def test_the_numbers_that_the_issue_asks_for() -> None:
 
 @pytest.mark.parametrize(
     "concepts",
-    [ls.Conjunctions(3), MonotoneDisjunctions(2, 4), ls.Thresholds(100), ls.Intervals(50)],
+    [
+        ls.Conjunctions(3),
+        MonotoneDisjunctions(2, 4),
+        ls.Thresholds(100),
+        ls.Intervals(50),
+        ls.Boxes(2, 6),
+    ],
     ids=repr,
 )
 def test_it_learns_within_its_bound(concepts: Any) -> None:
@@ -57,7 +63,13 @@ def test_sixty_four_features_are_learned() -> None:
 
 @pytest.mark.parametrize(
     "concepts",
-    [ls.Conjunctions(2), MonotoneDisjunctions(1, 3), ls.Thresholds(20), ls.Intervals(20)],
+    [
+        ls.Conjunctions(2),
+        MonotoneDisjunctions(1, 3),
+        ls.Thresholds(20),
+        ls.Intervals(20),
+        ls.Boxes(3, 5),
+    ],
     ids=repr,
 )
 def test_blocks_are_single_rounds(concepts: Any) -> None:

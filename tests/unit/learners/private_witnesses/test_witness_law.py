@@ -13,6 +13,7 @@ from tests.reference.plain_witnesses import PlainWitnesses
 from littlestone.audit.exact.laws import enumerable
 from littlestone.audit.exact.masses import NOTHING, UNIT
 from littlestone.audit.exact.tape import Law, law_of
+from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.intervals import Intervals
@@ -168,14 +169,30 @@ def adversary(seed: int, points: list[Any]) -> Callable[[View], Example]:
     return play
 
 
-FOUND = Intervals(3).witness_system().after(Intervals(3).witness_system().begin(), (PLACE, 1))
+def found(concepts: Any, *places: int) -> Any:
+    """The state after these places were drawn."""
+    system = concepts.witness_system()
+    state = system.begin()
+    for place in places:
+        state = system.after(state, (PLACE, place))
+    return state
+
+
+SQUARE, CORNERS = Boxes(2, 2), [(0, 0), (0, 1), (1, 0), (1, 1)]
 CASES: list[tuple[Any, list[Any], dict[Any, Any]]] = [
     (Conjunctions(1), [(0,), (1,)], {0: 3, 1: 2, AGAIN: 1}),
     (MonotoneDisjunctions(1, 2), [(0, 1), (1, 0), (1, 1), (0, 0)], {0: 3, 1: 3}),
     (Thresholds(3), [0, 1, 2], {(1, 0): 3, (1, 1): 2}),
     (Intervals(3), [0, 1, 2], {"places": (0, 1, 2)}),
     (Intervals(3), [0, 1, 2], {"places": (0, 0, 2, 2)}),
-    (Intervals(3), [0, 1, 2], {"state": FOUND, (0, 0): 3, (0, 1): 2, (1, 0): 3, (1, 1): 4}),
+    (
+        Intervals(3),
+        [0, 1, 2],
+        {"state": found(Intervals(3), 1), (0, 0): 3, (0, 1): 2, (1, 0): 3, (1, 1): 4},
+    ),
+    (SQUARE, CORNERS, {"places": (0, 1, 1)}),
+    (SQUARE, CORNERS, {"state": found(SQUARE, 1), "places": (0, 0, 1)}),
+    (SQUARE, CORNERS[1:3], {"state": found(SQUARE, 0, 1), (0, 0): 3, (1, 1): 3, (2, 1): 2}),
 ]
 
 
@@ -185,9 +202,7 @@ def test_the_exact_law_keeps_the_promise(concepts: Any, points: Any, counts: Any
     pairs = list(itertools.combinations(examples, 2))
     for seed, pair in enumerate(pairs[:: 1 + len(pairs) // 12]):
         played = adversary(seed, points)
-        rounds = (
-            2 if isinstance(concepts, Intervals) else 3
-        )  # with a place to be drawn, or four keys
+        rounds = 2 if counts.keys() & {"places", "state"} else 3  # draws, or many keys
         ratio = largest_ratio(Model(concepts), pair, played, rounds, counts)
         assert ratio <= 1 + 1e-7, (pair, ratio)
 
@@ -270,10 +285,11 @@ DRAWING = FreshPlan(threshold_epsilon=4.5, threshold=1, selection_rate=1.0)
         (MonotoneDisjunctions(1, 2), [((1, 1), 0), ((1, 1), 0), ((0, 1), 1)]),
         (Intervals(3), [(0, 1), (2, 0)]),
         (Intervals(4), [(3, 1), (1, 1)]),
+        (SQUARE, [((0, 1), 1), ((1, 1), 1)]),
     ],
 )
 def test_the_engine_has_the_law_of_the_plain_one(concepts: Any, examples: list[Example]) -> None:
-    places = isinstance(concepts, Intervals)
+    places = isinstance(concepts, Intervals | Boxes)
     plan = replace(PLAN, drawing=DRAWING, threshold=1) if places else PLAN
     recipe = PrivateWitnesses(concepts=concepts, rounds=4, epsilon=7.0, plan=plan)
     fast, plain = law(recipe, False, examples), law(recipe, True, examples)

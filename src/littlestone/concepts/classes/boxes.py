@@ -1,0 +1,407 @@
+"""Axis-parallel boxes on a grid: no exact dimension, but a witness system of small rank."""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, combinations_with_replacement, islice, product
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.version_spaces import BitSetSpace, Remaining
+from littlestone.concepts.dimensions.gaps import gaps_dimension
+from littlestone.concepts.domain import Grid
+from littlestone.concepts.hypotheses.scan import first_seen_difference
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.trackers import BoxTracker
+from littlestone.concepts.witnesses.box_system import MOST_DIMENSIONS, BoxSystem
+
+Point = tuple[int, ...]
+Bounds = tuple[tuple[int, int], ...]
+"""The first and the last coordinate in each dimension."""
+
+_LARGEST_TABLE: Final = 1 << 16
+_MOST_SCANNED: Final = 1 << 10
+_MOST_TRIED: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class BoxHypothesis:
+    """1 where every coordinate lies within its bounds; 0 everywhere when ``bounds`` is None.
+
+    >>> rule = BoxHypothesis(2, 10, ((3, 7), (0, 4)))
+    >>> rule((3, 4)), rule((3, 5)), rule.describe()
+    (1, 0, '3 <= x0 <= 7 and 0 <= x1 <= 4')
+    >>> rule.disagreement(BoxHypothesis(2, 10, ((3, 9), (0, 4))))
+    (9, 0)
+    """
+
+    k: int
+    n: int
+    bounds: Bounds | None
+
+    def __post_init__(self) -> None:
+        require.plain(self)
+        domain = self.domain
+        if self.bounds is None:
+            return
+        low, high = (domain.check([pair[side] for pair in self.bounds]) for side in (0, 1))
+        if any(first > last for first, last in zip(low, high, strict=True)):
+            raise ValueError(f"bounds must be in order, got bounds={self.bounds}")
+
+    @property
+    def domain(self) -> Grid:
+        return Grid(self.k, self.n)
+
+    def __call__(self, x: Any, /) -> Label:
+        point = self.domain.check(x)
+        return int(self.bounds is not None and inside(point, self.bounds))
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        points = self.domain.check_many(xs)
+        if self.bounds is None:
+            return np.zeros(len(points), dtype=np.uint8)
+        low, high = np.array(self.bounds, dtype=np.int64).T
+        labels: NDArray[np.uint8] = ((points >= low) & (points <= high)).all(axis=1).view(np.uint8)
+        return labels
+
+    def disagreement(self, other: Hypothesis, /) -> Point | None:
+        """Between boxes in closed form; against any other kind, the first such point."""
+        if not isinstance(other, BoxHypothesis) or other.domain != self.domain:
+            point: Point | None = first_seen_difference(self, other, self.domain)
+        else:
+            point = self._beyond(other) or other._beyond(self)
+        return point
+
+    def to_json(self) -> dict[str, Any]:
+        bounds = None if self.bounds is None else [list(pair) for pair in self.bounds]
+        return {"kind": "box", "k": self.k, "n": self.n, "bounds": bounds}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        bounds = data.get("bounds", ())
+        if bounds is not None:
+            if not isinstance(bounds, list) or not all(
+                isinstance(pair, list) and len(pair) == 2 for pair in bounds
+            ):
+                raise ValueError(f"bounds must be a list of pairs or null, got bounds={bounds!r}")
+            bounds = tuple((first, last) for first, last in bounds)
+        return cls(data.get("k"), data.get("n"), bounds)  # type: ignore[arg-type]
+
+    def describe(self) -> str:
+        if self.bounds is None:
+            return "0 everywhere"
+        return " and ".join(f"{a} <= x{i} <= {b}" for i, (a, b) in enumerate(self.bounds))
+
+    def _beyond(self, other: "BoxHypothesis") -> Point | None:
+        """A point with label 1 here and 0 there."""
+        if self.bounds is None:
+            return None
+        corner = [first for first, _ in self.bounds]
+        if other.bounds is None or not inside(tuple(corner), other.bounds):
+            return tuple(corner)
+        for i, ((_, mine), (_, its)) in enumerate(zip(self.bounds, other.bounds, strict=True)):
+            if mine > its:
+                return (*corner[:i], mine, *corner[i + 1 :])
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """1[a_i <= x_i <= b_i for all i] on the points of a grid, k coordinates 0 .. n-1; 0 everywhere.
+
+    At most four dimensions; ``Intervals`` is the class for one, with all closed forms.
+
+    >>> concepts = Boxes(2, 2**20)
+    >>> concepts.size > 2**78, concepts.vc_dimension, concepts.littlestone_dimension_upper_bound
+    (True, 4, 78)
+    >>> Boxes(2, 4).littlestone_dimension
+    6
+    >>> seen = concepts.version_space().restrict((500, 9), 1).restrict((600, 7), 1)
+    >>> seen.consistent().describe(), seen.restrict((550, 8), 0).is_empty
+    ('500 <= x0 <= 600 and 7 <= x1 <= 9', True)
+    """
+
+    k: int
+    n: int
+    domain: Grid = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require.plain(self)
+        object.__setattr__(self, "domain", Grid(self.k, self.n))
+        if self.k > MOST_DIMENSIONS:
+            raise ValueError(f"k must be at most {MOST_DIMENSIONS}, got k={self.k}")
+
+    @property
+    def size(self) -> int:
+        return int((self.n * (self.n + 1) // 2) ** self.k + 1)
+
+    @property
+    def littlestone_dimension_upper_bound(self) -> int:
+        """Halving errs no more often than this."""
+        return self.size.bit_length() - 1
+
+    @property
+    def littlestone_dimension_lower_bound(self) -> int:
+        """Around any one point, each end is a threshold of its own."""
+        return self.k * BoxSystem(1, self.n, self._box).rank
+
+    @property
+    def littlestone_dimension(self) -> int:
+        """Exact on a line, and where the class is small."""
+        if self.k == 1:
+            return gaps_dimension(self.n)
+        return self._as_finite("Littlestone").littlestone_dimension
+
+    @property
+    def vc_dimension(self) -> int:
+        """The 2k neighbours of a point are shattered, and no 2k + 1 points are."""
+        return 2 * self.k if self.n >= 3 else self._as_finite("VC").vc_dimension
+
+    @property
+    def dual_littlestone_dimension(self) -> int:
+        """Boxes from the lower ends halve each coordinate; no more than all points allow."""
+        most = self.domain.size.bit_length() - 1
+        if self.k * (self.n.bit_length() - 1) == most:
+            return most
+        return self._as_finite("dual Littlestone").dual_littlestone_dimension
+
+    @property
+    def dual_vc_dimension(self) -> int:
+        return self._as_finite("dual VC").dual_vc_dimension
+
+    def witness_system(self) -> BoxSystem:
+        return BoxSystem(self.k, self.n, self._box)
+
+    def _box(self, bounds: Bounds | None) -> BoxHypothesis:
+        return BoxHypothesis(self.k, self.n, bounds)
+
+    def tracker(self) -> BoxTracker:
+        return BoxTracker()
+
+    def version_space(self) -> "BoxVersionSpace":
+        return BoxVersionSpace(self, None, frozenset())
+
+    def fewest_mistakes(self, tally: Tally, /) -> int:
+        """Exact, by trying all sides but those of the last coordinate; few points only."""
+        counts = {self.domain.check(x): ones - zeros for x, (zeros, ones) in tally.items()}
+        if not counts:
+            return 0
+        points, gains = np.array(list(counts)), np.array(list(counts.values()), dtype=np.int64)
+        sides = [sorted({x[i] for x in counts}) for i in range(self.k - 1)]
+        if math.prod(len(side) * (len(side) + 1) // 2 for side in sides) > _MOST_TRIED:
+            raise ValueError(
+                "the best box in hindsight is hard to find: tally must have few different points, "
+                f"got {len(counts)}"
+            )
+        best = 0
+        for bounds in product(*(combinations_with_replacement(side, 2) for side in sides)):
+            low, high = np.array(bounds, dtype=np.int64).reshape(-1, 2).T
+            within = ((points[:, :-1] >= low) & (points[:, :-1] <= high)).all(axis=1)
+            best = max(best, _best_stretch(points[within, -1], gains[within]))
+        return sum(ones for _, ones in tally.values()) - best
+
+    def concepts(self) -> Iterator[BoxHypothesis]:
+        """0 everywhere, then all others by their bounds."""
+        yield self._box(None)
+        for bounds in _every_bounds(self.k, self.n):
+            yield self._box(bounds)
+
+    def _as_finite(self, name: str) -> FiniteClass:
+        if self.size * self.domain.size > _LARGEST_TABLE:
+            raise ValueError(
+                f"the {name} dimension of {self!r} has no known closed form; the Littlestone "
+                f"dimension is at least {self.littlestone_dimension_lower_bound} and at most "
+                f"littlestone_dimension_upper_bound = {self.littlestone_dimension_upper_bound}"
+            )
+        return FiniteClass.from_class(self)
+
+
+@dataclass(frozen=True, slots=True)
+class BoxVersionSpace(Remaining):
+    """The boxes that hold the ``core``, the hull of all positives, and none of the negatives.
+
+    A negative that another one makes superfluous is left out, so that equal is equal. Without a
+    positive the core is None; when no box is left, the negatives are.
+    """
+
+    concept_class: Boxes
+    core: Bounds | None
+    negatives: frozenset[Point] | None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.negatives is None
+
+    @property
+    def size(self) -> int:
+        """How many boxes are left: exact for small classes; ValueError beyond."""
+        return 0 if self.negatives is None else self._listed(self.negatives).size
+
+    @property
+    def dimension(self) -> int:
+        """Exact for small classes; ValueError beyond."""
+        return -1 if self.negatives is None else self._listed(self.negatives).dimension
+
+    def _listed(self, negatives: frozenset[Point]) -> BitSetSpace:
+        concepts = self.concept_class
+        left = concepts._as_finite("Littlestone").version_space()
+        numbers = {x: number for number, x in enumerate(concepts.domain)}
+        for corner in product(*self.core) if self.core else ():
+            left = left.restrict(numbers[corner], 1)
+        for x in negatives:
+            left = left.restrict(numbers[x], 0)
+        return left
+
+    def restrict(self, x: Any, y: Label, /) -> "BoxVersionSpace":
+        point, label = self.concept_class.domain.check(x), require.label(y)
+        if self.negatives is None:
+            return self
+        wider, core = hull(self.core, point), self.core
+        if label:
+            if wider == core:
+                return self
+            core, negatives = wider, _nearest(wider, self.negatives)
+        else:
+            if any(inside(z, wider) for z in self.negatives):
+                return self  # whatever holds this point holds that one
+            rest = (z for z in self.negatives if not inside(point, hull(core, z)))
+            negatives = frozenset((*rest, point))
+        lost = core is not None and any(inside(z, core) for z in negatives)
+        return BoxVersionSpace(self.concept_class, *((None, None) if lost else (core, negatives)))
+
+    def standard_optimal(self) -> Hypothesis:
+        self._refuse_empty()
+        raise ValueError(
+            "the standard optimal prediction has no closed form for boxes; learn with "
+            "PrivateWitnesses, or use FiniteClass.from_class(concepts) on a small grid"
+        )
+
+    def consistent(self) -> BoxHypothesis:
+        """The smallest box left."""
+        self._refuse_empty()
+        return self.concept_class._box(self.core)
+
+    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
+        """All of them on small grids; else at corners and ends of boxes, some if there are any."""
+        if self.negatives is None:
+            return
+        for x in dict.fromkeys(self._points(hypothesis)):
+            y = 1 - hypothesis(x)
+            if not self.restrict(x, y).is_empty:
+                yield x, y
+
+    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
+        """The one of ``mistakes_of`` that leaves its ends most room; among equals, the first."""
+        return max(
+            self.mistakes_of(hypothesis),
+            key=lambda example: self.restrict(*example)._room(),
+            default=None,
+        )
+
+    def _room(self) -> float:
+        """How many boxes are left, in logarithms and as if every end were free by itself."""
+        n, k = self.concept_class.n, self.concept_class.k
+        if self.core is None:
+            return 2 * k * math.log(n + 1)
+        return sum(math.log(reach + 1) for pair in self._reaches(self.core) for reach in pair)
+
+    def _reaches(self, core: Bounds) -> list[tuple[int, int]]:
+        """How far the core could be stretched in each direction alone."""
+        found = []
+        for i, (first, last) in enumerate(core):
+            blocks = [z[i] for z in self.negatives or () if _beside(z, core, i)]
+            below = max((z for z in blocks if z < first), default=-1)
+            above = min((z for z in blocks if z > last), default=self.concept_class.n)
+            found.append((first - below - 1, above - last - 1))
+        return found
+
+    def _points(self, hypothesis: Hypothesis) -> Iterator[Point]:
+        """Points among which is a mistake, if there is one."""
+        concepts = self.concept_class
+        if concepts.domain.size <= _MOST_SCANNED:
+            yield from concepts.domain
+            return
+        bounds = getattr(hypothesis, "bounds", None)
+        if bounds is not None:
+            yield from product(*bounds)
+        if self.core is None:
+            yield from self._outside_negatives()
+        else:
+            yield from self._around(self.core, bounds or self.core)
+        apart = hypothesis.disagreement(self.consistent())
+        if apart is not None:
+            yield tuple(apart)  # type: ignore[arg-type]
+
+    def _outside_negatives(self) -> Iterator[Point]:
+        """The middle, or else the first point that may have either label."""
+        concepts, negatives = self.concept_class, self.negatives or frozenset()
+        middle = ((concepts.n - 1) // 2,) * concepts.k
+        free = (x for x in chain([middle], concepts.domain) if x not in negatives)
+        return islice(free, 1)
+
+    def _around(self, core: Bounds, bounds: Bounds) -> Iterator[Point]:
+        """On the lines through a corner of the core: where it ends, where the box does, halfway."""
+        corner, n = [first for first, _ in core], self.concept_class.n
+        for i, ((first, last), (low, high)) in enumerate(zip(core, bounds, strict=True)):
+            below, above = self._reaches(core)[i]
+            places = (first - 1, last + 1, low - 1, low, high, high + 1)
+            halfway = (first - (below + 1) // 2, last + (above + 1) // 2)
+            for place in (*places, *halfway):
+                if 0 <= place < n:
+                    yield (*corner[:i], place, *corner[i + 1 :])
+
+
+def inside(x: Point, bounds: Bounds) -> bool:
+    return all(first <= place <= last for place, (first, last) in zip(x, bounds, strict=True))
+
+
+def hull(core: Bounds | None, x: Point) -> Bounds:
+    """The smallest box around both."""
+    if core is None:
+        return tuple((place, place) for place in x)
+    pairs = zip(core, x, strict=True)
+    return tuple((min(first, place), max(last, place)) for (first, last), place in pairs)
+
+
+def _beside(x: Point, core: Bounds, i: int) -> bool:
+    """Whether it lies within the core but for coordinate i."""
+    return all(core[j][0] <= x[j] <= core[j][1] for j in range(len(x)) if j != i)
+
+
+def _nearest(core: Bounds, negatives: Iterable[Point]) -> frozenset[Point]:
+    """Those whose hull with the core holds no other."""
+    kept: list[Point] = []
+    for z in sorted(negatives, key=lambda z: _distance(z, core)):
+        around = hull(core, z)
+        if not any(inside(other, around) for other in kept):
+            kept.append(z)
+    return frozenset(kept)
+
+
+def _distance(x: Point, core: Bounds) -> tuple[int, Point]:
+    """In steps; what lies in a hull is nearer than what spans it."""
+    far = sum(max(a - place, place - b, 0) for place, (a, b) in zip(x, core, strict=True))
+    return far, x
+
+
+def _best_stretch(places: NDArray[np.int64], gains: NDArray[np.int64]) -> int:
+    """The largest sum of gains between two places."""
+    saved = best = 0
+    for place in sorted(set(places.tolist())):
+        saved = max(0, saved + int(gains[places == place].sum()))
+        best = max(best, saved)
+    return best
+
+
+def _every_bounds(k: int, n: int) -> Iterator[Bounds]:
+    if k == 0:
+        yield ()
+        return
+    for first in range(n):
+        for last in range(first, n):
+            for rest in _every_bounds(k - 1, n):
+                yield ((first, last), *rest)
