@@ -8,6 +8,7 @@ from littlestone.adversaries.frequent_killer import FrequentKiller
 from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
+from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -27,13 +28,16 @@ def measure() -> Iterator[Row]:
     yield from mistakes(Thresholds(1024), measured=None, proved=None)
     yield from mistakes(Intervals(64), measured=400, proved=400)
     yield from mistakes(Intervals(2**20), measured=1200, proved=1200)
+    for k in (2, 3, 4):
+        yield from mistakes(Boxes(k, 64), measured=None, proved=None)
 
 
 def mistakes(concepts: Any, *, measured: float | None, proved: float | None) -> Iterator[Row]:
     """The mean over RUNS runs for each adversary; the worst is judged."""
     learner = PrivateWitnesses(concepts=concepts, rounds=ROUNDS, epsilon=1.0)
     worst = 0.0
-    for adversary in ADVERSARIES:
+    suite = [foe for foe in ADVERSARIES if foe is not KeepDimension or type(concepts) is not Boxes]
+    for adversary in suite:
         counts = [
             play(learner, adversary(concepts), rounds=ROUNDS, rng=secure()).mistakes
             for _ in range(RUNS)

@@ -10,6 +10,7 @@ from tests.battery import CLASSES, built
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -19,6 +20,8 @@ from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.private_witnesses.plan import WitnessPlan
+from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
 from littlestone.learners.wrappers.restarting import Restarting
@@ -62,6 +65,18 @@ def _variants(private: dict[str, Any]) -> dict[str, Any]:
             rounds=1000,
             epsilon=1.0,
             plan=FreshPlan(threshold_epsilon=0.25, threshold=9, selection_rate=0.25),
+        ),
+        "places drawn by hand": PrivateWitnesses(
+            concepts=Intervals(9),
+            rounds=1000,
+            epsilon=1.0,
+            plan=WitnessPlan(
+                query_rate=0.75,
+                threshold_rate=0.25,
+                threshold=9,
+                again=9,
+                drawing=FreshPlan(threshold_epsilon=0.5, threshold=20, selection_rate=0.5),
+            ),
         ),
         "cumulative evidence": replace(majority, delta=1e-6, evidence="cumulative", votes=3),
         "many contributions": replace(majority, max_contributions=4),

@@ -78,6 +78,14 @@ def test_the_numbers_for_intervals_that_the_issue_asks_for() -> None:
         assert recipe.mistake_bound(failure_probability=0.05) <= most
 
 
+@pytest.mark.parametrize(("k", "small", "large"), [(2, 2521, 9195), (4, 9128, 33792)])
+def test_boxes_of_any_size_have_a_bound(k: int, small: int, large: int) -> None:
+    for n, proved in ((64, small), (2**20, large)):
+        recipe = PrivateWitnesses(concepts=ls.Boxes(k, n), rounds=10**6, epsilon=1.0)
+        assert recipe.guarantee() == ls.PrivacyGuarantee(epsilon=1.0)
+        assert round(recipe.expected_mistake_bound()) == proved  # docs/theory/witnesses.md
+
+
 def test_a_plan_says_how_places_are_drawn_where_there_are_some() -> None:
     rates: dict[str, Any] = {"query_rate": 0.75, "threshold_rate": 0.25}
     plan = WitnessPlan(threshold=20, again=30, **rates)
