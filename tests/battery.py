@@ -12,8 +12,8 @@ from littlestone.adversaries.drifting import Drifting
 from littlestone.adversaries.frequent_killer import FrequentKiller
 from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.random_stream import RandomStream
-from littlestone.adversaries.shattered_tree import ShatteredTree
+from littlestone.adversaries.random_stream import HiddenOnes, RandomStream
+from littlestone.adversaries.shattered_tree import CoinTree, ShatteredTree
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
 from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
@@ -66,6 +66,8 @@ ADVERSARIES: dict[str, Callable[[Any], Adversary]] = {
     "spread-mistakes": SpreadMistakes,
     "keep-dimension": KeepDimension,
     "frequent-killer": FrequentKiller,
+    "coin-tree": CoinTree,
+    "hidden-ones": lambda concepts: HiddenOnes(concepts, rounds=40, length=8),
     "boundary": Boundary,
     "random": RandomStream,
     "noisy": lambda concepts: RandomStream(concepts, noise_rate=0.2),
@@ -76,7 +78,7 @@ ADVERSARIES: dict[str, Callable[[Any], Adversary]] = {
 }
 AGNOSTIC = ("noisy", "drifting", "noisy-boundary", "free-labels", "contradiction")
 REALIZABLE = [name for name in ADVERSARIES if name not in AGNOSTIC]
-NEED_A_DIMENSION = ("shattered-tree", "keep-dimension")
+NEED_A_DIMENSION = ("shattered-tree", "keep-dimension", "coin-tree")
 
 
 # Learners that are not for every finite class, and a class that they take.

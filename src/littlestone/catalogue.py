@@ -17,8 +17,8 @@ from littlestone.adversaries.drifting import Drifting
 from littlestone.adversaries.frequent_killer import FrequentKiller
 from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.random_stream import RandomStream
-from littlestone.adversaries.shattered_tree import ShatteredTree
+from littlestone.adversaries.random_stream import HiddenOnes, RandomStream
+from littlestone.adversaries.shattered_tree import CoinTree, ShatteredTree
 from littlestone.adversaries.spread_mistakes import SpreadMistakes
 from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
@@ -242,6 +242,12 @@ ADVERSARIES: Mapping[str, AdversaryEntry] = {
         KeepDimension, "adaptive: keeps the version space's dimension as high as it can"
     ),
     "shattered-tree": AdversaryEntry(ShatteredTree, "adaptive: walks down a shattered tree"),
+    "coin-tree": AdversaryEntry(
+        CoinTree, "oblivious: walks down a shattered tree by coins, each vertex many times"
+    ),
+    "hidden-ones": AdversaryEntry(
+        HiddenOnes, "oblivious: zeros at fresh points, and ones for a while at a random time"
+    ),
     "boundary": AdversaryEntry(
         Boundary, "adaptive: plays where the published hypothesis changes its mind"
     ),

@@ -9,11 +9,14 @@ import numpy as np
 from littlestone import require
 from littlestone.adversaries.fitting import fitting
 from littlestone.adversaries.stream_attack import Block, StreamAttack, block_sizes
-from littlestone.concepts.protocols import ConceptClass, Hypothesis
+from littlestone.concepts.capabilities import OnALine
+from littlestone.concepts.domain import block_of
+from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
 from littlestone.randomness import Randomness
 
 _ATTEMPTS: Final = 256
 _POINTS: Final = 12
+_FEW: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,63 @@ class RandomStream:
             if self.noise_rate:
                 labels ^= (generator.random(len(labels)) < self.noise_rate).view(np.uint8)
             yield points, labels
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenOnes:
+    """An oblivious, realizable adversary: zeros, and at a random time a block of ones among them.
+
+    What the floors of points, sparse sets and thresholds are proved with (``theory/floors.py``).
+    Fresh points come with label 0; on a line in increasing order, else at random. After a random
+    one of the first ``rounds`` there are ``length`` ones, at the points that were due if some
+    concept allows that, else at one of them. Then zeros follow again, where they can.
+    """
+
+    concepts: ConceptClass
+    _: KW_ONLY
+    rounds: int = 200
+    length: int = 16
+
+    adaptive: ClassVar[bool] = False
+    realizable: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
+        require.integer(rounds=self.rounds, length=self.length, at_least=1)
+
+    def start(self, *, rng: Randomness) -> StreamAttack:
+        return StreamAttack(self.concepts.domain, self._blocks(rng.generator()))
+
+    def _blocks(self, generator: np.random.Generator) -> Iterator[Block]:
+        domain = self.concepts.domain
+        points = self._fresh(generator)
+        hidden = int(generator.integers(len(points)))
+        space, examples = self.concepts.version_space(), []
+        for at, x in enumerate(points):
+            wanted = int(hidden <= at < hidden + self.length)
+            tried = ((x, wanted), (points[min(at, hidden)], wanted), (x, 1))
+            for example in tried:
+                left = space.restrict(*example)
+                if not left.is_empty:
+                    space = left
+                    examples.append(example)
+                    break
+        if examples:
+            labels = np.array([y for _, y in examples], dtype=np.uint8)
+            yield block_of(domain, [x for x, _ in examples]), labels
+        for size in block_sizes():
+            yield labelled(self.concepts, space.consistent(), size, generator)
+
+    def _fresh(self, generator: np.random.Generator) -> list[Point]:
+        """As many different points as there are rounds, or nearly; all, if there are fewer."""
+        domain = self.concepts.domain
+        if domain.size is not None and domain.size <= _FEW * self.rounds:
+            everything = list(domain)
+            order = generator.permutation(len(everything))[: self.rounds].tolist()
+            points = [everything[place] for place in order]
+        else:
+            points = list(dict.fromkeys(domain.sample(self.rounds, generator)))
+        return sorted(points) if isinstance(self.concepts, OnALine) else points
 
 
 def random_concept(concepts: ConceptClass, generator: np.random.Generator) -> Hypothesis:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from littlestone import require
 from littlestone.theory.outwards import downwards, upwards
 
+_MOST_TERMS = 10**5
+
 
 def points_floor(*, rounds: int, epsilon: float, delta: float) -> float:
     """Expected mistakes that some stream forces on every private learner of ``Points()``.
@@ -65,6 +67,82 @@ def logarithmic_lower_bound(*, rounds: int, epsilon: float, delta: float) -> flo
         raise ValueError(f"delta must be at most (e**epsilon - 1) / rounds, got delta={delta!r}")
     block = min(math.floor(downwards(math.log1p(step * rounds / 2) / epsilon)), rounds // 2)
     return max(0.0, (block - 0.5) / 2)
+
+
+def sparse_sets_lower_bound(
+    *, littlestone_dimension: int, rounds: int, epsilon: float, delta: float
+) -> float:
+    """d times the points' floor of T/d rounds: for sets of at most d keys, of which T are there.
+
+    The rounds are cut into d equal parts with fresh keys each. Whatever was played before, the
+    learner restricted to one part is private, so one of the two streams of
+    ``points_window_lower_bound`` costs it that much there: all zeros, or a block of ones. The
+    parts' streams are chosen one after another; together they have at most d positive keys. The
+    order is that of [LWY24].
+
+    >>> round(
+    ...     sparse_sets_lower_bound(littlestone_dimension=3, rounds=10**6, epsilon=1.0, delta=1e-6)
+    ... )
+    30
+    """
+    require.integer(littlestone_dimension=littlestone_dimension, at_least=1)
+    part = rounds // littlestone_dimension
+    if part < 1:
+        return 0.0
+    each = points_window_lower_bound(rounds=part, epsilon=epsilon, delta=delta)
+    return downwards(littlestone_dimension * each)
+
+
+def thresholds_lower_bound(*, points: int, rounds: int, epsilon: float, delta: float) -> float:
+    """The points' floor of min(T, n) rounds, for thresholds on n points (and intervals).
+
+    Play the points in increasing order with label 0, and let p_t be the probability that
+    h_t(x_t) = 1; the sum of all p_t is at most M. From some round s on play label 1 instead, k
+    times: the threshold x_s fits. In its i-th round i - 1 examples have changed, so the
+    probability of being right is at most e^((i-1)ε)·p_{s+i-1} + δ(e^((i-1)ε) - 1)/(e^ε - 1), as
+    in ``points_window_lower_bound``, whose averages over s apply. It grows like ln(min(T, n))/ε.
+    The order in T is that of [CLNSS24]; whether it grows with T for n fixed is left to [LWY24].
+
+    >>> round(thresholds_lower_bound(points=1023, rounds=10**6, epsilon=1.0, delta=1e-6), 1)
+    4.9
+    """
+    require.integer(points=points, at_least=1)
+    return points_window_lower_bound(rounds=min(rounds, points), epsilon=epsilon, delta=delta)
+
+
+def coin_tree_lower_bound(
+    *, littlestone_dimension: int, rounds: int, epsilon: float, delta: float
+) -> float:
+    """d·Σ_{j<m} (1 - δ_j)/(1 + e^(jε)), about d·ln(2)/ε: for every class of dimension d, T = dm.
+
+    Walk down a shattered tree by fair coins, and play each vertex m times. Before the (j+1)-th
+    time the two streams through the vertex differ in j examples. If the learner is right with
+    probability a on the one and b on the other, a ≤ e^(jε)(1 - b) + δ_j, and the same for b, with
+    δ_j = δ(e^(jε) - 1)/(e^ε - 1): added up, (a + b)/2 ≤ (e^(jε) + δ_j)/(1 + e^(jε)). With m = 1
+    this is d/2, which holds without privacy. Terms below 0 are left out (m may be smaller).
+
+    >>> round(
+    ...     coin_tree_lower_bound(littlestone_dimension=4, rounds=10**6, epsilon=0.1, delta=1e-6), 1
+    ... )
+    28.7
+    """
+    require.integer(littlestone_dimension=littlestone_dimension, at_least=0)
+    _check(rounds, epsilon, delta)
+    if littlestone_dimension == 0 or rounds < littlestone_dimension:
+        return min(littlestone_dimension, rounds) / 2
+    times = min(rounds // littlestone_dimension, math.ceil(40 / epsilon))
+    if times > _MOST_TERMS:  # a sum of falling terms is above the integral
+        most = (math.log(2) - math.log1p(math.exp(-epsilon * times))) / epsilon
+        each = max(0.5, most - times * delta / math.expm1(epsilon))
+    else:
+        each = math.fsum(_term_lower_bound(j, epsilon, delta) for j in range(times))
+    return downwards(littlestone_dimension * downwards(each))
+
+
+def _term_lower_bound(changed: int, epsilon: float, delta: float) -> float:
+    grown = _or_infinity(math.exp, changed * epsilon)
+    lost = delta * _or_infinity(math.expm1, changed * epsilon) / math.expm1(min(epsilon, 700.0))
+    return max(0.0, 1 - upwards(lost)) / (1 + grown) if grown < math.inf else 0.0
 
 
 def deterministic_lower_bound(*, littlestone_dimension: int) -> int:

@@ -1,15 +1,19 @@
 """Floors: the documented values, the plain maximum, and learners that must respect them."""
 
 import math
+from typing import Any
 
 import pytest
 
 from littlestone.theory.floors import (
+    coin_tree_lower_bound,
     deterministic_lower_bound,
     logarithmic_lower_bound,
     points_floor,
     points_window_lower_bound,
     randomized_lower_bound,
+    sparse_sets_lower_bound,
+    thresholds_lower_bound,
 )
 
 
@@ -79,3 +83,39 @@ def test_nonsense_is_refused() -> None:
         points_floor(rounds=0, epsilon=1.0, delta=0.0)
     with pytest.raises(ValueError, match="epsilon"):
         points_floor(rounds=10, epsilon=math.nan, delta=0.0)
+
+
+@pytest.mark.parametrize("epsilon", [3e-4, 0.1, 1.0, 800.0])
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.1])
+def test_the_floor_of_every_class_by_its_definition(epsilon: float, delta: float) -> None:
+    rounds, total = 4 * 10**6, 0.0
+    for j in range(min(rounds // 4, int(45 / epsilon) + 1)):
+        grown = math.exp(min(j * epsilon, 700.0))
+        lost = delta * (grown - 1) / math.expm1(min(epsilon, 700.0))
+        total += max(0.0, 1 - lost) / (1 + grown)
+    found = coin_tree_lower_bound(
+        littlestone_dimension=4, rounds=rounds, epsilon=epsilon, delta=delta
+    )
+    # Where terms are too many, the integral is below the sum, and a large delta leaves the first.
+    assert found <= 4 * total + 1e-9
+    assert found >= (0.99 if delta * 40 < epsilon**2 or epsilon > 1e-3 else 0.0) * 4 * total
+    assert found >= 2.0 - 1e-9
+
+
+def test_without_privacy_half_of_the_dimension_is_left() -> None:
+    few: dict[str, Any] = {"rounds": 10**6, "epsilon": 800.0, "delta": 0.0}
+    assert coin_tree_lower_bound(littlestone_dimension=6, **few) == pytest.approx(3.0)
+    assert coin_tree_lower_bound(littlestone_dimension=0, **few) == 0
+    short = coin_tree_lower_bound(littlestone_dimension=6, rounds=4, epsilon=1.0, delta=0.0)
+    assert short == 2.0
+
+
+def test_sets_of_keys_pay_for_each_and_thresholds_for_as_many_points_as_come() -> None:
+    budget: dict[str, Any] = {"epsilon": 0.5, "delta": 1e-9}
+    one = points_window_lower_bound(rounds=10**5, **budget)
+    ten = sparse_sets_lower_bound(littlestone_dimension=10, rounds=10**6, **budget)
+    assert ten == pytest.approx(10 * one)
+    few = thresholds_lower_bound(points=10**5, rounds=10**9, **budget)
+    assert few == one
+    with pytest.raises(ValueError, match="points"):
+        thresholds_lower_bound(points=0, rounds=9, **budget)
