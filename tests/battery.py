@@ -67,7 +67,7 @@ ADVERSARIES: dict[str, Callable[[Any], Adversary]] = {
     "keep-dimension": KeepDimension,
     "frequent-killer": FrequentKiller,
     "coin-tree": CoinTree,
-    "hidden-ones": lambda concepts: HiddenOnes(concepts, rounds=40, length=8),
+    "hidden-ones": lambda concepts: HiddenOnes(concepts, within=40, length=8),
     "boundary": Boundary,
     "random": RandomStream,
     "noisy": lambda concepts: RandomStream(concepts, noise_rate=0.2),

@@ -63,13 +63,13 @@ class HiddenOnes:
 
     What the floors of points, sparse sets and thresholds are proved with (``theory/floors.py``).
     Fresh points come with label 0; on a line in increasing order, else at random. After a random
-    one of the first ``rounds`` there are ``length`` ones, at the points that were due if some
+    one of the first ``within`` there are ``length`` ones, at the points that were due if some
     concept allows that, else at one of them. Then zeros follow again, where they can.
     """
 
     concepts: ConceptClass
     _: KW_ONLY
-    rounds: int = 200
+    within: int = 200
     length: int = 16
 
     adaptive: ClassVar[bool] = False
@@ -77,7 +77,7 @@ class HiddenOnes:
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
-        require.integer(rounds=self.rounds, length=self.length, at_least=1)
+        require.integer(within=self.within, length=self.length, at_least=1)
 
     def start(self, *, rng: Randomness) -> StreamAttack:
         return StreamAttack(self.concepts.domain, self._blocks(rng.generator()))
@@ -103,14 +103,14 @@ class HiddenOnes:
             yield labelled(self.concepts, space.consistent(), size, generator)
 
     def _fresh(self, generator: np.random.Generator) -> list[Point]:
-        """As many different points as there are rounds, or nearly; all, if there are fewer."""
+        """As many different points as asked for, or nearly; all, if there are fewer."""
         domain = self.concepts.domain
-        if domain.size is not None and domain.size <= _FEW * self.rounds:
+        if domain.size is not None and domain.size <= _FEW * self.within:
             everything = list(domain)
-            order = generator.permutation(len(everything))[: self.rounds].tolist()
+            order = generator.permutation(len(everything))[: self.within].tolist()
             points = [everything[place] for place in order]
         else:
-            points = list(dict.fromkeys(domain.sample(self.rounds, generator)))
+            points = list(dict.fromkeys(domain.sample(self.within, generator)))
         return sorted(points) if isinstance(self.concepts, OnALine) else points
 
 

@@ -89,7 +89,7 @@ def test_coins_decide_the_way_down_and_every_vertex_is_repeated(repeats: int) ->
 
 def test_ones_hide_among_zeros() -> None:
     for concepts, moving in ((ls.Thresholds(100), True), (ls.Points(), False)):
-        foe = HiddenOnes(concepts, rounds=60, length=7)
+        foe = HiddenOnes(concepts, within=60, length=7)
         starts = set()
         for seed in range(10):
             examples = first_examples(foe, 60, seed)
