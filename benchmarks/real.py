@@ -42,6 +42,7 @@ TARGETS = {
 RUNS = 20
 # Of these drawing trees over many fields, or three hundred thousand rounds, takes its time.
 FEWER_RUNS = {"flights-no-delay": 5, "digits>=5": 8, "digits=0": 8}
+LINEAR_RUNS = {"flights": 3, "flights-no-delay": 3, "changed": 3}
 MOST_SECONDS = 10  # at 100,000 rounds
 TOEPLITZ = "DP-FTRL, Toeplitz"
 
@@ -56,10 +57,14 @@ def measure() -> Iterator[Row]:
         entry = {"rounds": len(stream.labels), "constant": _constant(stream)} | before
         yield from _peer_rows(stream, entry)
         for epsilon in EPSILONS:
-            entry[f"ours {epsilon:g}"] = ours = _ours(stream, _default(stream, epsilon))
+            entry[f"ours {epsilon:g}"] = ours = _ours(
+                stream, _default(stream, epsilon), FEWER_RUNS.get(name, RUNS)
+            )
             yield _our_row(name, epsilon, ours, entry)
             if f"linear {epsilon:g}" not in entry:
-                entry[f"linear {epsilon:g}"] = _ours(stream, _linear(stream, epsilon))
+                entry[f"linear {epsilon:g}"] = _ours(
+                    stream, _linear(stream, epsilon), LINEAR_RUNS.get(name, RUNS)
+                )
             linear = entry[f"linear {epsilon:g}"]
             told = f"{linear['error']:.4f} ± {linear['spread']:.4f}"
             yield f"{name}, ε = {epsilon:g}: PrivateLinear", told, "", None
@@ -119,9 +124,9 @@ def _linear(stream: Stream, epsilon: float) -> PrivateLearner:
     )
 
 
-def _ours(stream: Stream, learner: PrivateLearner) -> dict[str, Any]:
+def _ours(stream: Stream, learner: PrivateLearner, count: int) -> dict[str, Any]:
     runs, start = [], time.process_time()
-    for seed in range(FEWER_RUNS.get(stream.name, RUNS)):
+    for seed in range(count):
         runs.append(wrong_rounds(learner, stream.shuffled(seed), seed))
     errors = [float(run.mean()) for run in runs]
     return {

@@ -15,9 +15,9 @@ from littlestone.randomness import Randomness
 
 # In units of 1/epsilon; docs/practice.md says how they were chosen.
 _FIRST_BATCH: Final = 32
-_WINDOW: Final = 64
-_RECENT_BATCH: Final = 256
-_WATCHED_FROM: Final = 1 << 11
+_WINDOW: Final = 32
+_RECENT_BATCH: Final = 512
+_WATCHED_FROM: Final = 1 << 12
 _MOST_DIRECTIONS: Final = 1 << 16
 
 
@@ -28,8 +28,8 @@ class DisjointBatches(PrivateLearner):
     Every example is read by one draw, so each draw has the whole epsilon, however many there are,
     and no horizon is needed. Batches double (``growth``), so that half of the past counts; with
     ``longest`` they stop growing. With the first batch that begins in round ``watched_from`` or
-    later a watch for changes begins. Of four examples one then goes to the batches, one to
-    batches of ``recent`` examples, and two to short windows. After each window one of the rule,
+    later a watch for changes begins. Of six examples one then goes to the batches, one to
+    batches of ``recent`` examples, and four to short windows. After each window one of the rule,
     the recent batch's rule, "always 0" and "always 1" is published, by its errors in that window
     alone. So changes of the law are followed, slow or abrupt, and good and bad times.
     With ``directions``, linear rules drawn by chance are candidates of each draw besides the
@@ -53,7 +53,7 @@ class DisjointBatches(PrivateLearner):
     >>> trees = DecisionTrees(Schema.from_mapping({"delay": {"grid": [0, 15]}}), 2)
     >>> learner = DisjointBatches(concepts=trees, epsilon=1.0)
     >>> learner.guarantee(), learner.first, learner.window
-    (PrivacyGuarantee(epsilon=1.0, delta=0.0), 32, 64)
+    (PrivacyGuarantee(epsilon=1.0, delta=0.0), 32, 32)
     """
 
     concepts: ConceptClass
@@ -65,11 +65,11 @@ class DisjointBatches(PrivateLearner):
     longest: int | None = None
     """The most examples of a batch; None for no limit."""
     window: int | None = None
-    """The examples of a window; 64/epsilon unless given, 0 for no watch."""
+    """The examples of a window; 32/epsilon unless given, 0 for no watch."""
     watched_from: int | None = None
-    """The watch begins with the first batch from this round on; 2048/epsilon unless given."""
+    """The watch begins with the first batch from this round on; 4096/epsilon unless given."""
     recent: int | None = None
-    """The examples of a recent batch; 256/epsilon unless given, 0 for none."""
+    """The examples of a recent batch; 512/epsilon unless given, 0 for none."""
     directions: int = 0
     """Of linear rules, besides decision trees, in each draw."""
     asking: bool = False
