@@ -166,6 +166,7 @@ def _owner(name: str) -> str:
     return (
         '<section class="owner"><h2>For the owner only</h2><p>Mistakes are computed from the '
         'labels and are not protected.</p><div id="mistakes" class="chart"></div>'
+        '<div id="baselines"></div>'
         f'<p><a href="/runs/{name}/ledger">Ledger</a> · <a href="/view/{name}/report.html">Report'
         "</a></p></section>"
     )
@@ -177,6 +178,12 @@ def published(run: DurableRun, *, up_to: int) -> bytes:
         release_line(one) + b"\n" for _, one in zip(range(up_to), run.releases(), strict=False)
     )
     return b"".join(lines)
+
+
+def baselines(run: DurableRun) -> str:
+    """What the owner compares with, in hindsight: it is made from the labels, as mistakes are."""
+    lines = [f"so far: {run.mistakes:,} mistakes", *run.hindsight().lines(run.mistakes)]
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
 
 
 def owner_report(run: DurableRun) -> str:
@@ -215,6 +222,11 @@ async def look_at_rule(service: Service, request: Request) -> Response:
     return HTMLResponse(now(service.shown(request), service.recipe(request).concepts.domain))
 
 
+async def look_at_baselines(service: Service, request: Request) -> Response:
+    service.role_of(request, Role.OWNER)
+    return HTMLResponse(await service.owner(request).ask(baselines))
+
+
 async def download_published(service: Service, request: Request) -> Response:
     service.role_of(request, Role.READER)
     newest = service.shown(request).release.number
@@ -234,6 +246,7 @@ PAGES: Final = (
     ("POST", "/login", log_in),
     ("GET", "/view/{run}", look_at),
     ("GET", "/view/{run}/now", look_at_rule),
+    ("GET", "/view/{run}/baselines", look_at_baselines),
     ("GET", "/view/{run}/published.jsonl", download_published),
     ("GET", "/view/{run}/report.html", download_report),
 )

@@ -43,6 +43,17 @@ def test_a_cookie_opens_the_pages_to_its_role(tmp_path: Path) -> None:
             assert status == (200 if sees else 403)
 
 
+def test_an_owner_compares_with_hindsight_and_nobody_else_does(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        served.client().create("line", concepts="thresholds:8", **BUDGET)
+        served.client().send_many("line", [(x, int(x >= 5)) for x in range(8)] * 10)
+        status, _, content = served.raw("GET", "/view/line/baselines")
+        assert status == 200 and "always 0: 30 mistakes (the best constant)" in content.decode()
+        assert "the best of all rules of the class: 0 mistakes" in content.decode()
+        for role in (Role.READER, Role.WRITER):
+            assert served.raw("GET", "/view/line/baselines", role=role)[0] == 403
+
+
 def test_what_is_listed_is_text(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         served.client().create("abuse", concepts="keys", **BUDGET)

@@ -11,29 +11,35 @@ const same = (a, b) => String(a) === String(b);
 
 // The board.
 
+// Buttons stay where they are, so that the focus does, too, and a click is soon drawn.
+function buttons(points) {
+  const names = points.map(x => JSON.stringify(x)), board = $("board");
+  if ([...board.children].map(cell => cell.dataset.x).join() !== names.join()) {
+    board.replaceChildren(...names.map((name, place) => made("button",
+      { type: "button", "data-x": name, tabindex: place ? -1 : 0 },
+      String(points[place]), made("span", { class: "said", "aria-hidden": "true" }))));
+  }
+  return [...board.children];
+}
+
 function cells(points, ones, open, turns) {
   const given = new Map(turns.map(([x, y]) => [String(x), y]));
-  const last = turns.at(-1);
-  const focused = document.activeElement?.dataset?.x;
+  const blocked = new Set(ones.map(String)), last = turns.at(-1);
   $("board").className = game.look;
   $("board").dataset.size = points.length;
-  $("board").replaceChildren(...points.map((x, place) => {
-    const one = ones.some(other => same(other, x)), label = given.get(String(x));
-    const allowed = open ? open[place] : "01";
-    const cell = made("button", { type: "button", class: "cell", "data-x": JSON.stringify(x), tabindex: place ? -1 : 0 }, String(x));
+  buttons(points).forEach((cell, place) => {
+    const x = points[place], one = blocked.has(String(x)), label = given.get(String(x));
+    const allowed = open ? open[place] : "01", kinds = ["cell"];
     const words = [`${x}: the rule says ${one ? 1 : 0}`];
-    if (label !== undefined) {
-      cell.append(made("span", { class: "said", "aria-hidden": "true" }, `=${label}`));
-      words.push(`you said ${label}`);
-    }
-    if (allowed.length === 1) { cell.classList.add("settled"); words.push(`only ${allowed} is possible`); }
-    if (one) cell.classList.add("one");
-    if (allowed === (one ? "1" : "0")) cell.classList.add("stuck");
-    if (last && same(last[0], x)) cell.classList.add("last", last[2] ? "wrong" : "right");
+    if (label !== undefined) words.push(`you said ${label}`);
+    if (allowed.length === 1) { kinds.push("settled"); words.push(`only ${allowed} is possible`); }
+    if (one) kinds.push("one");
+    if (allowed === (one ? "1" : "0")) kinds.push("stuck");
+    if (last && same(last[0], x)) kinds.push("last", last[2] ? "wrong" : "right");
+    cell.className = kinds.join(" ");
+    cell.lastChild.textContent = label === undefined ? "" : `=${label}`;
     cell.setAttribute("aria-label", words.join(", "));
-    return cell;
-  }));
-  if (focused !== undefined) [...$("board").children].find(cell => cell.dataset.x === focused)?.focus();
+  });
 }
 
 function words(ones, points, look) {

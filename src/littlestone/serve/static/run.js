@@ -20,9 +20,10 @@ function chart(id, xs, ys, label) {
   charts[id] = new uPlot(options, [xs, ys], place);
 }
 
-async function fragment() {
-  const answer = await fetch(`/view/${run}/now`);
-  if (answer.ok) document.getElementById("now").innerHTML = await answer.text();
+async function fragment(name) {
+  const place = document.getElementById(name);
+  const answer = place && await fetch(`/view/${run}/${name}`);
+  if (answer?.ok) place.innerHTML = await answer.text();
 }
 
 const rounds = [], numbers = [];
@@ -37,7 +38,7 @@ function later() {
   waiting = setTimeout(() => {
     waiting = null;
     chart("timeline", rounds, numbers, "releases");
-    fragment(); curve();
+    fragment("now"); fragment("baselines"); curve();
   }, 100);
 }
 
@@ -54,4 +55,5 @@ source.addEventListener("release", event => { heard(JSON.parse(event.data)); lat
 source.onopen = () => { live.textContent = "live"; };
 source.onerror = () => { live.textContent = "not connected; trying again"; };
 addEventListener("resize", later);
+fragment("baselines");
 curve();
