@@ -171,6 +171,8 @@ BOUNDS: Final[Sequence[Bound]] = [
         ("examples", generalization.realizable_samples_upper_bound),
         ("probability", generalization.agnostic_failure_upper_bound),
         ("examples", generalization.agnostic_samples_upper_bound),
+        ("error", generalization.agnostic_error_upper_bound),
+        ("examples", generalization.agnostic_samples_lower_bound),
         ("examples", generalization.self_logarithm_upper_bound),
     ),
 ]

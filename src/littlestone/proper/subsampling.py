@@ -1,5 +1,6 @@
-"""A private PAC learner on draws from the data: an empirical learner."""
+"""A private learner on draws from the data: an empirical learner, PAC or agnostic."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.proper.proper_selection import ProperLearner
 from littlestone.randomness import Randomness
+from littlestone.theory.generalization import agnostic_error_upper_bound
+from littlestone.theory.outwards import upwards
 from littlestone.theory.sanitization import (
     subsampled_delta_upper_bound,
     subsampled_epsilon_upper_bound,
@@ -22,7 +25,7 @@ class Subsampled:
     """``draws`` examples drawn from at least ``size``, with replacement, for a PAC learner.
 
     The learner's accuracy on a distribution becomes accuracy on the data themselves
-    [P, Lemma pac_empirical].
+    [P, Lemma pac_empirical]; that of an agnostic learner too, for data that no concept fits.
 
     Privacy:
         Releases:   one concept
@@ -43,26 +46,26 @@ class Subsampled:
     learner: ProperLearner
     draws: int
     size: int
+    agnostic: bool = False
+    """Promise accuracy for all data, which takes more draws; the learner must be agnostic."""
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.integer(draws=self.draws, size=self.size, at_least=1)
+        if self.agnostic and not self.learner.agnostic:
+            raise ValueError(f"agnostic=True needs an agnostic learner, got {self.learner!r}")
         self.guarantee()  # an epsilon above 1 is refused here, not when learning
 
     @classmethod
     @require.plain_arguments
-    def planned(cls, *, learner: ProperLearner, draws: int) -> "Subsampled":
+    def planned(cls, *, learner: ProperLearner, draws: int, agnostic: bool = False) -> "Subsampled":
         """With 2.5 * epsilon * draws examples: the guarantee is (1, 1.23 delta / epsilon)."""
         size = subsampled_samples_upper_bound(samples=draws, epsilon=learner.guarantee().epsilon)
-        return cls(learner=learner, draws=draws, size=size)
+        return cls(learner=learner, draws=draws, size=size, agnostic=agnostic)
 
     @property
     def concepts(self) -> ConceptClass:
         return self.learner.concepts
-
-    @property
-    def agnostic(self) -> bool:
-        return False
 
     def guarantee(self) -> PrivacyGuarantee:
         """ln r = n [ln(1 + (e^ε − 1)/m) − ln(1 − (1 − e^−ε)/m)], n draws from m examples."""
@@ -74,8 +77,12 @@ class Subsampled:
         return PrivacyGuarantee(epsilon=epsilon, delta=min(1.0, delta))
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
-        """The PAC learner's bound, on the distribution that the data are; whatever their size."""
+        """The learner's bound on the distribution that the data are; whatever their size."""
         require.integer(size=size, at_least=self.size)
+        if self.agnostic:
+            return agnostic_error_bound(
+                self.learner, size=self.draws, failure_probability=failure_probability
+            )
         return self.learner.pac_error_bound(
             size=self.draws, failure_probability=failure_probability
         )
@@ -100,3 +107,23 @@ class Subsampled:
             self.concepts.domain.check(x)
         chosen = rng.below_many(len(dataset), self.draws).tolist()  # (L1)
         return self.learner.learn([dataset[i] for i in chosen], rng=rng)  # (L2)
+
+
+def agnostic_error_bound(learner: ProperLearner, *, size: int, failure_probability: float) -> float:
+    """How far the learned concept's error exceeds the best one's, on any distribution.
+
+    The excess on ``size`` draws, the most by which any concept errs more than it shows there, and
+    the most by which one best concept shows more than its error: a third of the probability each.
+    """
+    if not learner.agnostic:
+        return 1.0
+    third = failure_probability / 3
+    shown = learner.error_bound(size=size, failure_probability=third)
+    hidden = agnostic_error_upper_bound(
+        samples=size, vc_dimension=learner.concepts.vc_dimension, failure_probability=third
+    )
+    if learner.concepts.size is not None:  # Hoeffding, for every concept
+        events = math.log(learner.concepts.size / third)
+        hidden = min(hidden, math.sqrt(events / (2 * size)))
+    unlucky = math.sqrt(math.log(1 / third) / (2 * size))
+    return min(1.0, upwards(shown + hidden + unlucky))

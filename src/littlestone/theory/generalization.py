@@ -10,7 +10,7 @@ import math
 from typing import Final
 
 from littlestone import require
-from littlestone.theory.outwards import upwards
+from littlestone.theory.outwards import downwards, upwards
 from littlestone.theory.sample_size import smallest_size
 
 # The largest λ(1 − λ)/(1 + λ), at λ = √2 − 1: what a factor of 2 leaves for the exponent.
@@ -84,6 +84,41 @@ def agnostic_samples_upper_bound(
         failure_probability,
         start=_turning_point(vc_dimension, error**2 / 8),
     )
+
+
+def agnostic_error_upper_bound(
+    *, samples: int, vc_dimension: int, failure_probability: float
+) -> float:
+    """√(8(ln 4(2en/d)^d + ln(1/β))/n): the agnostic bound, solved for the error [VC71].
+
+    >>> agnostic_error_upper_bound(samples=12401, vc_dimension=1, failure_probability=0.05) < 0.1001
+    True
+    """
+    require.integer(samples=samples, at_least=1)
+    require.open_probability(failure_probability=failure_probability)
+    events = math.log(4 / failure_probability) + _log_growth(2 * samples, vc_dimension)
+    return min(1.0, upwards(math.sqrt(8 * events / samples)))
+
+
+def agnostic_samples_lower_bound(
+    *, vc_dimension: int, error: float, failure_probability: float
+) -> int:
+    """The largest d·ln(γ/(2α + 4γβ))/(2γ·ln((1+2γ)/(1−2γ))), γ < ½: no learner needs fewer.
+
+    An agnostic learner, private or not, that is within α of the best concept with probability
+    1 − β, on every distribution; about .0057·d/α² for small α and β (`proper/subsampling.md`;
+    the rate is [S96]'s). [P, Remark after Lemma pac_empirical]
+
+    >>> agnostic_samples_lower_bound(vc_dimension=10, error=0.01, failure_probability=0.01)
+    502
+    """
+    require.usual(vc_dimension=vc_dimension, error=error, failure_probability=failure_probability)
+    gap, most = 2 * error, 0.0
+    while gap < 0.5:  # any γ is a bound; a hundredth beside the best one hardly loses
+        chance = gap / (2 * error + 4 * gap * failure_probability)
+        most = max(most, downwards(math.log(chance) / (4 * gap * math.atanh(2 * gap))))
+        gap *= 1.01
+    return math.ceil(downwards(vc_dimension * most))
 
 
 def self_logarithm_upper_bound(*, factor: float, offset: float) -> float:

@@ -6,7 +6,9 @@ from fractions import Fraction
 import pytest
 
 from littlestone.theory.generalization import (
+    agnostic_error_upper_bound,
     agnostic_failure_upper_bound,
+    agnostic_samples_lower_bound,
     agnostic_samples_upper_bound,
     realizable_failure_upper_bound,
     realizable_samples_upper_bound,
@@ -89,3 +91,55 @@ def test_realizable_samples_scale_with_one_over_alpha_and_agnostic_with_its_squa
 
     assert 10 < ratio(realizable_samples_upper_bound) < 20
     assert 100 < ratio(agnostic_samples_upper_bound) < 200
+
+
+def excess_of_the_best_rule(dimension: int, samples: int, gap: float) -> float:
+    """Exactly: the majority of the labels at each of ``dimension`` points, labels ½ ± ``gap``."""
+    wrong = 0.0
+    for seen in range(samples + 1):  # how many of the samples are at one point
+        place = math.comb(samples, seen) * (1 / dimension) ** seen
+        place *= (1 - 1 / dimension) ** (samples - seen)
+        for k in range(seen + 1):  # labels that tell the truth; a tie is a coin
+            law = math.comb(seen, k) * (0.5 + gap) ** k * (0.5 - gap) ** (seen - k)
+            wrong += place * law * (0.5 if 2 * k == seen else 2 * k < seen)
+    return 2 * gap * wrong
+
+
+def fails(dimension: int, samples: int, error: float, chance: float) -> bool:
+    """Whether some gap makes even the best rule err more than the promise allows on average."""
+    gaps = (error * step / 4 for step in range(5, 40) if error * step / 4 < 0.5)
+    return any(
+        excess_of_the_best_rule(dimension, samples, gap) > error + 2 * gap * chance for gap in gaps
+    )
+
+
+@pytest.mark.parametrize(("dimension", "error"), [(1, 0.01), (2, 0.02), (3, 0.02)])
+def test_no_agnostic_learner_has_fewer_examples_than_the_floor(
+    dimension: int, error: float
+) -> None:
+    numbers = {"vc_dimension": dimension, "error": error, "failure_probability": 0.01}
+    floor = agnostic_samples_lower_bound(**numbers)
+    assert floor > 20
+    assert fails(dimension, floor - 1, error, 0.01)
+
+
+def test_a_larger_constant_would_be_refuted_by_the_rule_that_there_is() -> None:
+    floor = agnostic_samples_lower_bound(vc_dimension=1, error=0.05, failure_probability=0.01)
+    assert fails(1, floor - 1, 0.05, 0.01)
+    assert not fails(1, 100 * floor, 0.05, 0.01)
+
+
+def test_the_floor_grows_with_the_square_and_stays_below_what_suffices() -> None:
+    for error in (0.1, 0.01, 0.001):
+        numbers = {"vc_dimension": 10, "error": error, "failure_probability": 0.01}
+        floor = agnostic_samples_lower_bound(**numbers)
+        assert 0.005 < floor * error**2 / 10 < 1 / (64 * math.e) + 0.001
+        assert floor < agnostic_samples_upper_bound(**numbers)
+    assert agnostic_samples_lower_bound(vc_dimension=3, error=0.1, failure_probability=0.3) == 0
+
+
+def test_the_agnostic_error_is_the_one_that_the_samples_were_planned_for() -> None:
+    samples = agnostic_samples_upper_bound(vc_dimension=2, error=0.1, failure_probability=0.05)
+    arguments = {"vc_dimension": 2, "failure_probability": 0.05}
+    assert agnostic_error_upper_bound(samples=samples, **arguments) <= 0.1 + 1e-9
+    assert agnostic_error_upper_bound(samples=samples - 1, **arguments) > 0.1
