@@ -117,8 +117,9 @@ def fails(dimension: int, samples: int, error: float, chance: float) -> bool:
 def test_no_agnostic_learner_has_fewer_examples_than_the_floor(
     dimension: int, error: float
 ) -> None:
-    numbers = {"vc_dimension": dimension, "error": error, "failure_probability": 0.01}
-    floor = agnostic_samples_lower_bound(**numbers)
+    floor = agnostic_samples_lower_bound(
+        vc_dimension=dimension, error=error, failure_probability=0.01
+    )
     assert floor > 20
     assert fails(dimension, floor - 1, error, 0.01)
 
@@ -131,15 +132,18 @@ def test_a_larger_constant_would_be_refuted_by_the_rule_that_there_is() -> None:
 
 def test_the_floor_grows_with_the_square_and_stays_below_what_suffices() -> None:
     for error in (0.1, 0.01, 0.001):
-        numbers = {"vc_dimension": 10, "error": error, "failure_probability": 0.01}
-        floor = agnostic_samples_lower_bound(**numbers)
+        floor = agnostic_samples_lower_bound(vc_dimension=10, error=error, failure_probability=0.01)
         assert 0.005 < floor * error**2 / 10 < 1 / (64 * math.e) + 0.001
-        assert floor < agnostic_samples_upper_bound(**numbers)
+        assert floor < agnostic_samples_upper_bound(
+            vc_dimension=10, error=error, failure_probability=0.01
+        )
     assert agnostic_samples_lower_bound(vc_dimension=3, error=0.1, failure_probability=0.3) == 0
 
 
 def test_the_agnostic_error_is_the_one_that_the_samples_were_planned_for() -> None:
     samples = agnostic_samples_upper_bound(vc_dimension=2, error=0.1, failure_probability=0.05)
-    arguments = {"vc_dimension": 2, "failure_probability": 0.05}
-    assert agnostic_error_upper_bound(samples=samples, **arguments) <= 0.1 + 1e-9
-    assert agnostic_error_upper_bound(samples=samples - 1, **arguments) > 0.1
+    enough, fewer = (
+        agnostic_error_upper_bound(samples=n, vc_dimension=2, failure_probability=0.05)
+        for n in (samples, samples - 1)
+    )
+    assert enough <= 0.1 + 1e-9 and fewer > 0.1
