@@ -1,7 +1,9 @@
 """What the tests of the fleet on Spark feed it, and what must come out."""
 
 import json
+import os
 import random  # noqa: TID251 (streams, no noise)
+import time
 from pathlib import Path
 
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -34,8 +36,10 @@ def line_of(key: object, number: object, x: object, y: object) -> str:
 
 
 def write(folder: Path, name: str, lines: list[str]) -> None:
-    """Moved into the folder when it is whole, as Spark wants it."""
+    """Moved into the folder when it is whole, and younger than all: Spark goes by their ages."""
+    newest = max((path.stat().st_mtime for path in folder.iterdir()), default=time.time() - 1000)
     (folder.parent / name).write_text("".join(f"{line}\n" for line in lines))
+    os.utime(folder.parent / name, (newest + 1, newest + 1))
     (folder.parent / name).rename(folder / name)
 
 

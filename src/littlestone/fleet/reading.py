@@ -76,7 +76,7 @@ def line_reader(
     read = event_reader(concepts, columns, at_once=True)
 
     def lines_of(lines: Sequence[str]) -> list[Line]:
-        texts = [line for line in lines if not line.isspace()]
+        texts = [line for line in lines if line.strip()]
         numbers: dict[int, int] = {}
         events = read(_without(json_lines(texts, needed), numbers, sequence))
         found = [

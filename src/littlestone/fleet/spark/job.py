@@ -117,8 +117,12 @@ class SparkFleet:
         assert columns.identity is not None
         record = StructType([StructField(columns.identity, StringType())])
         key = sql.from_json("value", record).getField(columns.identity)
+        text = sql.coalesce(sql.make_valid_utf8("value"), sql.lit(""))
         writer = (
-            lines.select(key.alias("key"), "value")
+            # What is no text has no key: as Python reads it, it would make a task fail.
+            lines.select(
+                sql.when(sql.is_valid_utf8("value"), key).alias("key"), text.alias("value")
+            )
             .groupBy("key")
             .transformWithState(
                 statefulProcessor=self.processor(columns, sequence),

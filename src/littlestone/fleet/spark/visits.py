@@ -111,7 +111,7 @@ class KeyVisits:
         lines = self._read([row["value"] for row in rows])
         (name,) = key
         if name is None:  # no line of these has a key that can be read
-            absent = f"{self.columns.identity!r} is missing"
+            absent = f"{self.columns.identity!r} is missing or cannot be read"
             return iter([_refusal(line, absent) for line in lines])
         # At once, and not when the rows are asked for: Spark's state is that of the key in hand.
         return iter(self._visit(name, lines))

@@ -112,7 +112,6 @@ BAD = (
     line_of("b", 1, 3, 0),
     "{",
     "[1]",
-    "",
     '{"shop": "a", "number": 1, "size": 3, "large": 1, "shop": "b"}',
     '{"a": ' + "[" * 10**4,
 )
@@ -130,6 +129,7 @@ def test_a_line_that_cannot_be_taken_is_handed_back_whole(task: Task, bad: str) 
 def test_lines_without_a_key_begin_nothing(task: Task) -> None:
     rows = task.batch(None, ["{", line_of(None, 1, 3, 0)])
     assert kinds(rows) == [REFUSED, REFUSED] and task.handle.values == {}
+    assert task.batch(None, ["", " "]) == []
     rows = task.batch("", [line_of("", 1, 3, 0)])
     assert kinds(rows) == [REFUSED] and task.handle.values == {}
 
