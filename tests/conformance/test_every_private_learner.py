@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from tests.battery import TAKES
 
+from littlestone.audit.subjects.small_learners import places
 from littlestone.catalogue import LEARNERS
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.fleet.keyed import advance
 from littlestone.learners import codec
+from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.learners.recipe_forms import form_digest
 from littlestone.learners.run import PrivateRun
 from littlestone.learners.wrappers.restarting import Restarting
@@ -43,6 +45,8 @@ def recipe_of(name: str) -> Any:
         return Restarting(learner=recipe_of("lazy-forest"))
     if name == "unknown-horizon":
         return UnknownHorizon(learner=recipe_of("private-majority"), first_rounds=16)
+    if name == "places":
+        return PrivateWitnesses(**places(3, 1.0, rounds=BUDGET["rounds"]))
     return LEARNERS[name].build(TAKES.get(name, CONCEPTS), **BUDGET)
 
 
@@ -242,6 +246,6 @@ CHECKS: tuple[Callable[[Any, Randomness], None], ...] = (
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", [*PRIVATE, "restarting", "unknown-horizon"])
+@pytest.mark.parametrize("name", [*PRIVATE, "restarting", "unknown-horizon", "places"])
 def test_learner(name: str, check: Callable[[Any, Randomness], None], rng: Randomness) -> None:
     check(recipe_of(name), rng)

@@ -18,7 +18,7 @@ _SHARES: Final = (0.34, 0.42, 0.5)
 _THRESHOLDS: Final = 14
 _BLOCK: Final = 0.5
 _NEGLIGIBLE: Final = 24.0  # in logarithms
-_LARGEST: Final = 44.0  # in logarithms; beyond it the mechanism's floor on weights counts
+_LARGEST: Final = 43.0  # in logarithms; beyond it the mechanism's floor on weights counts
 _ROUNDING: Final = 1 + 2.0**-40
 
 

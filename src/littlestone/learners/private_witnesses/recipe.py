@@ -29,7 +29,8 @@ class PrivateWitnesses(Budgeted):
         Adversary:  adaptive
         Guarantee:  (epsilon, 0), conditionally on every prefix; per user
                     (``max_contributions`` examples) by group privacy
-        Assumes:    timing (docs/GUARANTEES.md): a round with a mistake takes longer
+        Assumes:    timing (docs/GUARANTEES.md): a round with a mistake takes longer,
+                    and one that draws a place the longer the more mistakes there were
         Proof:      algorithm.md
 
     Mistakes: O(log(T * number of false witnesses) / epsilon) for each witness that can be accepted:
