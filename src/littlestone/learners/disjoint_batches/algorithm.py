@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 
 # While windows are watched, one round of so many goes to the batches, and one to recent batches.
-_CYCLE: Final = 6
+_CYCLE: Final = 8
 # How much likelier than any other candidate the rule is to be chosen, all else being equal.
 _TRUST: Final = 18
 

@@ -28,8 +28,8 @@ class DisjointBatches(PrivateLearner):
     Every example is read by one draw, so each draw has the whole epsilon, however many there are,
     and no horizon is needed. Batches double (``growth``), so that half of the past counts; with
     ``longest`` they stop growing. With the first batch that begins in round ``watched_from`` or
-    later a watch for changes begins. Of six examples one then goes to the batches, one to
-    batches of ``recent`` examples, and four to short windows. After each window one of the rule,
+    later a watch for changes begins. Of eight examples one then goes to the batches, one to
+    batches of ``recent`` examples, and six to short windows. After each window one of the rule,
     the recent batch's rule, "always 0" and "always 1" is published, by its errors in that window
     alone. So changes of the law are followed, slow or abrupt, and good and bad times.
     With ``directions``, linear rules drawn by chance are candidates of each draw besides the
@@ -76,7 +76,7 @@ class DisjointBatches(PrivateLearner):
     """Whether decision trees may ask what the last one says, and so grow."""
     max_contributions: int = 1
 
-    form_version: ClassVar[int] = 3
+    form_version: ClassVar[int] = 2
     oblivious_only: ClassVar[bool] = True
     prefix_conditional: ClassVar[bool] = True
 
