@@ -21,7 +21,9 @@ def guessing_lower_bound(
     for both directions, added up, says p <= e^epsilon q + delta. So a part of the right guesses,
     of probability at most delta, can be called luck, such that a guess without luck is right with
     probability at most r = e^epsilon / (1 + e^epsilon), whatever happened before. Hence ``right``
-    is at most a binomial number of ``guesses`` chances r, and the number of lucky games.
+    is at most a binomial number of ``guesses`` chances r, and the number of lucky games. Games
+    may overlap, if their learners' coins are independent: all that one of them shows is a
+    function of a randomised response to its bit [VZ23].
 
     Exceeds the true epsilon with probability at most ``failure_probability``.
 

@@ -4,6 +4,7 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -27,6 +28,7 @@ SLOT: Final = 0.02
 """Seconds: answers of game two are sent at whole multiples of it after the request came."""
 
 Game = TypeVar("Game")
+_NOBODY: Final = nullcontext()  # for whoever has no game yet
 Admits = Callable[[Request], bool]
 
 
@@ -54,22 +56,20 @@ class Arena:
         how: Any = {"times": move.times, "until_change": move.until_change}
 
         def turn() -> dict[str, Any]:
-            with lock:
-                since, refused = len(game.turns), ""
-                if move.again:
-                    refused = game.play_again(move.again)
-                elif move.x is None:
-                    game.let_mistake_forcing_play(**how)
-                else:
-                    refused = game.play(move.x, move.y, **how)
-                return {"refused": refused, **game.state(since)}
+            since, refused = len(game.turns), ""
+            if move.again:
+                refused = game.play_again(move.again)
+            elif move.x is None:
+                game.let_mistake_forcing_play(**how)
+            else:
+                refused = game.play(move.x, move.y, **how)
+            return {"refused": refused, **game.state(since)}
 
-        return answered(await _played(turn))
+        return answered(await _played(turn, lock))
 
     async def record(self, request: Request) -> Response:
         game, lock = found(self.fooling, request)
-        with lock:
-            content = game.record()
+        content = await _played(game.record, lock)
         return answered(content, headers={"Content-Disposition": "attachment; filename=game.json"})
 
     async def scores(self, request: Request) -> Response:
@@ -93,24 +93,21 @@ class Arena:
         wanted = decoded(await body_of(request), MovesIn)
 
         def turn() -> dict[str, Any]:
-            with lock:
-                answers = [answered_move(telling, move) for move in wanted.moves]
-                return {"answers": answers, "score": telling.score()}
+            answers = [answered_move(telling, move) for move in wanted.moves]
+            return {"answers": answers, "score": telling.score()}
 
-        answer = answered(await _played(turn))
+        answer = answered(await _played(turn, lock))
         await asyncio.sleep(until_slot(began, time.monotonic()))
         return answer
 
     async def anew(self, request: Request) -> Response:
         telling, lock = found(self.telling, request)
-        with lock:
-            telling.count_anew()
-            return answered(telling.score())
+        await _played(telling.count_anew, lock)
+        return answered(telling.score())
 
     async def reveal(self, request: Request) -> Response:
         telling, lock = found(self.telling, request)
-        with lock:
-            return answered({"truth": telling.reveal()})
+        return answered({"truth": await _played(telling.reveal, lock)})
 
     def stop(self) -> None:
         """Nothing is lost: there is nothing to keep."""
@@ -133,10 +130,15 @@ def found(sessions: Sessions[Game], request: Request) -> Session[Game]:
     return sessions[name]
 
 
-async def _played(move: Callable[[], Any]) -> Any:
+async def _played(move: Callable[[], Any], lock: AbstractContextManager[Any] = _NOBODY) -> Any:
     """In a thread, since some moves take long; what the rules refuse is an ordinary answer."""
+
+    def moved() -> Any:
+        with lock:  # nor may the loop wait for whoever moves in this game
+            return move()
+
     try:
-        return await run_in_threadpool(move)
+        return await run_in_threadpool(moved)
     except ValueError as refusal:
         raise HTTPException(422, str(refusal)) from None
 
