@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 _LN2: Final = math.log(2)
 # Whole numbers up to here are exact in single precision, and so are their sums.
 _EXACT_SINGLE: Final = 1 << 24
+# So many triples of questions at once: few calls, and what they work on stays in the cache.
+_TRIPLES: Final = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,8 @@ class Counts:
     def __sub__(self, other: "Counts") -> "Counts":
         return Counts(self.zeros - other.zeros, self.ones - other.ones)
 
-    def __getitem__(self, number: int) -> "Counts":
-        return Counts(self.zeros[number], self.ones[number])
+    def __getitem__(self, some: slice) -> "Counts":
+        return Counts(self.zeros[some], self.ones[some])
 
 
 class TreeWeights:
@@ -116,13 +118,16 @@ class TreeWeights:
         pairs = Counts(*(np.asarray(side @ holds, np.float64) for side in (by_zeros, by_ones)))
         weighted = by_zeros - by_ones
         everywhere = pairs.zeros - pairs.ones
-        questions = np.empty(self._asked)
-        for number in range(self._asked):
-            rows = np.flatnonzero(holds[:, number])
-            inside = np.asarray(weighted[:, rows] @ holds[rows], dtype=np.float64)
-            here, there = pairs[number], single - pairs[number]
-            questions[number] = self._subtree(inside, here, single[number]) + self._subtree(
-                everywhere - inside, there, whole - single[number]
+        questions, step = np.empty(self._asked), max(1, _TRIPLES // self._asked**2)
+        for start in range(0, self._asked, step):
+            some = slice(start, start + step)
+            rows = np.flatnonzero(holds[:, some].any(axis=1))
+            first = holds[rows, some].T[:, None, :] * weighted[:, rows]
+            both = first.reshape(-1, len(rows)) @ holds[rows]
+            inside = both.astype(np.float64).reshape(-1, self._asked, self._asked)
+            here, there = pairs[some], single - pairs[some]
+            questions[some] = self._subtrees(inside, here, single[some]) + self._subtrees(
+                everywhere - inside, there, whole - single[some]
             )
         return questions
 
@@ -161,14 +166,14 @@ class TreeWeights:
     def _with_one_more(self, excess: Floats, single: Counts, whole: Counts) -> Floats:
         """Questions with one more on either side; ``excess[a, b]`` is of those where both hold."""
         inside = self._below(excess, single)
-        outside = self._below((single.zeros - single.ones) - excess, whole - single)
+        outside = self._below((single.zeros - single.ones)[..., None, :] - excess, whole - single)
         return inside + outside
 
-    def _subtree(self, excess: Floats, single: Counts, whole: Counts) -> float:
-        """A leaf, or a question and one more on either side."""
-        asked = log_sum(self._with_one_more(excess, single, whole))
-        leaf = float(self._leaf(whole))
-        return float(np.logaddexp(leaf, asked - math.log(self._asked)) - _LN2)
+    def _subtrees(self, excess: Floats, single: Counts, whole: Counts) -> Floats:
+        """A leaf, or a question and one more on either side, at each of several nodes."""
+        nodes = Counts(whole.zeros[:, None], whole.ones[:, None])
+        asked = _log_sums(self._with_one_more(excess, single, nodes))
+        return np.asarray(np.logaddexp(self._leaf(whole), asked - math.log(self._asked)) - _LN2)
 
 
 def log_sum(logs: Floats) -> float:

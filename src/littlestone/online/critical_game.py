@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
@@ -152,6 +151,8 @@ def minimax(losses: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def equilibrium(losses: NDArray[Any]) -> Any:
     """The solved program: a distribution over the rows, then the value of the game."""
+    from scipy.optimize import linprog  # noqa: PLC0415 (half a second, for those who need it)
+
     rows, columns = losses.shape
     return linprog(
         np.append(np.zeros(rows), 1.0),

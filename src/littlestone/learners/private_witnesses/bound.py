@@ -1,13 +1,14 @@
 """How many mistakes counters of witnesses can be made to count: proven, with explicit constants."""
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import nbinom
+from scipy.special import betaincc
 
 Array = NDArray[np.float64]
 
@@ -86,7 +87,17 @@ def rough_upper_bound(parts: tuple[tuple[Counted, int], ...], failure_probabilit
     if not counters:
         return 0.0
     stop = -math.expm1(-min(part.threshold_rate for part, times in parts if times))
-    return fixed + float(nbinom.isf(failure_probability / _OUTWARDS, counters, stop))
+    return fixed + _most_failures(failure_probability / _OUTWARDS, counters, stop)
+
+
+def _most_failures(tail: float, successes: int, stop: float) -> int:
+    """Before so many successes, each with probability ``stop``: more have a smaller tail."""
+    high = 1
+    while betaincc(successes, high + 1, stop) > tail:
+        high *= 2
+    return bisect_left(
+        range(high), True, key=lambda k: bool(betaincc(successes, k + 1, stop) <= tail)
+    )
 
 
 @dataclass(frozen=True, slots=True)
