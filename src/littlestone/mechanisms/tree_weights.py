@@ -123,8 +123,7 @@ class TreeWeights:
             some = slice(start, start + step)
             rows = np.flatnonzero(holds[:, some].any(axis=1))
             first = holds[rows, some].T[:, None, :] * weighted[:, rows]
-            both = first.reshape(-1, len(rows)) @ holds[rows]
-            inside = both.astype(np.float64).reshape(-1, self._asked, self._asked)
+            inside = np.asarray(first @ holds[rows], dtype=np.float64)
             here, there = pairs[some], single - pairs[some]
             questions[some] = self._subtrees(inside, here, single[some]) + self._subtrees(
                 everywhere - inside, there, whole - single[some]

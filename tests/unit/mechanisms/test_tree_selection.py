@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
 from littlestone.concepts.schema import Schema
-from littlestone.mechanisms import tree_selection
+from littlestone.mechanisms import tree_selection, tree_weights
 from littlestone.mechanisms.noise.exact import exp_bounds
 from littlestone.mechanisms.tree_selection import TreeSelection
 from littlestone.mechanisms.tree_weights import Counts, Sample, TreeWeights, log_sum
@@ -109,6 +109,27 @@ def test_three_questions_deep_the_recursion_agrees(rows: list[tuple[int, int, in
     assert log_sum(weights.log_options(sample, 3)) == pytest.approx(
         total_by_definition(weights, sample, 3), abs=1e-11
     )
+
+
+@pytest.mark.parametrize("tally", [{(0, 0): (3, 1)}, {(0, 0): (3, 1), (2, 0): (0, 2)}])
+@pytest.mark.parametrize("at_once", [1, 3, 1 << 15])
+def test_questions_that_hold_nowhere_and_few_at_once(
+    tally: dict[tuple[int, int], tuple[int, int]], at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree_weights, "_TRIPLES", at_once)
+    trees = DecisionTrees(Schema.from_mapping({n: {"grid": [0, 1]} for n in "ab"}), 3)
+    weights, sample = TreeWeights(trees, ETA), Sample.of({**tally})
+
+    def total(part: Sample, depth: int) -> float:
+        leaf = float(weights._leaf(Counts(part.zeros, part.ones)))
+        if not depth:
+            return leaf
+        sides = [weights.parts(part, number) for number in range(len(trees.conditions))]
+        asked = log_sum(np.array([sum(total(side, depth - 1) for side in both) for both in sides]))
+        return float(np.logaddexp(leaf, asked - math.log(len(sides))) - math.log(2))
+
+    found = log_sum(weights.log_options(sample, 3))
+    assert found == pytest.approx(total(sample, 3), abs=1e-11)
 
 
 OTHERS = np.array([0, 3, 3, 400, 803])
