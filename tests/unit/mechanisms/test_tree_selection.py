@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -114,11 +114,11 @@ def test_three_questions_deep_the_recursion_agrees(rows: list[tuple[int, int, in
 @pytest.mark.parametrize("tally", [{(0, 0): (3, 1)}, {(0, 0): (3, 1), (2, 0): (0, 2)}])
 @pytest.mark.parametrize("at_once", [1, 3, 1 << 15])
 def test_questions_that_hold_nowhere_and_few_at_once(
-    tally: dict[tuple[int, int], tuple[int, int]], at_once: int, monkeypatch: pytest.MonkeyPatch
+    tally: dict[Hashable, tuple[int, int]], at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree_weights, "_TRIPLES", at_once)
     trees = DecisionTrees(Schema.from_mapping({n: {"grid": [0, 1]} for n in "ab"}), 3)
-    weights, sample = TreeWeights(trees, ETA), Sample.of({**tally})
+    weights, sample = TreeWeights(trees, ETA), Sample.of(tally)
 
     def total(part: Sample, depth: int) -> float:
         leaf = float(weights._leaf(Counts(part.zeros, part.ones)))
