@@ -26,6 +26,7 @@ RUNS = {
 LEARNERS = {c.name for c in (*broken_forests.CONTROLS, *broken_learners.CONTROLS)}
 RUNS.update(dict.fromkeys(LEARNERS, 128_000))
 RUNS.update({control.name: 16_000 for control in broken_witnesses.CONTROLS})
+RUNS["places-one-priced"] = 128_000  # caught in 8,000 to 16,000
 RUNS["trees-half-sensitivity"] = 16_000  # a draw takes a millisecond
 # Seen in one game of seventy; its exact law is enumerated in tests/unit/learners/private_keys.
 RUNS["keys-counters-kept"] = 512_000

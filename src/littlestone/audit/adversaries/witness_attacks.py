@@ -4,8 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from littlestone.audit.adversaries.learner_attacks import EARLY, until_it_changes
-from littlestone.audit.adversaries.learner_bug_attacks import LATE
+from littlestone.audit.adversaries.learner_attacks import EARLY
 from littlestone.audit.two_worlds import Deterministic, World
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 
@@ -48,16 +47,19 @@ class NoiseOfOtherEpochs(Deterministic):
 
 
 class OtherPlace(Deterministic):
-    """Two mistakes lie at one place; the third lies at the other or at the same one."""
+    """Two mistakes lie at one place; the third lies at the other or at the same one.
+
+    Further ones lie at both in turn, until a place is drawn.
+    """
 
     def noticed(self, world: World) -> Hashable:
         newest = world.opening.shown
         if any(world.send((0, 1)) != newest for _ in range(2)):
             return EARLY
-        shown = world.challenge((1, 1), (0, 1))
-        if shown == newest:
-            shown = until_it_changes(world, newest, (0, 0))
-        return LATE if shown == newest else int(shown.hypothesis(1))
+        shown, turn = world.challenge((1, 1), (0, 1)), 0
+        while shown == newest:
+            shown, turn = world.send((turn, 1)), 1 - turn
+        return int(shown.hypothesis(1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

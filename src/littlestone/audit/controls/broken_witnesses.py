@@ -93,7 +93,7 @@ CONTROLS = (
     broken(
         "places-one-priced",
         "PrivateWitnesses: the place priced for a mistake more or less, not for one that moves",
-        PrivateWitnesses(**small_learners.places(2, 1.0, share=0.9, threshold=10, epsilon=2.0)),
+        PrivateWitnesses(**small_learners.places(2, 1.0, share=0.9, threshold=30, epsilon=2.0)),
         OtherPlace(),
         claimed=PrivacyGuarantee(epsilon=1.0),
     ),
