@@ -101,6 +101,7 @@ from littlestone.fleet.keyed import advance as advance
 from littlestone.fleet.per_key import PerKey as PerKey
 from littlestone.game.consistency import ConsistencyTracker as ConsistencyTracker
 from littlestone.game.play import play as play
+from littlestone.game.prediction import play_predictions as play_predictions
 from littlestone.game.protocols import Adversary as Adversary
 from littlestone.game.protocols import Learner as Learner
 from littlestone.game.transcript import Round as Round
@@ -124,6 +125,10 @@ from littlestone.learners.private_majority.plan import EpochPlan as EpochPlan
 from littlestone.learners.private_majority.plan import FreshPlan as FreshPlan
 from littlestone.learners.private_majority.plan import SampledPlan as SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority as PrivateMajority
+from littlestone.learners.private_prediction.plan import PredictionPlan as PredictionPlan
+from littlestone.learners.private_prediction.recipe import (
+    PrivatePrediction as PrivatePrediction,
+)
 from littlestone.learners.private_witnesses.plan import WitnessPlan as WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses as PrivateWitnesses
 from littlestone.learners.run import PrivateLearner as PrivateLearner

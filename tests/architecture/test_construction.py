@@ -16,7 +16,7 @@ RULES = {"calibrated", "largest", "paper", "planned", "proved", "rounded_up"}
 # What a run does, of the one kind of run that no recipe starts: it has a file.
 RUNS = {"DurableRun": {"resume", "start"}}
 # These answer a question, and randomness has the names under which everybody looks for it.
-ANSWERS = {"keyed", "play", "privacy_curve", "recommend", "secure", "seeded"}
+ANSWERS = {"keyed", "play", "play_predictions", "privacy_curve", "recommend", "secure", "seeded"}
 
 # Its rounds are those of a sanitizer's game on one dataset, not a horizon.
 DATASETS = littlestone.RealizableSanitizer

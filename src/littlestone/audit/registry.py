@@ -10,6 +10,7 @@ from littlestone.audit.controls import (
     broken_keys,
     broken_learners,
     broken_mechanisms,
+    broken_predictions,
     broken_proper,
     broken_sanitizers,
     broken_witnesses,
@@ -19,6 +20,7 @@ from littlestone.audit.subjects import (
     expert_subjects,
     learner_subjects,
     mechanism_subjects,
+    prediction_subjects,
     proper_subjects,
     sanitizer_subjects,
 )
@@ -33,6 +35,7 @@ AUDITS: Mapping[str, Audit] = {
         expert_subjects,
         constructed_subjects,
         learner_subjects,
+        prediction_subjects,
     )
     for audit in part.AUDITS
 }
@@ -50,6 +53,7 @@ CONTROLS: Mapping[str, Control] = {
         broken_keys,
         broken_witnesses,
         broken_learners,
+        broken_predictions,
     )
     for control in part.CONTROLS
 }

@@ -38,6 +38,13 @@ class Shown(NamedTuple):
     status: str
 
 
+class Answered(NamedTuple):
+    """What is seen of a round of private prediction; ``said`` is None where it is hidden."""
+
+    said: int | None
+    halted: bool
+
+
 class Opening(NamedTuple):
     """What is known of a learner before the first round: the recipe is public."""
 
@@ -53,6 +60,8 @@ class Subject:
     claimed: PrivacyGuarantee
     open: Callable[[Randomness], tuple[Any, Conversation]]
     """A fresh run: what it releases before any input, and the conversation."""
+    left: Callable[[Any], Any] = lambda answer: answer
+    """What others see of the special round's answer, where that goes to its asker alone."""
 
     @classmethod
     def from_release(cls, recipe: _Recipe, release: Callable[..., Any]) -> "Subject":
@@ -84,6 +93,31 @@ class Subject:
             open=start,
         )
 
+    @classmethod
+    def from_predictor(
+        cls, recipe: Any, *, name: str | None = None, claimed: PrivacyGuarantee | None = None
+    ) -> "Subject":
+        """A learner that answers questions: takes (x, y), shows its answer, but not the special
+        round's. In other rounds y may be a function of the answer."""
+
+        def start(rng: Randomness) -> tuple[Any, Conversation]:
+            run = recipe.start(rng=rng)
+
+            def answer(example: tuple[Any, Any]) -> Answered:
+                x, y = example
+                said = run.predict(x)
+                run.observe(y(said) if callable(y) else y)
+                return Answered(said, run.halted)
+
+            return recipe, answer
+
+        return cls(
+            name=repr(recipe) if name is None else name,
+            claimed=recipe.guarantee() if claimed is None else claimed,
+            open=start,
+            left=lambda answered: answered._replace(said=None),
+        )
+
 
 def look(published: Any) -> Hashable:
     """All that can be seen of something published: equal objects may look different.
@@ -102,11 +136,11 @@ def look(published: Any) -> Hashable:
 class World:
     """One game in which the hidden bit is fixed; all that an adversary can reach."""
 
-    __slots__ = ("_bit", "_challenged", "_conversation", "opening")
+    __slots__ = ("_bit", "_challenged", "_conversation", "_left", "opening")
 
     def __init__(self, subject: Subject, bit: int, rng: Randomness) -> None:
         self.opening, self._conversation = subject.open(rng)
-        self._bit = bit
+        self._bit, self._left = bit, subject.left
         self._challenged = False
 
     def send(self, example: Any) -> Any:
@@ -118,7 +152,7 @@ class World:
         if self._challenged:
             raise LittlestoneError("an adversary may challenge in one round only")
         self._challenged = True
-        return self._conversation(one if self._bit else zero)
+        return self._left(self._conversation(one if self._bit else zero))
 
 
 class TwoWorldAdversary(Protocol):

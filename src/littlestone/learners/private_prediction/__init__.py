@@ -1,0 +1,1 @@
+"""Private prediction: the answer to a question goes to whoever asked it, and nobody else."""

@@ -1,0 +1,62 @@
+"""Coins whose odds are exactly a power of e."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache, partial
+
+from littlestone import require
+from littlestone.mechanisms.noise.exact import Bounds, Uniform, exp_bounds, fraction, leading_bits
+from littlestone.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogisticCoin:
+    """True with odds e**log_odds : 1, for any rational ``log_odds``.
+
+    As ``BernoulliExp``: 64 uniform bits settle all but one case in 2**64, and that one is settled
+    exactly.
+
+    >>> from littlestone.randomness import seeded
+    >>> LogisticCoin(log_odds=100).draw(seeded(1)), LogisticCoin(log_odds=-100).draw(seeded(1))
+    (True, False)
+    """
+
+    log_odds: Fraction | float
+    _against: Fraction = field(init=False, repr=False, compare=False)
+    _leading: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require.plain(self)
+        require.non_negative(log_odds=abs(self.log_odds))  # type: ignore[arg-type]
+        against = abs(fraction(self.log_odds))
+        object.__setattr__(self, "_against", against)
+        object.__setattr__(self, "_leading", _leading_word(against))
+
+    def draw(self, rng: Randomness) -> bool:
+        """One coin."""
+        return self._unlikely(rng) == (self.log_odds < 0)
+
+    def _unlikely(self, rng: Randomness) -> bool:
+        """Whether the side that has the odds against it shows."""
+        word = rng.word()
+        if self._against == 0 or word != self._leading:
+            return word < self._leading
+        return Uniform(rng, word).below(partial(unlikely_bounds, self._against))
+
+
+def unlikely_bounds(against: Fraction, bits: int) -> Bounds:
+    """Bounds on 2**bits / (1 + e**against), for ``against`` of at least 0.
+
+    >>> unlikely_bounds(Fraction(1), 10)  # 1024 / (1 + e) = 275.4…
+    (275, 276)
+    """
+    low, high = exp_bounds(against, bits + 2)
+    one = 1 << (bits + 2)
+    return (low << bits) // (one + low), -((-high << bits) // (one + high))
+
+
+@lru_cache(maxsize=4096)
+def _leading_word(against: Fraction) -> int:
+    if against == 0:
+        return 1 << 63
+    return leading_bits(partial(unlikely_bounds, against))
