@@ -101,6 +101,7 @@ from littlestone.fleet.keyed import advance as advance
 from littlestone.fleet.per_key import PerKey as PerKey
 from littlestone.game.consistency import ConsistencyTracker as ConsistencyTracker
 from littlestone.game.play import play as play
+from littlestone.game.prediction import Predictor as Predictor
 from littlestone.game.prediction import play_predictions as play_predictions
 from littlestone.game.protocols import Adversary as Adversary
 from littlestone.game.protocols import Learner as Learner

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Final
 
 from littlestone import require
+from littlestone.learners.private_prediction.bound import updates_upper_bound
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.noise.exact import noise_rate
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.transcendental import exp_lower_bound, exp_upper_bound, ln_upper_bound
-from littlestone.theory.prediction_bounds import updates_upper_bound
 
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 

@@ -7,7 +7,7 @@ from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.private_prediction.algorithm import PredictionRun
 from littlestone.learners.private_prediction.plan import PredictionPlan
-from littlestone.learners.private_prediction.planner import planned
+from littlestone.learners.private_prediction.prediction_planner import planned
 from littlestone.online.protocols import OnlineLearner, require_base
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee

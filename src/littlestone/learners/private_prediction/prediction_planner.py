@@ -5,10 +5,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from littlestone.learners.private_prediction.bound import updates_upper_bound
 from littlestone.learners.private_prediction.plan import PredictionPlan
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.privacy.zcdp import ZeroConcentrated
-from littlestone.theory.prediction_bounds import updates_upper_bound
 
 FAILURE_PROBABILITY: Final = 0.05
 """With which the run that is planned may end too early or exceed its bound."""
