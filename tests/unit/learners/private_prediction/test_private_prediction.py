@@ -96,8 +96,13 @@ def test_exact_laws_of_broken_ones_do_not(kind: type[PrivatePrediction], copies:
 
 def test_the_special_answer_is_hidden_and_labels_may_follow_answers() -> None:
     world = World(Subject.from_predictor(learner()), 0, seeded(1))
-    asked: list[int] = []
-    assert world.send((3, lambda said: asked.append(said) or said)).said == asked[0]
+    told: list[int] = []
+
+    def contrary(said: int) -> int:
+        told.append(said)
+        return 1 - said
+
+    assert world.send((3, contrary)).said == told[0]
     assert world.challenge((3, 1), (3, 0)) == Answered(said=None, halted=False)
 
 
