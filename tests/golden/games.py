@@ -26,7 +26,10 @@ from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.game.play import play
+from littlestone.game.prediction import play_predictions
 from littlestone.game.protocols import Adversary
+from littlestone.learners.private_prediction.plan import PredictionPlan
+from littlestone.learners.private_prediction.recipe import PrivatePrediction
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 from littlestone.online.halving import Halving
@@ -104,6 +107,16 @@ class PrivateGame(Game):
         return "\n".join((told.text(), replace(in_blocks, learner=f"{self.name}, blocks").text()))
 
 
+@dataclass(frozen=True)
+class PredictionGame(Game):
+    def text(self) -> str:
+        """The totals: no hypothesis is published."""
+        told = play_predictions(
+            self.learner, self.adversary, rounds=self.learner.rounds, rng=seeded(SEED)
+        )
+        return replace(told, learner="private-prediction").text()
+
+
 def games() -> Iterator[tuple[str, list[Game]]]:
     """The name of each file, and the games in it."""
     adversaries = {**ADVERSARIES, "replay": replayed}
@@ -117,6 +130,17 @@ def games() -> Iterator[tuple[str, list[Game]]]:
         for foe in ("random" if recipe.oblivious_only else "mistake-forcing", "noisy"):
             adversary = ADVERSARIES[foe](recipe.concepts)
             yield f"{name}--{foe}.txt", [PrivateGame(recipe, adversary, name)]
+    yield "private-prediction--mistake-forcing.txt", [predictions()]
+
+
+def predictions() -> PredictionGame:
+    """Few copies, which the noise does not hide, and a cap that is soon reached."""
+    concepts = Thresholds(3)
+    plan = PredictionPlan(copies=30, rate=0.15, cap=20, cap_epsilon=1.0)
+    recipe = PrivatePrediction(
+        concepts=concepts, rounds=PRIVATE_ROUNDS, epsilon=4.0, delta=0.01, plan=plan
+    )
+    return PredictionGame(recipe, ADVERSARIES["mistake-forcing"](concepts))
 
 
 def private_learners() -> dict[str, Any]:
