@@ -130,6 +130,8 @@ from littlestone.learners.private_prediction.plan import PredictionPlan as Predi
 from littlestone.learners.private_prediction.recipe import (
     PrivatePrediction as PrivatePrediction,
 )
+from littlestone.learners.private_teachers.plan import TeachersPlan as TeachersPlan
+from littlestone.learners.private_teachers.recipe import PrivateTeachers as PrivateTeachers
 from littlestone.learners.private_witnesses.plan import WitnessPlan as WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses as PrivateWitnesses
 from littlestone.learners.run import PrivateLearner as PrivateLearner

@@ -18,7 +18,7 @@ from littlestone.concepts.keys import KeySet, key_set
 from littlestone.concepts.schema import Category, Numeric, Schema
 from littlestone.errors import SnapshotError
 from littlestone.learners.codec import register
-from littlestone.mechanisms.above_threshold import AboveThreshold
+from littlestone.mechanisms.above_threshold import AboveThreshold, AboveThresholdRun
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold, CountAboveThresholdRun
 from littlestone.mechanisms.first_frequent import FirstFrequent, FirstFrequentRun
 from littlestone.mechanisms.frequent_release import FrequentRelease, FrequentReleaseRun
@@ -79,5 +79,5 @@ register(Ledger, Ledger.state, Ledger.from_state)
 
 
 # The watch of a FrequentReleaseRun is saved with it.
-for run in (CountAboveThresholdRun, FirstFrequentRun, FrequentReleaseRun):
+for run in (AboveThresholdRun, CountAboveThresholdRun, FirstFrequentRun, FrequentReleaseRun):
     register(run, lambda run: (run._recipe, run.remembered(), run._rng), run.resumed)

@@ -103,12 +103,17 @@ def top_functions(concepts: FiniteClass, members: int, *, reach: int) -> frozens
     """The keeping labels of the leaves of largest dimension; none for the empty subclass."""
     if not members:
         return frozenset()
+    leaves = irreducible_parts(concepts, members, reach=reach)
+    degree = max(dimension_of(concepts, leaf) for leaf in leaves)
+    top = (leaf for leaf in leaves if dimension_of(concepts, leaf) == degree)
+    return frozenset(keeping_labels(concepts, leaf) for leaf in top)
+
+
+def irreducible_parts(concepts: FiniteClass, members: int, *, reach: int) -> list[int]:
+    """The leaves of the tree of a subclass that is not empty."""
     if reach >= len(concepts.sides):  # every part with two members can still be cut
-        return frozenset(row.tobytes() for i, row in enumerate(concepts.matrix) if members >> i & 1)
-    leaves = list(restriction_tree(concepts, members, reach=reach).leaves())
-    degree = max(leaf.dimension for leaf in leaves)
-    top = (leaf for leaf in leaves if leaf.dimension == degree)
-    return frozenset(keeping_labels(concepts, leaf.members) for leaf in top)
+        return [1 << i for i in range(members.bit_length()) if members >> i & 1]
+    return [leaf.members for leaf in restriction_tree(concepts, members, reach=reach).leaves()]
 
 
 def leaves_bound(*, dimension: int, reach: int) -> int:
