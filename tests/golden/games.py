@@ -30,6 +30,8 @@ from littlestone.game.prediction import play_predictions
 from littlestone.game.protocols import Adversary
 from littlestone.learners.private_prediction.plan import PredictionPlan
 from littlestone.learners.private_prediction.recipe import PrivatePrediction
+from littlestone.learners.private_teachers.plan import TeachersPlan
+from littlestone.learners.private_teachers.recipe import PrivateTeachers
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 from littlestone.online.halving import Halving
@@ -157,9 +159,27 @@ def private_learners() -> dict[str, Any]:
         "lazy-forest-points": CATALOGUE["lazy-forest"].build(
             Points(4), rounds=PRIVATE_ROUNDS, epsilon=8.0, delta=0.01
         ),
+        "private-teachers": small_teachers(),
         "restarting": Restarting(learner=built["lazy-forest"]),
         "unknown-horizon": UnknownHorizon(learner=built["private-majority"], first_rounds=16),
     }
+
+
+def small_teachers() -> PrivateTeachers:
+    """With numbers set by hand: planned ones end no phase in less than a billion rounds."""
+    plan = TeachersPlan(
+        teachers=20,
+        tolerance=1,
+        mistakes=20,
+        phases=20,
+        count_epsilon=2.0,
+        watch_epsilon=2.0,
+        draw_epsilon=8.0,
+        draw_delta=1e-4,
+    )
+    return PrivateTeachers(
+        concepts=Thresholds(3), rounds=PRIVATE_ROUNDS, epsilon=200.0, delta=0.01, plan=plan
+    )
 
 
 def text_of(played: list[Game]) -> str:
