@@ -103,6 +103,7 @@ UNNUMBERED = {
     "thm:littlestone",
     "thm:randomized-littlestone",
     "thm:golowich-livni",
+    "rem:private-prediction",
     "rem:synthetic",
     "rem:base-learner",
     "rem:doubling",
