@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from littlestone import require
 from littlestone.concepts.protocols import Hypothesis, Label, Point
@@ -14,6 +14,8 @@ from littlestone.randomness import Randomness
 
 if TYPE_CHECKING:
     from littlestone.learners.private_prediction.recipe import PrivatePrediction
+
+_MOST_REMEMBERED: Final = 1 << 14
 
 
 class PredictionRun(NoiseOwner):
@@ -127,11 +129,13 @@ class PredictionRun(NoiseOwner):
         known = self._votes.get(x)
         if known is None:
             known = sum(count for state, count in self._groups.items() if state.hypothesis(x))
+            if len(self._votes) >= _MOST_REMEMBERED:
+                self._votes.clear()
             self._votes[x] = known
         return known
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=_MOST_REMEMBERED)
 def _coin(rate: float, lead: int) -> LogisticCoin:
     """A copy that changes its mind moves ``lead`` by 2 and the log-odds by ``rate``."""
     return LogisticCoin(log_odds=Fraction(rate) * lead / 2)

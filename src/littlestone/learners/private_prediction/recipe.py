@@ -29,8 +29,8 @@ class PrivatePrediction:
         Neighbours: streams that differ in one example (x, y), and the answer to it is not seen
         Adversary:  adaptive; all other askers together, who may choose a label after its answer
         Guarantee:  (epsilon, delta) to the asker of each round, for the whole run
-        Assumes:    timing (docs/GUARANTEES.md): a round in which a copy is taught takes longer;
-                    unvetted
+        Assumes:    timing (docs/GUARANTEES.md): a round in which the two coins disagree or a copy
+                    is taught takes longer; unvetted
         Proof:      algorithm.md
 
     Mistakes on realizable streams: ``mistake_bound``, of order d² · ln²T · ln(1/delta) / epsilon²
