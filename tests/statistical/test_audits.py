@@ -31,6 +31,7 @@ RUNS["trees-half-sensitivity"] = 16_000  # a draw takes a millisecond
 # Seen in one game of seventy; its exact law is enumerated in tests/unit/learners/private_keys.
 RUNS["keys-counters-kept"] = 512_000
 LEARNERS.add("keys-counters-kept")
+RUNS["teachers-share-rounds"] = 8_000  # hundreds of lists a game
 # Refuted once the sum of two deltas is known to a twentieth.
 RUNS["forest-delta-not-divided"] = 512_000
 

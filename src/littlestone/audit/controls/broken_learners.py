@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from littlestone.audit.adversaries import learner_bug_attacks as attacks
+from littlestone.audit.adversaries.learner_attacks import FirstMistake
 from littlestone.audit.controls.broken_forests import TWO, broken
 from littlestone.audit.subjects import small_learners
 from littlestone.audit.substitution import replaced
@@ -17,6 +18,8 @@ from littlestone.learners.private_majority import recipe as majority
 from littlestone.learners.private_majority.fresh import FreshEngine
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.private_teachers.algorithm import PrivateTeachersEngine
+from littlestone.learners.private_teachers.recipe import PrivateTeachers
 from littlestone.learners.run import PrivateLearner
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.mechanisms.frequent_release import FrequentRelease
@@ -115,7 +118,37 @@ def _fresh(kind: type[PrivateMajority], concepts: ConceptClass, plan: FreshPlan)
     return kind(concepts=concepts, rounds=small_learners.ROUNDS, epsilon=cost.epsilon, plan=plan)
 
 
+class _RoundsOfAll(PrivateTeachersEngine):
+    def step(self, x: Any, y: Label, /) -> None:
+        if not self.halted:
+            self._pending += self._table.matrix[:, x] != y
+            self._counted(self.hypothesis(x) != y)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TeachersWhoShare(PrivateTeachers):
+    def engine(self, rng: Randomness) -> Engine:
+        return _RoundsOfAll(self, rng)
+
+
+def _sharing() -> PrivateTeachers:
+    sound = small_learners.many_teachers(1.0, 1e-6)
+    return _TeachersWhoShare(
+        concepts=sound.concepts,
+        rounds=sound.rounds,
+        epsilon=sound.epsilon,
+        delta=sound.delta,
+        plan=sound.plan,
+    )
+
+
 CONTROLS = (
+    broken(
+        "teachers-share-rounds",
+        "PrivateTeachers: every round belongs to all teachers, so that all lists change at once",
+        _sharing(),
+        FirstMistake(),
+    ),
     broken(
         "eager-delta-not-divided",
         "EagerForest: each of sixteen selections spends the whole delta",

@@ -127,6 +127,12 @@ AUDITS = (
         "PrivateWitnesses on intervals: a mistake or none, and which place is drawn",
     ),
     _audit(
+        "private-teachers",
+        small.many_teachers,
+        attacks.FirstMistake(),
+        "PrivateTeachers: a mistake or none, where one may end the phase",
+    ),
+    _audit(
         "private-keys",
         small.key_list,
         OneMoreReport(),

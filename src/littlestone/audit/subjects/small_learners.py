@@ -25,6 +25,8 @@ from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.private_teachers.plan import TeachersPlan
+from littlestone.learners.private_teachers.recipe import PrivateTeachers
 from littlestone.learners.private_witnesses.plan import WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.mechanisms.frequent_release import FrequentRelease
@@ -165,6 +167,22 @@ def eager_forest(epsilon: float, delta: float) -> EagerForest:
             watching_share=Fraction(19, 20),
         ),
     )
+
+
+def many_teachers(epsilon: float, delta: float) -> PrivateTeachers:
+    """A counter that one mistake may end, with most of epsilon; and enough lists to draw from."""
+    plan = TeachersPlan(
+        teachers=600,
+        tolerance=1,
+        mistakes=1,
+        phases=2,
+        count_epsilon=0.8 * epsilon,
+        watch_epsilon=0.024 * epsilon,
+        draw_epsilon=0.075 * epsilon,
+        draw_delta=delta / 4,
+    )
+    coin = FiniteClass([[0], [1]])
+    return PrivateTeachers(concepts=coin, rounds=ROUNDS, epsilon=epsilon, delta=delta, plan=plan)
 
 
 def fresh_copies(epsilon: float, delta: float) -> FreshCopies:
