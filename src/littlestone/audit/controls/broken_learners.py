@@ -127,7 +127,7 @@ class _RoundsOfAll(PrivateTeachersEngine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TeachersWhoShare(PrivateTeachers):
-    def engine(self, rng: Randomness) -> Engine:
+    def engine(self, rng: Randomness, /) -> PrivateTeachersEngine:
         return _RoundsOfAll(self, rng)
 
 
