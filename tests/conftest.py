@@ -11,6 +11,9 @@ from hypothesis import settings
 
 from littlestone.randomness import Randomness, seeded
 
+# What test_spark.py starts; no tests, and without pyspark it cannot even be imported.
+collect_ignore = ["spark_driver.py"]
+
 settings.register_profile("quick", max_examples=20, deadline=None, derandomize=True)
 settings.register_profile("usual", max_examples=60, deadline=None, derandomize=True)
 settings.register_profile("thorough", max_examples=2000, deadline=None)
