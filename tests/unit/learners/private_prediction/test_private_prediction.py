@@ -66,6 +66,19 @@ def test_a_disagreement_pays_for_the_loss_of_its_round() -> None:
     assert largest_of_a_round(lambda order, rate: price(order, rate) / 2) > 1e-4
 
 
+@pytest.mark.parametrize(("order", "rate"), [(2, 0.01), (5, 0.02), (30, 0.001), (3, 0.1)])
+def test_whole_runs_near_a_tie_cost_hardly_less_than_is_charged(order: int, rate: float) -> None:
+    # One copy decides the sign of the log-odds, ± rate / 2, in every round until the cap-th
+    # disagreement. Pairs of coins that agree are 11 or 00, with log-likelihood ratio ± rate, and so
+    # many of them come between two disagreements as a geometric law says.
+    one = probability(-rate / 2)
+    disagree = 2 * one * (1 - one)
+    both = one**2 / (1 - disagree)
+    factor = both * math.exp(order * rate) + (1 - both) * math.exp(-order * rate)
+    exact_price = math.log(disagree / (1 - (1 - disagree) * factor))
+    assert 0.6 * price(order, rate) < exact_price <= price(order, rate)
+
+
 def test_the_cost_is_about_that_of_the_cap_times_half_the_squared_rate() -> None:
     plan = PredictionPlan(copies=1, rate=0.002, cap=10_000, cap_epsilon=0.05)
     rho, level = 10_000 * 0.002**2 / 2, math.log(1e6)
