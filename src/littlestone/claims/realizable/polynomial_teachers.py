@@ -11,7 +11,7 @@ from littlestone.randomness import Randomness
 from littlestone.theory.realizable_bounds import mistakes_upper_bound, sharp_slots_upper_bound
 
 EPSILON, DELTA, FAILURE, ROUNDS = 1.0, 1e-6, 0.05, 10**15
-DIMENSIONS = (1, 2, 3, 4, 6, 8)
+DIMENSIONS = (1, 2, 3, 4, 6)
 SIZES = {1: 2, 2: 6, 3: 8}
 """Thresholds of the dimensions for which the library proves a forest."""
 
@@ -20,7 +20,7 @@ SIZES = {1: 2, 2: 6, 3: 8}
     says="Oblivious realizable streams cost poly(d) log T mistakes; the forest's bound doubles its "
     "exponent with d.",
     source="footnote of Section 5 (Lyu 2025) against Theorem 3.1",
-    setting="planned numbers, T = 10^15, ε = 1, δ = 1e-6, β = 0.05, d = 1 .. 8",
+    setting="planned numbers, T = 10^15, ε = 1, δ = 1e-6, β = 0.05, d = 1 .. 6",
     judged="refuted if doubling d multiplies the teachers' planned bound by 2^9.5 or more, or if "
     "it is not below the theorem's forest from some d on",
 )
