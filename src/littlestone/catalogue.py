@@ -273,8 +273,8 @@ def class_from_spec(spec: str) -> ConceptClass:
     >>> class_from_spec("treshold:16")
     Traceback (most recent call last):
     ...
-    ValueError: unknown class 'treshold'; did you mean 'thresholds'? There are: conjunctions, \
-disjunctions, finite, halfspaces, intervals, keys, points, sparse-sets, stumps, thresholds, trees
+    ValueError: unknown class 'treshold'; did you mean 'thresholds'? There are: boxes, \
+conjunctions, disjunctions, finite, halfspaces, intervals, keys, points, sparse-sets, stumps, thresholds, trees
     """
     name, _, rest = spec.partition(":")
     entry = lookup(CLASSES, name, kind="class")

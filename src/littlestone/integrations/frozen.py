@@ -178,18 +178,17 @@ class FrozenClassifier:
         # Not a comment: one in the first lines may declare the coding of all that follows.
         return f"{text!r}\n\n{python_source(filled)}" + "\n".join(lines) + "\n"
 
-    def __getstate__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         instead = None if self.stand_ins is None else dict(self.stand_ins)
-        return self.rule.to_json(), self.labels, self.features, instead, self.promise
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        values = (hypothesis_from_json(state[0]), *state[1:])
-        for name, value in zip(_FIELDS, values, strict=True):
-            object.__setattr__(self, name, value)
-        self.__post_init__()
+        return _made, (self.rule.to_json(), self.labels, self.features, instead, self.promise)
 
 
 _FIELDS = ("rule", "labels", "features", "stand_ins", "promise")
+
+
+def _made(rule: dict[str, Any], *rest: Any) -> FrozenClassifier:
+    """What a copy or a pickle holds is the JSON form of the rule."""
+    return FrozenClassifier(hypothesis_from_json(rule), *rest)
 
 
 def _dictionary(values: Mapping[str, Any]) -> str:

@@ -166,6 +166,17 @@ def _support(data: Mapping[str, Any]) -> Body:
         yield "return 0"
 
 
+def _box(data: Mapping[str, Any]) -> Body:
+    yield f"parts = [_integer(part, {data['n']}) for part in x]"
+    yield f"if len(parts) != {data['k']}:"
+    yield f"    raise ValueError(f'x must have {data['k']} coordinates, got {{len(parts)}}')"
+    if data["bounds"] is None:
+        yield "return 0"
+    else:
+        pairs = f"zip(parts, {literal(tuple(map(tuple, data['bounds'])))})"
+        yield f"return int(all(low <= part <= high for part, (low, high) in {pairs}))"
+
+
 def _conjunction(data: Mapping[str, Any]) -> Body:
     yield f"bits = _bits(x, {data['n']})"
     if data["term"] is None:
@@ -265,6 +276,7 @@ def _scorecard(data: Mapping[str, Any]) -> Body:
 
 
 WRITERS: Final[dict[str, Callable[[Mapping[str, Any]], Body]]] = {
+    "box": _box,
     "conjunction": _conjunction,
     "cube_table": _cube_table,
     "decision_tree": _decision_tree,

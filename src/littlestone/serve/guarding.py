@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from typing import Final
 
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,7 +19,9 @@ HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
 }
+_SENT: Final = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 class Guarded:
@@ -32,10 +33,9 @@ class Guarded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("Cache-Control", "no-store")
+                known = {name for name, _ in message["headers"]}
+                more = [header for header in _SENT if header[0] not in known]
+                message = {**message, "headers": [*message["headers"], *more]}
             await send(message)
 
         await self._app(scope, receive, guarded if scope["type"] == "http" else send)
