@@ -274,7 +274,8 @@ def class_from_spec(spec: str) -> ConceptClass:
     Traceback (most recent call last):
     ...
     ValueError: unknown class 'treshold'; did you mean 'thresholds'? There are: boxes, \
-conjunctions, disjunctions, finite, halfspaces, intervals, keys, points, sparse-sets, stumps, thresholds, trees
+conjunctions, disjunctions, finite, halfspaces, intervals, keys, points, sparse-sets, stumps, \
+thresholds, trees
     """
     name, _, rest = spec.partition(":")
     entry = lookup(CLASSES, name, kind="class")
