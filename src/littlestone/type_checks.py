@@ -8,14 +8,10 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 _PLAIN = (NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
 _MOST_REMEMBERED: Final = 1024
+_Test = Callable[[Any], bool]
 
 hints_of: Callable[[Any], dict[str, Any]] = lru_cache(maxsize=_MOST_REMEMBERED)(get_type_hints)
 """The annotations of a class, looked up once: callers do not change them."""
-
-
-@lru_cache(maxsize=_MOST_REMEMBERED)
-def _taken_apart(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    return get_origin(hint), get_args(hint)
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -24,37 +20,45 @@ def fits(value: Any, hint: Any) -> bool:
     >>> fits((1, 2), tuple[int, ...]), fits((1, "2"), tuple[int, ...]), fits(True, int)
     (True, False, False)
     """
-    if type(value) is hint:
-        return True
+    return type(value) is hint or _test_for(hint)(value)
+
+
+@lru_cache(maxsize=_MOST_REMEMBERED)
+def _test_for(hint: Any) -> _Test:
+    """The annotation taken apart once: saved runs ask for the same few again and again."""
     if hint is None:
-        return value is None
-    origin, inner = _taken_apart(hint)
+        return lambda value: value is None
+    origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return any(fits(value, one) for one in inner)
+        tests = [_test_for(one) for one in inner]
+        return lambda value: any(test(value) for test in tests)
     if origin is Literal:
-        return value in inner
+        return lambda value: value in inner
     if origin is not None:
-        return isinstance(value, origin) and _all_fit(value, origin, inner)
+        within = _test_within(origin, inner)
+        return lambda value: isinstance(value, origin) and within(value)
     if hint is Any or not isinstance(hint, type):
-        return True  # type variables, names that mypy alone knows
+        return lambda value: True  # type variables, names that mypy alone knows
     if hint in (int, float):
-        return type(value) in (int, hint)
+        return lambda value: type(value) in (int, hint)
     if getattr(hint, "_is_protocol", False):
-        return not isinstance(value, _PLAIN) and _offers(value, hint)
-    return isinstance(value, hint)
+        return lambda value: not isinstance(value, _PLAIN) and _offers(value, hint)
+    return lambda value: isinstance(value, hint)
 
 
-def _all_fit(value: Any, origin: type, inner: tuple[Any, ...]) -> bool:
+def _test_within(origin: type, inner: tuple[Any, ...]) -> _Test:
+    if not issubclass(origin, Mapping | tuple | list | AbstractSet):
+        return lambda value: True
+    tests = [_test_for(one) for one in inner if one is not Ellipsis]
     if issubclass(origin, Mapping):
-        key, content = inner if len(inner) == 2 else (*inner, int)  # a Counter
-        return all(fits(k, key) and fits(v, content) for k, v in value.items())
-    if issubclass(origin, tuple):
-        if len(inner) == 2 and inner[1] is Ellipsis:
-            return all(fits(part, inner[0]) for part in value)
-        return len(value) == len(inner) and all(map(fits, value, inner))
-    if issubclass(origin, list | AbstractSet):
-        return all(fits(part, inner[0]) for part in value)
-    return True
+        key, content = tests if len(tests) == 2 else (*tests, _test_for(int))  # a Counter
+        return lambda value: all(key(k) and content(v) for k, v in value.items())
+    if issubclass(origin, tuple) and inner[1:] != (Ellipsis,):
+        return lambda value: (
+            len(value) == len(tests)
+            and all(test(part) for test, part in zip(tests, value, strict=True))
+        )
+    return lambda value: all(map(tests[0], value))
 
 
 def _offers(value: Any, protocol: Any) -> bool:

@@ -31,13 +31,13 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness, labelled
 from littlestone.service.entries import DIGEST_BYTES, Release, chained, release_body
+from littlestone.unread import Unread
 from littlestone.word_sources import labelled_keys
 
 _MAGIC: Final = b"LSK1"
 _HEAD: Final = struct.Struct("<4s16sQQ16s32sQQQHH")
 _SEAL_BYTES: Final = 16
 _MOST_REMEMBERED: Final = 1 << 12
-_LEDGER: Final = b"o\x06s\x06Ledger"  # how a saved ledger begins
 
 
 def advance(
@@ -263,13 +263,16 @@ def _values(
         at += size
         if blob in remembered:
             yield remembered[blob]
-        elif blob.startswith(_LEDGER):
-            yield blob, Ledger.from_reader(partial(codec.loads, blob, shared, rng))
-        else:
-            value = codec.loads(blob, shared, rng)
-            if codec.never_changes(value) and len(remembered) < _MOST_REMEMBERED:
-                remembered[blob] = blob, value
-            yield blob, value
+            continue
+        read = partial(codec.loads, blob, shared, rng)
+        kind = codec.class_of(blob)
+        if kind is not None and issubclass(kind, Unread):
+            yield blob, kind.from_reader(read)
+            continue
+        value = read()
+        if codec.never_changes(value) and len(remembered) < _MOST_REMEMBERED:
+            remembered[blob] = blob, value
+        yield blob, value
 
 
 @lru_cache(maxsize=16)
@@ -280,7 +283,7 @@ def _remembered(recipe: bytes) -> dict[bytes, tuple[bytes, Any]]:
 
 
 def _stays(value: Any) -> bool:
-    return value.is_unread if type(value) is Ledger else codec.never_changes(value)
+    return value.is_unread if isinstance(value, Unread) else codec.never_changes(value)
 
 
 def _digest(recipe: PrivateLearner) -> bytes:

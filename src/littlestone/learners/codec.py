@@ -50,7 +50,7 @@ _MANY: Final[dict[bytes, Any]] = {b"t": tuple, b"l": list, b"Q": deque}
 _MAPS: Final[dict[bytes, Any]] = {b"C": Counter, b"d": dict}
 _SETS: Final[dict[bytes, Any]] = {b"z": frozenset, b"Z": set}
 
-_TAGS: Final[dict[type, bytes]] = {deque: b"Q", Counter: b"C"}
+_TAGS: Final[dict[type, bytes]] = {kind: tag for tag, kind in (_MANY | _MAPS | _SETS).items()}
 """Those that come often; subclasses are found by looking."""
 
 Class = TypeVar("Class", bound=type)
@@ -67,6 +67,7 @@ class Known:
     """Whether it never changes, so that equal ones may become one object."""
     text: bytes
     """The name as it is written."""
+    kind: type
 
 
 _by_class: dict[type, Known] = {}
@@ -94,6 +95,7 @@ def register(
         lru_cache(maxsize=_MOST_REMEMBERED, typed=True)(make) if remember else make,
         value=_is_value(kind),
         text=b"s" + _length(len(name.encode())) + name.encode(),
+        kind=kind,
     )
     if _by_name.setdefault(known.name, known) is not known and kind not in _by_class:
         raise ValueError(f"there is another class of the name {known.name!r} already")
@@ -124,6 +126,14 @@ def _maker(kind: type) -> Callable[..., Any]:
         return kind(**given)
 
     return make
+
+
+def class_of(data: bytes) -> type | None:
+    """The class of the object that was written; None for a plain value, or one of many parts."""
+    if data[:1] != b"o" or data[2:3] != b"s":
+        return None
+    known = _by_name.get(data[4 : 4 + data[3]].decode())
+    return None if known is None else known.kind
 
 
 def never_changes(value: Any) -> bool:
@@ -165,16 +175,12 @@ class _Writer:
             return written, written
         if kind is str or kind is bytes:
             return self._text(value)
-        if kind is tuple or kind is list:
-            return self._many(b"t" if kind is tuple else b"l", value)
-        if kind is dict:
-            return self._many(b"d", chain.from_iterable(value.items()))
         known = _by_class.get(kind)
         if known is not None:
             return self._object(known, value)
         tag = _TAGS.get(kind)
         if tag is not None:
-            return self._many(tag, chain.from_iterable(value.items()) if tag == b"C" else value)
+            return self._many(tag, self._parts(tag, value))
         if value is None or isinstance(value, bool | np.bool_):
             return _twice(b"N" if value is None else b"T" if value else b"F")
         if isinstance(value, int | np.integer):
@@ -192,15 +198,9 @@ class _Writer:
         return self._many(b"a", parts)
 
     def _composed(self, value: Any) -> tuple[bytes, bytes]:
-        for tag, kind in _MANY.items():
+        for kind, tag in _TAGS.items():
             if isinstance(value, kind):
-                return self._many(tag, value)
-        for tag, kind in _MAPS.items():
-            if isinstance(value, kind):
-                return self._many(tag, chain.from_iterable(value.items()))
-        for tag, kind in _SETS.items():
-            if isinstance(value, kind):
-                return self._many(tag, sorted(value, key=lambda part: dumps(part, self._shared)))
+                return self._many(tag, self._parts(tag, value))
         if isinstance(value, Fraction):
             return self._many(b"q", (value.numerator, value.denominator))
         if isinstance(value, Randomness):
@@ -217,6 +217,13 @@ class _Writer:
             f"a snapshot cannot hold {type(value).__name__}: points must be strings, numbers, "
             f"bytes, dates, or tuples and frozensets of these; other classes must be registered"
         )
+
+    def _parts(self, tag: bytes, value: Any) -> Iterable[Any]:
+        if tag in _MAPS:
+            return chain.from_iterable(value.items())
+        if tag in _SETS and len(value) > 1:
+            return sorted(value, key=lambda part: dumps(part, self._shared))
+        return value  # type: ignore[no-any-return]
 
     def _many(
         self, tag: bytes, parts: Iterable[Any], name: tuple[bytes, bytes] | None = None
@@ -356,11 +363,7 @@ class _Reader:
         return taken
 
     def _length(self) -> int:
-        byte = self._take(1)[0]
-        if byte < _SMALL and byte <= len(self._data):
-            return byte
         value = shift = 0
-        self.at -= 1
         while True:
             byte = self._take(1)[0]
             value |= (byte & 0x7F) << shift

@@ -118,8 +118,7 @@ class FirstFrequentRun(SavedRun):
         self._loaded()
 
     def _loaded(self) -> None:
-        self._noise = Geometric(rate=self._recipe.threshold_rate)
-        self._waiting = WaitingTime(rate=self._recipe.query_rate)
+        self._noise, self._waiting = _laws(self._recipe.threshold_rate, self._recipe.query_rate)
         if self.released:
             self._retire("has released a key")
 
@@ -191,6 +190,12 @@ class FirstFrequentRun(SavedRun):
         if self.released:
             raise HaltedError("FirstFrequent has released a key; start a new run")
         super()._refuse()
+
+
+@lru_cache(maxsize=256)
+def _laws(threshold_rate: float, query_rate: float) -> tuple[Geometric, WaitingTime]:
+    """The same for all runs of a recipe."""
+    return Geometric(rate=threshold_rate), WaitingTime(rate=query_rate)
 
 
 def _best_query_rate(epsilon: float, delta: float, rounds: int) -> float:

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -15,13 +14,14 @@ from littlestone.privacy.charge import Charge, Cost
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.loads import Loads
 from littlestone.privacy.zcdp import ZeroConcentrated
+from littlestone.unread import Unread
 
 SEEDED: Final = "NOT PRIVATE: the randomness was seeded"
 _NO_RHO: Final = ZeroConcentrated(rho=0.0)
 _NOTHING: Final = PrivacyGuarantee(epsilon=0.0)
 
 
-class Ledger:
+class Ledger(Unread):
     """Keeps the promise: an example pays for each release that reads it, and never more.
 
     The cost of the run is what the worst-off example pays, so releases that read the same
@@ -41,9 +41,6 @@ class Ledger:
     littlestone.errors.BudgetExceededError: LaplaceCount on rounds 1–30 costs ε = 0.75 where \
 ε = 0.5 was spent: more than the promised ε = 1; nothing was spent
     """
-
-    _read: "Callable[[], Ledger]"
-    """Of an unread one only."""
 
     def __init__(
         self,
@@ -65,27 +62,6 @@ class Ledger:
         self._charges: list[Charge] = []
         self._loads = Loads()
         self._delta_for_all = Fraction(0)
-
-    @classmethod
-    def from_reader(cls, read: "Callable[[], Ledger]") -> "Ledger":
-        """A saved ledger that is read when somebody asks for anything in it.
-
-        Most steps of most runs do not; what was not read need not be written anew either.
-        """
-        ledger = cls.__new__(cls)
-        ledger._read = read
-        return ledger
-
-    @property
-    def is_unread(self) -> bool:
-        return "_read" in vars(self)
-
-    def __getattr__(self, name: str) -> Any:
-        read = vars(self).pop("_read", None)
-        if read is None:
-            raise AttributeError(f"a Ledger has no {name}")
-        vars(self).update(vars(read()))
-        return getattr(self, name)
 
     @property
     def budget(self) -> PrivacyGuarantee:

@@ -8,7 +8,7 @@ import pytest
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, SequenceGapError, SnapshotError
-from littlestone.fleet.keyed import advance, key_name, ledger_of, rounds_of
+from littlestone.fleet.keyed import KeyedRun, advance, key_name, ledger_of, rounds_of
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import Randomness
@@ -145,6 +145,20 @@ def test_an_unread_ledger_is_the_ledger() -> None:
     assert not ledger.is_unread
     with pytest.raises(AttributeError):
         _ = ledger.nothing_of_the_kind
+
+
+def test_a_forest_is_read_for_mistakes_only_and_its_bytes_stay_the_same() -> None:
+    begun, _ = fed(30, recipe=FOREST)
+    run = KeyedRun.at(FOREST, SECRET, key_name("a"), begun)
+    run.take([(1, 0)])
+    assert run.engine._forest.is_unread  # type: ignore[attr-defined]
+    run.take([(1, 1)])
+    assert not run.engine._forest.is_unread  # type: ignore[attr-defined]
+    whole = KeyedRun.at(FOREST, SECRET, key_name("a"), begun)
+    assert whole.engine._forest._split is not None  # type: ignore[attr-defined]
+    whole.take([(1, 0), (1, 1)])
+    halves, _ = advance(FOREST, SECRET, "a", begun, [31], [1], [0])
+    assert run.state() == whole.state() == advance(FOREST, SECRET, "a", halves, [32], [1], [1])[0]
 
 
 def test_states_are_small() -> None:

@@ -16,6 +16,7 @@ from littlestone.learners.codec import register
 from littlestone.learners.lazy_forest.matching import just_enough, random_pairs
 from littlestone.online.protocols import OnlineState
 from littlestone.randomness import Randomness
+from littlestone.unread import Unread
 
 Siblings = tuple[OnlineState, OnlineState]
 
@@ -46,9 +47,11 @@ class Agreeing:
 
 
 @register
-@dataclass(slots=True, eq=False)
-class ForestTable:
+@dataclass(eq=False)
+class ForestTable(Unread):
     """The pairs of one layer: those that agree on a hypothesis, those that collide, the split ones.
+
+    Rounds without a mistake do not look at it.
 
     Privacy:  none; algorithm.md says what may be released of it.
     """
