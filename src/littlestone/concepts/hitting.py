@@ -1,4 +1,4 @@
-"""Small exact searches over sets that meet a family of sets (all of them bit masks)."""
+"""Sets as bit masks: small exact searches for those that meet every set of a family."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -69,3 +69,13 @@ def bits(mask: int) -> Iterator[int]:
         bit = mask & -mask
         yield bit
         mask ^= bit
+
+
+def mask_of(x: tuple[int, ...]) -> int:
+    """The features of a point that are 1, as bits."""
+    return sum(value << feature for feature, value in enumerate(x))
+
+
+def point_of(mask: int, n: int) -> tuple[int, ...]:
+    """The point whose features are the bits of the mask."""
+    return tuple(mask >> feature & 1 for feature in range(n))

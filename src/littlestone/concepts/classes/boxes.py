@@ -4,20 +4,21 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, combinations_with_replacement, islice, product
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.version_spaces import BitSetSpace, Remaining
+from littlestone.concepts.classes.version_spaces import BitSetSpace, Searched
 from littlestone.concepts.dimensions.gaps import gaps_dimension
 from littlestone.concepts.domain import Grid
 from littlestone.concepts.hypotheses.scan import first_seen_difference
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.protocols import Hypothesis, Label, Tally
 from littlestone.concepts.trackers import BoxTracker
 from littlestone.concepts.witnesses.box_system import MOST_DIMENSIONS, BoxSystem
+from littlestone.concepts.written import Written
 
 Point = tuple[int, ...]
 Bounds = tuple[tuple[int, int], ...]
@@ -29,7 +30,7 @@ _MOST_TRIED: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class BoxHypothesis:
+class BoxHypothesis(Written):
     """1 where every coordinate lies within its bounds; 0 everywhere when ``bounds`` is None.
 
     >>> rule = BoxHypothesis(2, 10, ((3, 7), (0, 4)))
@@ -39,6 +40,7 @@ class BoxHypothesis:
     (9, 0)
     """
 
+    kind: ClassVar[str] = "box"
     k: int
     n: int
     bounds: Bounds | None
@@ -75,21 +77,6 @@ class BoxHypothesis:
         else:
             point = self._beyond(other) or other._beyond(self)
         return point
-
-    def to_json(self) -> dict[str, Any]:
-        bounds = None if self.bounds is None else [list(pair) for pair in self.bounds]
-        return {"kind": "box", "k": self.k, "n": self.n, "bounds": bounds}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        bounds = data.get("bounds", ())
-        if bounds is not None:
-            if not isinstance(bounds, list) or not all(
-                isinstance(pair, list) and len(pair) == 2 for pair in bounds
-            ):
-                raise ValueError(f"bounds must be a list of pairs or null, got bounds={bounds!r}")
-            bounds = tuple((first, last) for first, last in bounds)
-        return cls(data.get("k"), data.get("n"), bounds)  # type: ignore[arg-type]
 
     def describe(self) -> str:
         if self.bounds is None:
@@ -221,7 +208,7 @@ class Boxes:
 
 
 @dataclass(frozen=True, slots=True)
-class BoxVersionSpace(Remaining):
+class BoxVersionSpace(Searched):
     """The boxes that hold the ``core``, the hull of all positives, and none of the negatives.
 
     A negative that another one makes superfluous is left out, so that equal is equal. Without a
@@ -285,24 +272,7 @@ class BoxVersionSpace(Remaining):
         self._refuse_empty()
         return self.concept_class._box(self.core)
 
-    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """All of them on small grids; else at corners and ends of boxes, some if there are any."""
-        if self.negatives is None:
-            return
-        for x in dict.fromkeys(self._points(hypothesis)):
-            y = 1 - hypothesis(x)
-            if not self.restrict(x, y).is_empty:
-                yield x, y
-
-    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
-        """The one of ``mistakes_of`` that leaves its ends most room; among equals, the first."""
-        return max(
-            self.mistakes_of(hypothesis),
-            key=lambda example: self.restrict(*example)._room(),
-            default=None,
-        )
-
-    def _room(self) -> float:
+    def _left(self) -> float:
         """How many boxes are left, in logarithms and as if every end were free by itself."""
         n, k = self.concept_class.n, self.concept_class.k
         if self.core is None:

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from functools import cache
 
 from littlestone.concepts.domain import BooleanCube
-from littlestone.concepts.hitting import Family, bits, count_hitting, fewest_hitting, minimal
+from littlestone.concepts.hitting import (
+    Family,
+    bits,
+    count_hitting,
+    fewest_hitting,
+    mask_of,
+    minimal,
+    point_of,
+)
 from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
 from littlestone.concepts.keys import KeySet
 from littlestone.concepts.protocols import Hypothesis, Label
@@ -27,7 +35,7 @@ class NoPositive:
 
     @property
     def size(self) -> int:
-        return 1 + _count_terms(frozenset(map(_mask, self.negatives)), (1 << self.n) - 1)
+        return 1 + _count_terms(frozenset(map(mask_of, self.negatives)), (1 << self.n) - 1)
 
     @property
     def dimension(self) -> int:
@@ -40,8 +48,8 @@ class NoPositive:
             return self if negatives is self.negatives else NoPositive(self.n, negatives)
         if x in self.negatives:
             return None
-        values = _mask(x)
-        apart = minimal(_mask(z) ^ values for z in self.negatives)
+        values = mask_of(x)
+        apart = minimal(mask_of(z) ^ values for z in self.negatives)
         return AfterPositive(self.n, (1 << self.n) - 1, values, apart)
 
     def most_specific(self) -> ConjunctionHypothesis:
@@ -56,14 +64,14 @@ class NoPositive:
         yield from (z for z in self.negatives if hypothesis(z))
         shortest = self._shortest_term()
         if shortest is not None:
-            yield _point(shortest[1], self.n)
+            yield point_of(shortest[1], self.n)
         if isinstance(hypothesis, ConjunctionHypothesis) and hypothesis.term is not None:
             values = dict(hypothesis.term)
             yield tuple(values.get(feature, 0) for feature in range(self.n))
 
     def _shortest_term(self) -> tuple[int, int] | None:
         """Features and values of a shortest term that is false on all negatives."""
-        negatives = sorted(map(_mask, self.negatives))
+        negatives = sorted(map(mask_of, self.negatives))
         for literals in range(self.n + 1):
             found = _excluding(negatives, (1 << self.n) - 1, literals)
             if found is not None:
@@ -125,14 +133,14 @@ class AfterPositive:
         More false literals leave a subset of what fewer leave, so one is enough for a 1.
         """
         for flipped in (0, *bits(self.features), self.features):
-            yield _point(self.values ^ flipped, self.n)
+            yield point_of(self.values ^ flipped, self.n)
         if isinstance(hypothesis, ConjunctionHypothesis):
             apart = hypothesis.disagreement(self.most_specific())
             if apart is not None:
                 yield apart
 
     def _false_at(self, x: Point) -> int:
-        return (_mask(x) ^ self.values) & self.features
+        return (mask_of(x) ^ self.values) & self.features
 
     def _with(self, features: int, clauses: Family | None) -> "AfterPositive | None":
         if clauses is None:
@@ -219,11 +227,3 @@ def _count_terms(negatives: Family, free: int) -> int:
     for value in (0, bit):
         total += _count_terms(frozenset(z & rest for z in negatives if z & bit == value), rest)
     return total
-
-
-def _mask(x: Point) -> int:
-    return sum(value << feature for feature, value in enumerate(x))
-
-
-def _point(mask: int, n: int) -> Point:
-    return tuple(mask >> feature & 1 for feature in range(n))

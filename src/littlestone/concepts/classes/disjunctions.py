@@ -8,11 +8,19 @@ from typing import Any
 
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.version_spaces import Remaining
+from littlestone.concepts.classes.version_spaces import Searched
 from littlestone.concepts.domain import BooleanCube
-from littlestone.concepts.hitting import Family, bits, count_hitting, fewest_hitting, minimal
+from littlestone.concepts.hitting import (
+    Family,
+    bits,
+    count_hitting,
+    fewest_hitting,
+    mask_of,
+    minimal,
+    point_of,
+)
 from littlestone.concepts.hypotheses.weighted import WeightedFeatures
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.protocols import Hypothesis, Label, Tally
 from littlestone.concepts.witnesses.systems import LiteralSystem
 
 _LARGEST_TABLE = 1 << 16
@@ -111,7 +119,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
 
 @dataclass(frozen=True, slots=True)
-class DisjunctionVersionSpace(Remaining):
+class DisjunctionVersionSpace(Searched):
     """The sets of at most k features, all from ``features``, that meet every clause.
 
     Equal means equal features and clauses; with few features left, different ones may still have
@@ -179,22 +187,12 @@ class DisjunctionVersionSpace(Remaining):
                 chosen, clauses = chosen | bit, rest
         return disjunction(chosen, self.concept_class.n)
 
-    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """All of them in the order of the points up to 10 features; else at single features."""
-        for x in self._points():
-            y = 1 - hypothesis(x)
-            if not self.restrict(x, y).is_empty:
-                yield x, y
+    def _left(self) -> int:
+        return self.size
 
-    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
-        """The one of ``mistakes_of`` that leaves most concepts; among equals, the first."""
-        return max(
-            self.mistakes_of(hypothesis),
-            key=lambda example: self.restrict(*example).size,
-            default=None,
-        )
-
-    def _points(self) -> Iterator[Point]:
+    def _points(self, hypothesis: Hypothesis) -> Iterator[Point]:
+        """All of them up to 10 features; beyond, those that differ from 0 or 1 in one feature."""
+        del hypothesis
         n = self.concept_class.n
         if n <= _MOST_FEATURES_SCANNED:
             yield from self.concept_class.domain
@@ -245,16 +243,6 @@ class _Search:
 def disjunction(mask: int, n: int) -> WeightedFeatures:
     """1 where one of the features in the mask is."""
     return WeightedFeatures(point_of(mask, n), 1)
-
-
-def mask_of(x: Point) -> int:
-    """The features of a point that are 1, as bits."""
-    return sum(1 << feature for feature, value in enumerate(x) if value)
-
-
-def point_of(mask: int, n: int) -> Point:
-    """The point whose features are the bits of the mask."""
-    return tuple(mask >> feature & 1 for feature in range(n))
 
 
 def _number(x: Point) -> int:

@@ -9,11 +9,11 @@ from typing import Any
 
 from littlestone import require
 from littlestone.concepts.ball import BallPoint, RationalBall
-from littlestone.concepts.classes.version_spaces import Remaining
+from littlestone.concepts.classes.version_spaces import Searched
 from littlestone.concepts.hypotheses.linear import LinearHypothesis, dot
 from littlestone.concepts.keys import KeySet
 from littlestone.concepts.nearest import Vector, inner, nearest, nearest_to_origin
-from littlestone.concepts.protocols import Example, Hypothesis, Label, Point, Tally
+from littlestone.concepts.protocols import Hypothesis, Label, Point, Tally
 
 _MOST_POINTS_SEARCHED = 16
 
@@ -131,7 +131,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MarginVersionSpace(Remaining):
+class MarginVersionSpace(Searched):
     """The halfspaces that have all examples so far at the margin or farther.
 
     The largest possible margin is the distance from the origin to the convex hull of the points
@@ -196,27 +196,8 @@ class MarginVersionSpace(Remaining):
         scale = math.lcm(*(part.denominator for part in normal))
         return LinearHypothesis.towards(int(part * scale) for part in normal)
 
-    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """Those at the axes, and at a point where the halfspace of largest margin differs.
-
-        A finite family: there are always more, unless the margin is used up.
-        """
-        if self.examples is None:
-            return
-        tried: set[BallPoint] = set()
-        for x in self._family(hypothesis):
-            y = 1 - hypothesis(x)
-            if x not in tried and not self.restrict(x, y).is_empty:
-                yield x, y
-            tried.add(x)
-
-    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
-        """The one of ``mistakes_of`` that leaves the largest margin; among equals, the first."""
-        return max(
-            self.mistakes_of(hypothesis),
-            key=lambda example: self.restrict(*example).squared_margin,
-            default=None,
-        )
+    def _left(self) -> Fraction:
+        return self.squared_margin
 
     def __eq__(self, other: object) -> bool:
         """What spans the nearest point depends on the order of the examples."""
@@ -229,7 +210,11 @@ class MarginVersionSpace(Remaining):
     def __hash__(self) -> int:
         return hash((self.concept_class, self.examples))
 
-    def _family(self, hypothesis: Hypothesis) -> Iterator[BallPoint]:
+    def _points(self, hypothesis: Hypothesis) -> Iterator[BallPoint]:
+        """The axes, and a point where the halfspace of largest margin differs.
+
+        A finite family: there are always more, unless the margin is used up.
+        """
         dimension = self.concept_class.dimension
         for axis in range(dimension):
             for sign in (1, -1):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,11 @@ from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, La
 from littlestone.concepts.trackers import ThresholdTracker
 from littlestone.concepts.witnesses.fresh_witnesses import ThresholdWitnesses
 from littlestone.concepts.witnesses.systems import ThresholdSystem
+from littlestone.concepts.written import Written
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdHypothesis:
+class ThresholdHypothesis(Written):
     """1[x >= k] on the points 0 .. n-1; k = n is 0 everywhere.
 
     >>> rule = ThresholdHypothesis(n=16, k=5)
@@ -34,6 +35,7 @@ class ThresholdHypothesis:
     (0, 1, 'x >= 5', 5)
     """
 
+    kind: ClassVar[str] = "threshold"
     n: int
     k: int
 
@@ -68,13 +70,6 @@ class ThresholdHypothesis:
         if isinstance(other, ThresholdHypothesis) and other.n == self.n:
             return None if other.k == self.k else min(self.k, other.k)
         return first_difference(self, other, self.n)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"kind": "threshold", "n": int(self.n), "k": int(self.k)}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        return cls(data.get("n"), data.get("k"))  # type: ignore[arg-type]
 
     def describe(self) -> str:
         return f"x >= {self.k}"

@@ -1,7 +1,7 @@
 """What the version spaces of several classes have in common."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -24,6 +24,35 @@ class Remaining(ABC):
     def _refuse_empty(self) -> None:
         if self.is_empty:
             raise ValueError("the version space is empty: no concept fits the examples")
+
+
+class Searched(Remaining):
+    """A version space whose mistakes are looked for among some points."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def restrict(self, x: Any, y: Label, /) -> Self: ...
+
+    @abstractmethod
+    def _points(self, hypothesis: Hypothesis) -> Iterable[Point]:
+        """Where it is worth looking: all points of a small domain, a family of a large one."""
+
+    @abstractmethod
+    def _left(self) -> Any:
+        """What is left here, as a number to compare."""
+
+    def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
+        """All of them where there are few points; else those of a family, in its order."""
+        for x in () if self.is_empty else dict.fromkeys(self._points(hypothesis)):
+            y = 1 - hypothesis(x)
+            if not self.restrict(x, y).is_empty:
+                yield x, y
+
+    def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
+        """The one of ``mistakes_of`` that leaves most; among equals, the first."""
+        found = self.mistakes_of(hypothesis)
+        return max(found, key=lambda example: self.restrict(*example)._left(), default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A conjunction of literals as a hypothesis."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,14 @@ from littlestone import require
 from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.hypotheses.scan import first_seen_difference
 from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.concepts.written import Written
 
 Term = tuple[tuple[int, Label], ...]
 """Features and the values they must have, in the order of the features."""
 
 
 @dataclass(frozen=True, slots=True)
-class ConjunctionHypothesis:
+class ConjunctionHypothesis(Written):
     """1 where every feature of ``term`` has its value; 0 everywhere when ``term`` is None.
 
     >>> rule = ConjunctionHypothesis(n=4, term=((0, 1), (2, 0)))
@@ -26,6 +27,7 @@ class ConjunctionHypothesis:
     (1, 0, 1, 0)
     """
 
+    kind: ClassVar[str] = "conjunction"
     n: int
     term: Term | None
 
@@ -69,21 +71,6 @@ class ConjunctionHypothesis:
         else:
             point = self._above(other) or other._above(self)
         return point
-
-    def to_json(self) -> dict[str, Any]:
-        term = None if self.term is None else [list(literal) for literal in self.term]
-        return {"kind": "conjunction", "n": self.n, "term": term}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        term = data.get("term", ())
-        if term is not None:
-            if not isinstance(term, list) or not all(
-                isinstance(literal, list) and len(literal) == 2 for literal in term
-            ):
-                raise ValueError(f"term must be a list of pairs or null, got term={term!r}")
-            term = tuple((feature, value) for feature, value in term)
-        return cls(data.get("n"), term)  # type: ignore[arg-type]
 
     def describe(self) -> str:
         if self.term is None:

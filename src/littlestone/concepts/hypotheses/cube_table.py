@@ -1,7 +1,7 @@
 """A hypothesis on the Boolean cube, as the table of its labels on all corners."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,11 @@ from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.hypotheses.scan import first_seen_difference
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.concepts.written import Written
 
 
 @dataclass(frozen=True, slots=True)
-class CubeTable:
+class CubeTable(Written):
     """Any function on the corners of a cube, in the cube's order: the last feature runs fastest.
 
     >>> table = CubeTable(2, TableHypothesis.from_labels([0, 1, 1, 0]))
@@ -24,6 +25,7 @@ class CubeTable:
     True
     """
 
+    kind: ClassVar[str] = "cube_table"
     n: int
     labels: TableHypothesis
 
@@ -51,16 +53,6 @@ class CubeTable:
         """The first corner, in the cube's order, on which the two differ."""
         point: tuple[int, ...] | None = first_seen_difference(self, other, self.domain)
         return point
-
-    def to_json(self) -> dict[str, Any]:
-        return {"kind": "cube_table", "n": self.n, "labels": self.labels.to_json()}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        labels = data.get("labels")
-        if not isinstance(labels, dict):
-            raise ValueError(f"labels must be a table, got labels={labels!r}")
-        return cls(data.get("n"), TableHypothesis.from_json(labels))  # type: ignore[arg-type]
 
     def describe(self) -> str:
         return f"1 on {int(self.labels.as_array().sum())} of {self.domain.size} corners"

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.ball import BallPoint, RationalBall
 from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.concepts.written import Written
 
 _WORD = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
-class LinearHypothesis:
+class LinearHypothesis(Written):
     """1 where the weighted sum is above 0, on the rational points of the unit ball.
 
     Weights are whole numbers without a common divisor; all of them 0 means 0 everywhere. Two such
@@ -28,6 +29,7 @@ class LinearHypothesis:
     ((3, -2), 1, 0, '3·x0 - 2·x1 > 0')
     """
 
+    kind: ClassVar[str] = "halfspace"
     weights: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -89,16 +91,6 @@ class LinearHypothesis:
             if self(point) != other(point):
                 return point
             shift *= 2
-
-    def to_json(self) -> dict[str, Any]:
-        return {"kind": "halfspace", "weights": [int(weight) for weight in self.weights]}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        weights = data.get("weights")
-        if not isinstance(weights, list):
-            raise ValueError(f"weights must be a list of whole numbers, got weights={weights!r}")
-        return cls(tuple(weights))
 
     def describe(self) -> str:
         terms = [(weight, f"x{i}") for i, weight in enumerate(self.weights) if weight]

@@ -1,7 +1,7 @@
 """A hypothesis on records, as the table of its labels on all cells."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,11 @@ from littlestone.concepts.hypotheses.rules import first_difference
 from littlestone.concepts.hypotheses.table import TableHypothesis
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.concepts.schema import Cells, Schema
+from littlestone.concepts.written import Written
 
 
 @dataclass(frozen=True, slots=True)
-class RecordTable:
+class RecordTable(Written):
     """Any function on the cells of a schema, in the schema's order of cells.
 
     >>> schema = Schema.from_mapping({"delay": {"grid": [0, 15]}})
@@ -22,6 +23,7 @@ class RecordTable:
     (1, '1 on 1 of 3 cells')
     """
 
+    kind: ClassVar[str] = "record_table"
     schema: Schema
     labels: TableHypothesis
 
@@ -47,20 +49,6 @@ class RecordTable:
     def disagreement(self, other: Hypothesis, /) -> Cells | None:
         """The first cells, in the schema's order, on which the two differ."""
         return first_difference(self, other, self.schema)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": "record_table",
-            "schema": self.schema.to_json(),
-            "labels": self.labels.to_json(),
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        labels = data.get("labels")
-        if not isinstance(labels, dict):
-            raise ValueError(f"labels must be a table, got labels={labels!r}")
-        return cls(Schema.from_json(data.get("schema")), TableHypothesis.from_json(labels))
 
     def describe(self) -> str:
         return f"1 on {int(self.labels.as_array().sum())} of {self.schema.size} cells"

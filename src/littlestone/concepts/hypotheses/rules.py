@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,13 @@ from littlestone import require
 from littlestone.concepts.hypotheses.scan import first_seen_difference
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.concepts.schema import Cells, Condition, Schema
+from littlestone.concepts.written import Written
 
 _LARGEST_SCAN = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Written):
     """1 where every condition holds; never when ``conditions`` is None, always when it is ().
 
     Conditions come in the order of the fields, one for each field that matters, so two rules over
@@ -33,6 +34,7 @@ class Rule:
     [1, 0]
     """
 
+    kind: ClassVar[str] = "rule"
     schema: Schema
     conditions: tuple[Condition, ...] | None
 
@@ -87,21 +89,6 @@ class Rule:
             point = self._outside(other)
             return other._outside(self) if point is None else point
         return first_difference(self, other, self.schema)
-
-    def to_json(self) -> dict[str, Any]:
-        conditions = None if self.conditions is None else [list(part) for part in self.conditions]
-        return {"kind": "rule", "schema": self.schema.to_json(), "conditions": conditions}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        conditions = data.get("conditions", ())
-        if conditions is not None:
-            if not isinstance(conditions, list) or not all(
-                isinstance(part, list) and len(part) == 3 for part in conditions
-            ):
-                raise ValueError(f"conditions must be a list of triples, got {conditions!r}")
-            conditions = tuple((number, low, high) for number, low, high in conditions)
-        return cls(Schema.from_json(data.get("schema")), conditions)
 
     def describe(self) -> str:
         if self.conditions is None:

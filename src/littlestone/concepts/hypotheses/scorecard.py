@@ -1,7 +1,7 @@
 """A linear rule over records: every field gives points, and more than none in all means 1."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,13 @@ from littlestone.concepts.hypotheses.rules import first_difference
 from littlestone.concepts.hypotheses.scan import shown
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.concepts.schema import Cells, Numeric, Schema
+from littlestone.concepts.written import Written
 
 _MOST_POINTS = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Scorecard:
+class Scorecard(Written):
     """1 where the points of all fields and the constant sum to more than 0.
 
     A number's cells are counted from the middle, in half cells: the cell in the middle gives no
@@ -34,6 +35,7 @@ class Scorecard:
     "1 where -30·(carrier == 'AA') + 20·delay - 5 > 0, numbers from -1 to 1"
     """
 
+    kind: ClassVar[str] = "scorecard"
     schema: Schema
     constant: int
     points: tuple[tuple[int, ...], ...]
@@ -78,22 +80,6 @@ class Scorecard:
     def disagreement(self, other: Hypothesis, /) -> Cells | None:
         """The first point on which the two differ; a ValueError after four million without one."""
         return None if self == other else first_difference(self, other, self.schema)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": "scorecard",
-            "schema": self.schema.to_json(),
-            "constant": self.constant,
-            "points": [list(given) for given in self.points],
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        points = data.get("points")
-        if not isinstance(points, list) or not all(isinstance(given, list) for given in points):
-            raise ValueError(f"points must be a list for each field, got points={points!r}")
-        schema = Schema.from_json(data.get("schema"))
-        return cls(schema, data.get("constant"), tuple(map(tuple, points)))  # type: ignore[arg-type]
 
     def describe(self) -> str:
         terms = [

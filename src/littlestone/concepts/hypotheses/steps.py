@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,11 @@ from littlestone import require
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import Run, described_by_runs, first_difference
 from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.concepts.written import Written
 
 
 @dataclass(frozen=True, slots=True)
-class StepFunction:
+class StepFunction(Written):
     """The function on 0 .. n-1 that starts with label ``first`` and changes at ``changes``.
 
     >>> rule = StepFunction(n=100, first=0, changes=(10, 20))
@@ -26,6 +27,7 @@ class StepFunction:
     20
     """
 
+    kind: ClassVar[str] = "steps"
     n: int
     first: Label
     changes: tuple[int, ...]
@@ -80,17 +82,6 @@ class StepFunction:
     def disagreement(self, other: Hypothesis, /) -> int | None:
         """The smallest point on which the two differ."""
         return first_difference(self, other, self.n)
-
-    def to_json(self) -> dict[str, Any]:
-        changes = [int(change) for change in self.changes]
-        return {"kind": "steps", "n": int(self.n), "first": int(self.first), "changes": changes}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        changes = data.get("changes")
-        if not isinstance(changes, list):
-            raise ValueError(f"changes must be a list of points, got changes={changes!r}")
-        return cls(data.get("n"), data.get("first"), tuple(changes))  # type: ignore[arg-type]
 
     def describe(self) -> str:
         return described_by_runs(self, self.n)

@@ -77,6 +77,8 @@ class TableHypothesis:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
+        if not isinstance(data, dict):
+            raise ValueError(f"a table must be a JSON object, got {data!r}")
         size, text = data.get("size", 0), data.get("bits")
         require.integer(size=size, at_least=1)
         try:

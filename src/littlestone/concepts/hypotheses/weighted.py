@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,13 @@ from littlestone import require
 from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.hypotheses.scan import first_seen_difference, shown
 from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.concepts.written import Written
 
 _LARGEST_THRESHOLD = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedFeatures:
+class WeightedFeatures(Written):
     """1 where the weights of the features that are 1 sum to at least ``threshold``.
 
     Weights are whole numbers from 0 to the threshold (more would change nothing). Equal means
@@ -31,6 +32,7 @@ class WeightedFeatures:
     (0, 1, 0)
     """
 
+    kind: ClassVar[str] = "weighted_features"
     weights: tuple[int, ...]
     threshold: int
 
@@ -71,20 +73,6 @@ class WeightedFeatures:
         else:
             point = _heaviest(self, other) or _heaviest(other, self)
         return point
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": "weighted_features",
-            "weights": list(self.weights),
-            "threshold": self.threshold,
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        weights = data.get("weights")
-        if not isinstance(weights, list):
-            raise ValueError(f"weights must be a list of whole numbers, got weights={weights!r}")
-        return cls(tuple(weights), data.get("threshold"))  # type: ignore[arg-type]
 
     def describe(self) -> str:
         words = [

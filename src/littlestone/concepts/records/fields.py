@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,8 +22,37 @@ _THERE: Final = -(2.0**1000)
 """The cut below which nothing lies but what is missing, where that has a cell of its own."""
 
 
+class _Field(ABC):
+    """What numbers and categories have in common."""
+
+    __slots__ = ()
+
+    name: str
+    missing: Any
+    date: str | None
+
+    @abstractmethod
+    def declared_cell(self, value: Any) -> int:
+        """The cell of a value that is what was declared, without any stand-in."""
+
+    @property
+    def column(self) -> str:
+        """Where its values come from."""
+        return self.name if self.date is None else self.name.removesuffix(f".{self.date}")
+
+    @property
+    def stand_in(self) -> int:
+        """The cell of what is missing or unknown where every row counts; by default the first."""
+        return 0 if self.missing is None else self.declared_cell(self.missing)
+
+    def _json(self, **declared: Any) -> dict[str, Any]:
+        rest = {"missing": self.missing, "date": self.date}
+        known = {key: value for key, value in rest.items() if value is not None}
+        return {"name": self.name, **declared, **known}
+
+
 @dataclass(frozen=True, slots=True)
-class Numeric:
+class Numeric(_Field):
     """A number, cut into cells by a grid of increasing values; each cell begins at its value.
 
     ``missing`` is the number that whatever is missing, or no number, counts as. With ``date`` the
@@ -53,18 +83,8 @@ class Numeric:
             )
 
     @property
-    def column(self) -> str:
-        """Where its values come from."""
-        return _column(self)
-
-    @property
     def cells(self) -> int:
         return len(self.grid) + 1
-
-    @property
-    def stand_in(self) -> int:
-        """The cell of what is missing or unknown where every row counts; by default the first."""
-        return 0 if self.missing is None else self.declared_cell(self.missing)
 
     def cell(self, value: Any) -> int:
         if self.missing is not None and not _is_number(value):
@@ -72,7 +92,6 @@ class Numeric:
         return self.declared_cell(value)
 
     def declared_cell(self, value: Any) -> int:
-        """The cell of a value that is what was declared, without any stand-in."""
         if not _is_number(value):
             raise ValueError(f"field {self.name!r} must be a number, got {value!r}")
         return bisect_right(self.grid, value)
@@ -113,11 +132,11 @@ class Numeric:
         return Numeric(self.name, self.grid[: max(most - 1, 1)], self.missing, self.date)
 
     def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "grid": list(self.grid)} | _declared(self)
+        return self._json(grid=list(self.grid))
 
 
 @dataclass(frozen=True, slots=True)
-class Category:
+class Category(_Field):
     """One of finitely many declared values; each is a cell.
 
     ``missing`` is the one that whatever is missing, or none of them, counts as. With ``date`` the
@@ -142,18 +161,8 @@ class Category:
             self.declared_cell(self.missing)
 
     @property
-    def column(self) -> str:
-        """Where its values come from."""
-        return _column(self)
-
-    @property
     def cells(self) -> int:
         return len(self.values)
-
-    @property
-    def stand_in(self) -> int:
-        """The cell of what is missing or unknown where every row counts; by default the first."""
-        return 0 if self.missing is None else self.declared_cell(self.missing)
 
     def cell(self, value: Any) -> int:
         try:
@@ -162,7 +171,6 @@ class Category:
             return self.declared_cell(value if self.missing is None else self.missing)
 
     def declared_cell(self, value: Any) -> int:
-        """The cell of a value that is what was declared, without any stand-in."""
         try:
             return self._cells[value]
         except (KeyError, TypeError):
@@ -199,7 +207,7 @@ class Category:
         return Category(self.name, self.values[:most], missing, self.date)
 
     def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, "values": list(self.values)} | _declared(self)
+        return self._json(values=list(self.values))
 
 
 def declared_fields(name: Any, entry: Any) -> Iterator[Numeric | Category]:
@@ -240,15 +248,6 @@ def declared_field(name: Any, entry: Any) -> Numeric | Category:
     if missing == OWN_VALUE and OWN_VALUE not in declared:
         declared = (*declared, OWN_VALUE)
     return Category(name, declared, missing, date)
-
-
-def _declared(part: Numeric | Category) -> dict[str, Any]:
-    missing = {} if part.missing is None else {"missing": part.missing}
-    return missing if part.date is None else {**missing, "date": part.date}
-
-
-def _column(part: Numeric | Category) -> str:
-    return part.name if part.date is None else part.name.removesuffix(f".{part.date}")
 
 
 def cell_of(part: Numeric | Category, record: Mapping[str, Any]) -> int:

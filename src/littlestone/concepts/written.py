@@ -1,0 +1,52 @@
+"""Hypotheses whose JSON form says nothing but their kind and their fields."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, ClassVar, Final, Self
+
+from littlestone.type_checks import fits, hints_of
+
+_hints: Final[Callable[[Any], dict[str, Any]]] = cache(
+    lambda kind: {name: hint for name, hint in hints_of(kind).items() if name != "kind"}
+)
+"""The fields of a class, with their annotations."""
+
+
+class Written:
+    """A frozen dataclass of plain values, tuples of them, and parts with a JSON form of their own.
+
+    Tuples are written as lists. ``from_json`` reads back what ``to_json`` wrote, and refuses
+    anything else with a ValueError that names the field.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        written = {name: _as_json(getattr(self, name)) for name in _hints(type(self))}
+        return {"kind": self.kind, **written}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        return cls(**{name: _value(data, name, hint) for name, hint in _hints(cls).items()})
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_as_json(part) for part in value]
+    return value.to_json() if hasattr(value, "to_json") else value
+
+
+def _value(data: dict[str, Any], name: str, hint: Any) -> Any:
+    if hasattr(hint, "from_json"):
+        return hint.from_json(data.get(name))
+    value = _in_tuples(data.get(name, ...))
+    if not fits(value, hint):
+        wanted = getattr(hint, "__name__", str(hint))
+        raise ValueError(f"{name} must be of the kind {wanted}, got {name}={data.get(name)!r}")
+    return value
+
+
+def _in_tuples(value: Any) -> Any:
+    return tuple(map(_in_tuples, value)) if isinstance(value, list) else value
