@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from littlestone.serve import demo as demonstration
+from littlestone.serve.connections import MOST_CONNECTIONS
 from littlestone.serve.server import is_loopback, server
 from littlestone.serve.tokens import Role, Tokens, described
 
@@ -36,6 +37,9 @@ def run(
             help="Serve the fleet in this database, too, as in postgresql://user@host/db."
         ),
     ] = None,
+    connections: Annotated[
+        int, typer.Option(help="At most so many at once; others get 503.", min=1)
+    ] = MOST_CONNECTIONS,
     tls_cert: Annotated[Path | None, typer.Option(help="A certificate, in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key, in PEM.")] = None,
 ) -> None:
@@ -70,6 +74,7 @@ def run(
         private_key=tls_key,
         hosts=names,
         fleet=fleet,
+        connections=connections,
     )
     if demo and not made:
         raise ValueError("demo needs an owner's token: leave out --token-file, or name a new one")

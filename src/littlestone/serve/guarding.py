@@ -1,5 +1,6 @@
 """What stands between the network and the routes: limits on bodies, and headers for browsers."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
@@ -9,6 +10,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BODY: Final = 4 << 20  # bytes
 MOST_LINE: Final = 64 << 10
+MOST_FORM: Final = 4 << 10
+PATIENCE: Final = 60.0  # seconds for a body, or from one part of a stream of lines to the next
 
 # Nothing is loaded from elsewhere, nothing is framed, nothing runs that is not a file of ours.
 HEADERS: Final = {
@@ -49,21 +52,25 @@ async def body_of(request: Request) -> bytes:
     return await bounded(request)
 
 
-async def bounded(request: Request) -> bytes:
-    """The whole body, of any kind, unless it is too long."""
+async def bounded(request: Request, most: int = MOST_BODY) -> bytes:
+    """The whole body, of any kind, unless it is too long or too slow."""
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > MOST_BODY:
-            raise HTTPException(413, f"a body may have {MOST_BODY:,} bytes; send smaller groups")
-        parts.append(part)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise HTTPException(413, f"a body may have {most:,} bytes; send smaller groups")
+                parts.append(part)
+    except TimeoutError:
+        raise _slow() from None
     return b"".join(parts)
 
 
 async def lines_of(request: Request) -> AsyncIterator[bytes]:
-    """The lines of a body of any length, none of them too long."""
-    rest = b""
-    async for part in request.stream():
+    """The lines of a body of any length, none of them too long, none of its parts too late."""
+    rest, parts = b"", aiter(request.stream())
+    while (part := await _next(parts)) is not None:
         *lines, rest = (rest + part).split(b"\n")
         if len(rest) > MOST_LINE or any(len(line) > MOST_LINE for line in lines):
             raise HTTPException(413, f"a line may have {MOST_LINE:,} bytes")
@@ -72,3 +79,15 @@ async def lines_of(request: Request) -> AsyncIterator[bytes]:
                 yield line
     if rest.strip():
         yield rest
+
+
+async def _next(parts: AsyncIterator[bytes]) -> bytes | None:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await anext(parts, None)
+    except TimeoutError:
+        raise _slow() from None
+
+
+def _slow() -> HTTPException:
+    return HTTPException(408, f"nothing came for too long: a body has {PATIENCE:g} seconds")

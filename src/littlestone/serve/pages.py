@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from littlestone.concepts.protocols import Domain
 from littlestone.serve import wire
 from littlestone.serve.desk import Service, described, token_of
-from littlestone.serve.guarding import bounded
+from littlestone.serve.guarding import MOST_FORM, bounded
 from littlestone.serve.rule_pictures import picture
 from littlestone.serve.tokens import Role
 from littlestone.serve.visible import Shown
@@ -89,7 +89,7 @@ def login_page(wrong: bool = False) -> Response:
 
 async def login(request: Request, known: Any) -> Response:
     """Keep the token in a cookie that no script and no other site can use."""
-    sent = parse_qs((await bounded(request)).decode("utf-8", "replace"))
+    sent = parse_qs((await bounded(request, MOST_FORM)).decode("utf-8", "replace"))
     token = sent.get("token", [""])[0].strip()
     if not known(token):
         return login_page(wrong=True)

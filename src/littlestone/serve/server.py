@@ -1,40 +1,20 @@
 """Starts the service on an address, and stops it without losing anything that was acknowledged."""
 
 import ipaddress
+import resource
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from littlestone import require
 from littlestone.serve.app import application
+from littlestone.serve.connections import MOST_CONNECTIONS, SPARE, Bounded
 from littlestone.serve.tokens import Tokens
 
-MOST_IDLE: Final = 32 << 10  # bytes that neither are a body nor end a request
-MOST_AHEAD: Final = 100  # requests on a connection that one before them holds up
-
-
-class Bounded(HttpToolsProtocol):
-    """Refuses a head, lines after a body, or requests without end: all would be kept."""
-
-    _useful, _idle = False, 0
-
-    def on_body(self, body: bytes) -> None:
-        self._useful = True
-        super().on_body(body)
-
-    def on_message_complete(self) -> None:
-        self._useful = True
-        super().on_message_complete()
-
-    def data_received(self, data: bytes) -> None:
-        self._useful = False
-        super().data_received(data)
-        self._idle = 0 if self._useful else self._idle + len(data)
-        if self._idle > MOST_IDLE or len(self.pipeline) > MOST_AHEAD:
-            self.send_400_response("The head of the request is too long.")
+OTHER_FILES: Final = 200  # stores, logs and libraries
 
 
 class Server(uvicorn.Server):
@@ -68,15 +48,23 @@ def server(
     private_key: Path | None = None,
     hosts: tuple[str, ...] = (),
     fleet: Any = None,
+    connections: int = MOST_CONNECTIONS,
 ) -> Server:
     """A server that is ready to run; ``hosts`` are further names by which it may be called.
 
-    With a ``FleetDesk`` it serves that fleet, too.
+    With a ``FleetDesk`` it serves that fleet, too. Beyond so many ``connections`` it answers 503.
     """
     if (certificate is None) != (private_key is None):
         raise ValueError("tls-cert and tls-key must be given together")
     app = application(folder, tokens, hosts=(host, *hosts), fleet=fleet)
-    return listening(app, host=host, port=port, certificate=certificate, private_key=private_key)
+    return listening(
+        app,
+        host=host,
+        port=port,
+        certificate=certificate,
+        private_key=private_key,
+        connections=connections,
+    )
 
 
 def listening(
@@ -86,8 +74,10 @@ def listening(
     port: int,
     certificate: Path | None = None,
     private_key: Path | None = None,
+    connections: int = MOST_CONNECTIONS,
 ) -> Server:
     """The application at an address; its ``state.service`` is told when to stop."""
+    _allow_files(connections)
     config = uvicorn.Config(
         app,
         host=host,
@@ -101,5 +91,21 @@ def listening(
         timeout_graceful_shutdown=10,
         backlog=2048,
         http=Bounded,
+        ws="none",  # nothing here speaks it, and it would have none of these bounds
+        limit_concurrency=connections,
     )
     return Server(config)
+
+
+def _allow_files(connections: int) -> None:
+    """Each connection is an open file, of which most systems allow 1,024 unless they are asked."""
+    require.integer(connections=connections, at_least=1)
+    needed = connections + SPARE + OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise ValueError(
+            f"connections must be at most {hard - SPARE - OTHER_FILES:,} where this system allows "
+            f"{hard:,} open files, got connections={connections}; see ulimit -n"
+        )
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))

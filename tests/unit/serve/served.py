@@ -60,10 +60,12 @@ class Served:
 
 
 @contextmanager
-def serving(folder: Path, *, fleet: Any = None, **tokens: Any) -> Iterator[Served]:
+def serving(
+    folder: Path, *, fleet: Any = None, connections: int = 1_000, **tokens: Any
+) -> Iterator[Served]:
     """Start the service, and stop it gracefully."""
     fresh, made = Tokens.fresh(**tokens)
-    running = server(folder, fresh, port=0, fleet=fleet)
+    running = server(folder, fresh, port=0, fleet=fleet, connections=connections)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
     until = time.monotonic() + 20
