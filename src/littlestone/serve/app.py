@@ -19,7 +19,7 @@ from starlette.routing import Route
 from littlestone.errors import LittlestoneError
 from littlestone.serve import pages, wire
 from littlestone.serve.arena.on_demand import ArenaOnDemand
-from littlestone.serve.desk import Service, answered, decoded, token_of
+from littlestone.serve.desk import Service, answered, decoded
 from littlestone.serve.guarding import Guarded, body_of
 from littlestone.serve.hosted import Runs
 from littlestone.serve.openapi import Endpoint, document
@@ -169,13 +169,10 @@ def application(
         if service.fleet is not None:
             service.fleet.close()
 
-    described = wire.encode(document(endpoints))
+    arena = ArenaOnDemand(lambda request: service.role_of(request, Role.READER))
 
     async def openapi(_: Request) -> Response:
-        return answered(described)
-
-    def reads(request: Request) -> bool:
-        return service.tokens.allows(token_of(request), Role.READER, "")
+        return answered(document((*endpoints, *await arena.endpoints())))
 
     allowed = ["localhost", "127.0.0.1", "[::1]", *hosts]
     app = Starlette(
@@ -183,7 +180,7 @@ def application(
             *map(route, endpoints),
             Route("/openapi.json", openapi),
             *starmap(page, pages.PAGES),
-            Route("/arena{rest:path}", ArenaOnDemand(reads)),
+            Route("/arena{rest:path}", arena),
             Route("/static/{name}", pages.asset),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=allowed), Middleware(Guarded)],

@@ -14,7 +14,8 @@ from littlestone.serve.wire import ErrorOut
 WHAT = {
     201: "created",
     304: "not changed since the ETag that was sent",
-    404: "there is no such run, or it publishes nothing of the kind",
+    404: "there is no such run or game, or it publishes nothing of the kind",
+    408: "the body did not come in time",
     409: "the name or id is taken, or all rounds are played",
     413: "the body or a line is too long",
     415: "the content type is none of those below",
@@ -69,7 +70,9 @@ def _operation(one: Endpoint, shape_of: dict[str, Any]) -> dict[str, Any]:
     responses: dict[str, Any] = {
         str(one.success): {"description": WHAT.get(one.success, "done"), "content": good}
     }
-    refusals = (*one.statuses, *(() if one.role is None else (401, 403)), 503)
+    late = () if one.takes is None else (408,)
+    known = () if one.role is None else (401, 403)
+    refusals = (*one.statuses, *late, *known, 503)
     for status in refusals:
         responses[str(status)] = {"description": WHAT.get(status, "refused")}
         if status != 304:

@@ -178,5 +178,5 @@ def test_more_connections_than_files_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (64, 1024))
-    with pytest.raises(ValueError, match="at most 774 .* ulimit -n"):
+    with pytest.raises(ValueError, match=r"at most 774 .* ulimit -n"):
         server(tmp_path, Tokens(()), connections=775)

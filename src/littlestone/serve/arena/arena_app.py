@@ -20,7 +20,7 @@ def arena_application() -> Starlette:
     app = Starlette(
         routes=[
             Route("/", _to_the_arena),
-            *arena_routes(arena, lambda _: True),
+            *arena_routes(arena, lambda _: None),
             Route("/static/{name}", pages.asset),
         ],
         middleware=[

@@ -3,8 +3,9 @@
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from itertools import starmap
 from typing import Any, Final, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -22,14 +23,16 @@ from littlestone.serve.arena.arena_page import about_page, fool_page, tell_page
 from littlestone.serve.arena.arena_wire import ExampleIn, FoolIn, MovesIn, TellIn, answered_move
 from littlestone.serve.desk import answered, decoded
 from littlestone.serve.guarding import body_of
+from littlestone.serve.openapi import Endpoint
 from littlestone.serve.pages import login_page
+from littlestone.serve.tokens import Role
 
 SLOT: Final = 0.02
 """Seconds: answers of game two are sent at whole multiples of it after the request came."""
 
 Game = TypeVar("Game")
 _NOBODY: Final = nullcontext()  # for whoever has no game yet
-Admits = Callable[[Request], bool]
+Admit = Callable[[Request], None]
 
 
 class Arena:
@@ -41,6 +44,7 @@ class Arena:
         self._marks: dict[FoolIn, Any] = {}
 
     async def fool(self, request: Request) -> Response:
+        """Begin a game of *fool it*."""
         wanted = decoded(await body_of(request), FoolIn)
 
         def begin() -> Fooling:
@@ -51,6 +55,7 @@ class Arena:
         return answered({"id": name, **game.about(), **game.state()}, 201)
 
     async def fool_on(self, request: Request) -> Response:
+        """Play some rounds; an example that no concept fits is refused, and why."""
         game, lock = found(self.fooling, request)
         move = decoded(await body_of(request), ExampleIn)
         how: Any = {"times": move.times, "until_change": move.until_change}
@@ -68,11 +73,13 @@ class Arena:
         return answered(await _played(turn, lock))
 
     async def record(self, request: Request) -> Response:
+        """The game as a file, to keep and to share."""
         game, lock = found(self.fooling, request)
         content = await _played(game.record, lock)
         return answered(content, headers={"Content-Disposition": "attachment; filename=game.json"})
 
     async def scores(self, request: Request) -> Response:
+        """What a score is measured against: a floor, and the built-in adversaries."""
         wanted = decoded(await body_of(request), FoolIn)
         if wanted not in self._marks:  # there are few boards, learners and budgets
             self._marks[wanted] = await _played(
@@ -81,6 +88,7 @@ class Arena:
         return answered(self._marks[wanted])
 
     async def tell(self, request: Request) -> Response:
+        """Begin games of *tell two worlds apart*."""
         wanted = decoded(await body_of(request), TellIn)
         telling = await _played(lambda: Telling(wanted.learner, wanted.wanted, rng=secure()))
         name = self.telling.add(telling)
@@ -101,11 +109,13 @@ class Arena:
         return answer
 
     async def anew(self, request: Request) -> Response:
+        """Forget all guesses so far."""
         telling, lock = found(self.telling, request)
         await _played(telling.count_anew, lock)
         return answered(telling.score())
 
     async def reveal(self, request: Request) -> Response:
+        """End the games and say who it was."""
         telling, lock = found(self.telling, request)
         return answered({"truth": await _played(telling.reveal, lock)})
 
@@ -143,33 +153,59 @@ async def _played(move: Callable[[], Any], lock: AbstractContextManager[Any] = _
         raise HTTPException(422, str(refusal)) from None
 
 
-def arena_routes(arena: Arena, admits: Admits) -> list[Route]:
-    """For those whom ``admits`` lets in; others are asked for a token."""
+_MOVES: Final = (404, 413, 415, 422)
+ENDPOINTS: Final = (
+    Endpoint("POST", "/arena/scores", Role.READER, Arena.scores, FoolIn, statuses=(413, 415, 422)),
+    Endpoint(
+        "POST",
+        "/arena/games/fool",
+        Role.READER,
+        Arena.fool,
+        FoolIn,
+        statuses=(413, 415, 422),
+        success=201,
+    ),
+    Endpoint(
+        "POST", "/arena/games/fool/{id}", Role.READER, Arena.fool_on, ExampleIn, statuses=_MOVES
+    ),
+    Endpoint("GET", "/arena/games/fool/{id}/game.json", Role.READER, Arena.record, statuses=(404,)),
+    Endpoint(
+        "POST",
+        "/arena/games/tell",
+        Role.READER,
+        Arena.tell,
+        TellIn,
+        statuses=(413, 415, 422),
+        success=201,
+    ),
+    Endpoint(
+        "POST", "/arena/games/tell/{id}", Role.READER, Arena.tell_on, MovesIn, statuses=_MOVES
+    ),
+    Endpoint("POST", "/arena/games/tell/{id}/anew", Role.READER, Arena.anew, statuses=(404,)),
+    Endpoint("POST", "/arena/games/tell/{id}/reveal", Role.READER, Arena.reveal, statuses=(404,)),
+)
+PAGES: Final = {"/arena": fool_page, "/arena/tell": tell_page, "/arena/about": about_page}
 
-    def route(method: str, path: str, answer: Callable[[Request], Awaitable[Response]]) -> Route:
+
+def arena_routes(arena: Arena, admit: Admit) -> list[Route]:
+    """For those whom ``admit`` does not refuse; whoever looks at a page is asked for a token."""
+
+    def route(endpoint: Endpoint) -> Route:
         async def guarded(request: Request) -> Response:
-            if not admits(request):
-                raise HTTPException(401, "a token of a reader is needed")
-            return await answer(request)
+            admit(request)
+            response: Response = await endpoint.answer(arena, request)
+            return response
 
-        return Route(path, guarded, methods=[method])
+        return Route(endpoint.path, guarded, methods=[endpoint.method])
 
     def page(path: str, made: Callable[[], Response]) -> Route:
         async def guarded(request: Request) -> Response:
-            return made() if admits(request) else login_page()
+            try:
+                admit(request)
+            except HTTPException:
+                return login_page()
+            return made()
 
         return Route(path, guarded, methods=["GET"])
 
-    return [
-        page("/arena", fool_page),
-        page("/arena/tell", tell_page),
-        page("/arena/about", about_page),
-        route("POST", "/arena/scores", arena.scores),
-        route("POST", "/arena/games/fool", arena.fool),
-        route("POST", "/arena/games/fool/{id}", arena.fool_on),
-        route("GET", "/arena/games/fool/{id}/game.json", arena.record),
-        route("POST", "/arena/games/tell", arena.tell),
-        route("POST", "/arena/games/tell/{id}", arena.tell_on),
-        route("POST", "/arena/games/tell/{id}/anew", arena.anew),
-        route("POST", "/arena/games/tell/{id}/reveal", arena.reveal),
-    ]
+    return [*starmap(page, PAGES.items()), *map(route, ENDPOINTS)]

@@ -8,18 +8,24 @@ from typing import Annotated, Any
 
 import msgspec
 
-from littlestone.arena.boards import ROUNDS
+from littlestone.arena.boards import BOARDS, EPSILONS, NAMES, ROUNDS
+from littlestone.arena.suspects import SUSPECTS, WANTED
 from littlestone.arena.telling import MOST_GAMES, MOST_ROUNDS, Telling, form
 
 Bit = Annotated[int, msgspec.Meta(ge=0, le=1)]
 
 
+def _one_of(*values: Any) -> msgspec.Meta:
+    """For the document; what else is sent is refused by the game, which says more about it."""
+    return msgspec.Meta(extra_json_schema={"enum": list(values)})
+
+
 class FoolIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A game of *fool it* to begin."""
 
-    board: str
-    learner: str
-    epsilon: float
+    board: Annotated[str, _one_of(*BOARDS)]
+    learner: Annotated[str, _one_of(*NAMES)]
+    epsilon: Annotated[float, _one_of(*EPSILONS)]
 
 
 class ExampleIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -35,8 +41,8 @@ class ExampleIn(msgspec.Struct, forbid_unknown_fields=True):
 class TellIn(msgspec.Struct, forbid_unknown_fields=True):
     """Games of *tell two worlds apart* to begin: correct, broken, or by a coin."""
 
-    learner: str
-    wanted: str
+    learner: Annotated[str, _one_of(*SUSPECTS)]
+    wanted: Annotated[str, _one_of(*WANTED)]
 
 
 class Move(msgspec.Struct, forbid_unknown_fields=True):

@@ -13,19 +13,28 @@ from starlette.requests import Request
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from littlestone.serve.openapi import Endpoint
+
 
 class ArenaOnDemand:
-    """All routes of the arena, for those whom ``admits`` lets in."""
+    """All routes of the arena, for those whom ``admit`` does not refuse."""
 
-    def __init__(self, admits: Callable[[Request], bool]) -> None:
-        self._admits = admits
+    def __init__(self, admit: Callable[[Request], None]) -> None:
+        self._admit = admit
         self._router: ASGIApp | None = None
+
+    async def endpoints(self) -> tuple[Endpoint, ...]:
+        """Its routes, for the document that describes all."""
+        found: tuple[Endpoint, ...] = (await _imported()).ENDPOINTS
+        return found
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._router is None:
-            routes: Any = await run_in_threadpool(
-                import_module, "littlestone.serve.arena.arena_routes"
-            )
+            routes = await _imported()
             if self._router is None:  # nobody else has made one meanwhile
-                self._router = Router(routes.arena_routes(routes.Arena(), self._admits))
+                self._router = Router(routes.arena_routes(routes.Arena(), self._admit))
         await self._router(scope, receive, send)
+
+
+async def _imported() -> Any:
+    return await run_in_threadpool(import_module, "littlestone.serve.arena.arena_routes")

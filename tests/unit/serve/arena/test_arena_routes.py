@@ -159,7 +159,18 @@ def test_in_a_service_the_arena_is_for_readers(tmp_path: Path) -> None:
     body = json.dumps(FOOL).encode()
     with serving(tmp_path) as served:
         assert b'name="token"' in served.raw("GET", "/arena", role=None)[2]
-        assert served.raw("POST", "/arena/games/fool", body, None)[0] == 401
+        for endpoint in arena_routes.ENDPOINTS:
+            asked = endpoint.method, endpoint.path, body
+            assert [served.raw(*asked, role)[0] for role in (None, Role.WRITER)] == [401, 403]
         assert b"Fool it" in served.raw("GET", "/arena", role=Role.READER)[2]
         assert served.raw("POST", "/arena/games/fool", body, Role.READER)[0] == 201
         assert list(tmp_path.iterdir()) == []  # nothing was stored
+
+
+def test_the_document_describes_the_arena_too(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        document = json.loads(served.raw("GET", "/openapi.json", role=None)[2])
+    described = {(way.upper(), path) for path, ways in document["paths"].items() for way in ways}
+    assert {(one.method, one.path) for one in arena_routes.ENDPOINTS} < described
+    learners = document["components"]["schemas"]["FoolIn"]["properties"]["learner"]
+    assert "private-majority" in learners["enum"]
