@@ -44,12 +44,16 @@ def write(folder: Path, name: str, lines: list[str]) -> None:
 
 
 def write_all(folder: Path, events: Events, *, files: int) -> None:
-    """Some rounds of all keys in each file, in no order."""
-    each = len(next(iter(events.values())))
-    for file in range(files):
-        rounds = range(file * each // files, (file + 1) * each // files)
-        lines = [line_of(key, at + 1, *events[key][at]) for key in events for at in rounds]
-        random.Random(file).shuffle(lines)
+    """Some rounds of all keys in each file, in no order; some come a file or two too late."""
+    chance = random.Random(files)
+    parts: list[list[str]] = [[] for _ in range(files)]
+    for key, examples in events.items():
+        for at, example in enumerate(examples):
+            late = chance.randrange(3) if chance.random() < 0.2 else 0
+            file = min(at * files // len(examples) + late, files - 1)
+            parts[file].append(line_of(key, at + 1, *example))
+    for file, lines in enumerate(parts):
+        chance.shuffle(lines)
         write(folder, f"{file:05}.jsonl", lines)
 
 

@@ -10,6 +10,7 @@ from littlestone.serve import demo as demonstration
 from littlestone.serve.connections import MOST_CONNECTIONS
 from littlestone.serve.server import is_loopback, server
 from littlestone.serve.tokens import Role, Tokens, described
+from littlestone.service.promises.book import Book
 
 
 def run(
@@ -40,6 +41,10 @@ def run(
     connections: Annotated[
         int, typer.Option(help="At most so many at once; others get 503.", min=1)
     ] = MOST_CONNECTIONS,
+    book: Annotated[
+        Path | None,
+        typer.Option(help="The budget book of the data; a run that exceeds it is refused."),
+    ] = None,
     tls_cert: Annotated[Path | None, typer.Option(help="A certificate, in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key, in PEM.")] = None,
 ) -> None:
@@ -75,6 +80,7 @@ def run(
         hosts=names,
         fleet=fleet,
         connections=connections,
+        book=None if book is None else Book(book),
     )
     if demo and not made:
         raise ValueError("demo needs an owner's token: leave out --token-file, or name a new one")

@@ -11,6 +11,7 @@ follows from the secret and the name, so that damage, or the state of another ke
 
 import hashlib
 import hmac
+import json
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ _MAGIC: Final = b"LSK1"
 _HEAD: Final = struct.Struct("<4s16sQQ16s32sQQQHH")
 _SEAL_BYTES: Final = 16
 _MOST_REMEMBERED: Final = 1 << 12
+_NO_TEXT: Final = "#"
 
 
 def advance(
@@ -295,7 +297,7 @@ def _sealed(body: bytes, seal: bytes) -> bytes:
 
 
 class KeyName(NamedTuple):
-    """A key as bytes, which are equal for equal keys only, and as it is published."""
+    """A key as bytes and as it is published, either of which is equal for equal keys only."""
 
     label: bytes
     text: str
@@ -307,9 +309,16 @@ class KeyName(NamedTuple):
 
 
 def key_name(key: Any) -> KeyName:
-    """The name of a key: whatever is equal to it has the same, and nothing else has."""
+    """The name of a key: whatever is equal to it has the same, and nothing else has.
+
+    A text is published as it is; another key, and a text that looks like one, as #, then JSON.
+
+    >>> [key_name(key).text for key in ("Haifa", "1", 1, ("user", 7), "#1")]
+    ['Haifa', '1', '#1', '#{"tuple": ["user", 7]}', '#"#1"']
+    """
     plain: Point = canonical_key(key)
-    text = plain if type(plain) is str else repr(key_to_json(plain))
+    as_it_is = type(plain) is str and not plain.startswith(_NO_TEXT)
+    text = str(plain) if as_it_is else _NO_TEXT + json.dumps(key_to_json(plain), ensure_ascii=False)
     return KeyName(codec.dumps(plain), text)
 
 

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from littlestone.errors import LittlestoneError
+from littlestone.errors import BudgetExceededError, LittlestoneError
 from littlestone.serve import pages, wire
 from littlestone.serve.arena.on_demand import ArenaOnDemand
 from littlestone.serve.desk import Service, answered, decoded
@@ -26,6 +26,7 @@ from littlestone.serve.openapi import Endpoint, document
 from littlestone.serve.owner import Overloaded, Unavailable
 from littlestone.serve.routes import readers, writers
 from littlestone.serve.tokens import Role, Tokens
+from littlestone.service.promises.book import Book
 
 
 async def create_run(service: Service, request: Request) -> Response:
@@ -35,6 +36,8 @@ async def create_run(service: Service, request: Request) -> Response:
         await service.runs.create(asked)
     except FileExistsError:
         raise HTTPException(409, f"run {wanted.name!r} exists already") from None
+    except BudgetExceededError as problem:
+        raise HTTPException(409, str(problem)) from None
     except (ValueError, TypeError, OverflowError) as problem:
         raise HTTPException(422, str(problem)) from None
     owner = service.runs.owner(asked.name)
@@ -127,13 +130,18 @@ _LOG: Final = logging.getLogger("littlestone.serve")
 
 
 def application(
-    folder: Path, tokens: Tokens, *, hosts: tuple[str, ...] = (), fleet: Any = None
+    folder: Path,
+    tokens: Tokens,
+    *,
+    hosts: tuple[str, ...] = (),
+    fleet: Any = None,
+    book: Book | None = None,
 ) -> Starlette:
     """The service over the runs of a folder, and over a fleet if its ``FleetDesk`` is given.
 
-    ``hosts`` are the names that it answers to.
+    ``hosts`` are the names that it answers to; the promises of its runs are entered into ``book``.
     """
-    service = Service(Runs(folder), tokens, fleet=fleet)
+    service = Service(Runs(folder, book), tokens, fleet=fleet)
     endpoints = ENDPOINTS if fleet is None else ENDPOINTS + fleet.endpoints
 
     def route(endpoint: Endpoint) -> Route:

@@ -17,6 +17,8 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.serve.owner import RunOwner
 from littlestone.serve.visible import Visible
 from littlestone.service.durable import DurableRun
+from littlestone.service.promises.book import Book, enter
+from littlestone.service.store import Reservation
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 ASKED: Final = "run.json"
@@ -77,8 +79,8 @@ class Asked:
 class Runs:
     """All runs below one folder, each with its owner."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, book: Book | None = None) -> None:
+        self.folder, self._book = folder, book
         self._owners: dict[str, RunOwner] = {}
         self._asked: dict[str, Asked] = {}
         self._recipes: dict[str, PrivateLearner] = {}
@@ -97,6 +99,7 @@ class Runs:
             raise FileExistsError(asked.name)
         recipe = asked.recipe()
         recipe.refuse_to_start()
+        self._reserved(recipe, asked.name)
         place = self.folder / asked.name
         place.mkdir(mode=0o700)
         file = os.open(place / ASKED, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -135,11 +138,20 @@ class Runs:
 
         def opened() -> DurableRun:
             if store.exists():
-                return DurableRun.resume(recipe, store)
-            return DurableRun.start(recipe, store)
+                run = DurableRun.resume(recipe, store)
+            else:
+                run = DurableRun.start(recipe, store, reserved=self._reserved(recipe, asked.name))
+            enter(self._book, run, store)
+            return run
 
         visible = Visible(every=asked.publish_every, fresh=fresh)
         owner = RunOwner(asked.name, opened, visible)
         self._owners[asked.name], self._asked[asked.name] = owner, asked
         self._recipes[asked.name] = recipe
         return owner
+
+    def _reserved(self, recipe: PrivateLearner, name: str) -> Reservation | None:
+        """Room in the book for a store that is about to be made; asking twice takes it once."""
+        if self._book is None:
+            return None
+        return self._book.reserve(self.folder / name / STORE, recipe.guarantee(), recipe.promise)

@@ -13,6 +13,7 @@ from littlestone import require
 from littlestone.serve.app import application
 from littlestone.serve.connections import MOST_CONNECTIONS, SPARE, Bounded
 from littlestone.serve.tokens import Tokens
+from littlestone.service.promises.book import Book
 
 OTHER_FILES: Final = 200  # stores, logs and libraries
 
@@ -49,14 +50,16 @@ def server(
     hosts: tuple[str, ...] = (),
     fleet: Any = None,
     connections: int = MOST_CONNECTIONS,
+    book: Book | None = None,
 ) -> Server:
     """A server that is ready to run; ``hosts`` are further names by which it may be called.
 
     With a ``FleetDesk`` it serves that fleet, too. Beyond so many ``connections`` it answers 503.
+    The promises of its runs are entered into ``book``.
     """
     if (certificate is None) != (private_key is None):
         raise ValueError("tls-cert and tls-key must be given together")
-    app = application(folder, tokens, hosts=(host, *hosts), fleet=fleet)
+    app = application(folder, tokens, hosts=(host, *hosts), fleet=fleet, book=book)
     return listening(
         app,
         host=host,

@@ -129,6 +129,17 @@ def test_releases_are_chained_from_the_first_on() -> None:
     assert releases[-1].chain in state
 
 
+def test_keys_that_differ_publish_under_names_that_differ() -> None:
+    keys = ["1", 1, "#1", '#"#1"', None, "None", "#null", (1,), ("1",), "(1,)", b"1", 1.5, "1.5"]
+    names = [key_name(key) for key in keys]
+    assert len({name.text for name in names}) == len({name.label for name in names}) == len(keys)
+    assert key_name(1) == key_name(1.0) == key_name(True)
+    assert key_name("Haifa").text == "Haifa" and key_name("1").text == "1"  # as they always were
+    for key in ("1", 1):
+        _, [release] = fed(1, key=key)
+        assert json.loads(release.body)["run"] == key_name(key).text
+
+
 def test_the_digest_of_what_was_consumed_tells_streams_apart() -> None:
     """Two streams with the same counts and releases: only the order of two points differs."""
     one, _ = advance(MAJORITY, SECRET, "a", None, [1, 2], [5, 6], [0, 0])

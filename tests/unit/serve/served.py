@@ -11,6 +11,7 @@ from typing import Any
 from littlestone.client import Client
 from littlestone.serve.server import Server, server
 from littlestone.serve.tokens import Role, Tokens
+from littlestone.service.promises.book import Book
 
 BUDGET = {"rounds": 10_000, "epsilon": 5.0, "delta": 1e-2}
 
@@ -61,11 +62,16 @@ class Served:
 
 @contextmanager
 def serving(
-    folder: Path, *, fleet: Any = None, connections: int = 1_000, **tokens: Any
+    folder: Path,
+    *,
+    fleet: Any = None,
+    connections: int = 1_000,
+    book: Book | None = None,
+    **tokens: Any,
 ) -> Iterator[Served]:
     """Start the service, and stop it gracefully."""
     fresh, made = Tokens.fresh(**tokens)
-    running = server(folder, fresh, port=0, fleet=fleet, connections=connections)
+    running = server(folder, fresh, port=0, fleet=fleet, connections=connections, book=book)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
     until = time.monotonic() + 20

@@ -6,16 +6,7 @@ from typing import Annotated
 
 import typer
 
-from littlestone.cli.options import (
-    Delta,
-    Epsilon,
-    Feature,
-    InPlaceOfSchema,
-    Label,
-    Positive,
-    SchemaFile,
-    Source,
-)
+from littlestone.cli.options import Feature, Label, Positive, Source
 from littlestone.cli.stores import fleet_blocklist, fleet_spark
 from littlestone.cli.stores import fleet_options as shared
 from littlestone.fleet import database
@@ -39,40 +30,22 @@ app.add_typer(fleet_blocklist.app)
 
 
 @app.command()
+@shared.of_a_new_fleet
 def init(
     dsn: shared.Dsn,
-    secret: shared.Secret,
-    schema: SchemaFile = None,
-    concepts: InPlaceOfSchema = None,
-    rounds: shared.Rounds = None,
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-7,
-    learner: shared.Learner = "auto",
-    setting: shared.Setting = "auto",
-    adversary: shared.Adversary = "oblivious",
-    max_contributions: shared.MaxContributions = 1,
-    max_keys: shared.MaxKeys = 1,
+    fleet: shared.NewFleet,
     shards: Annotated[int, typer.Option(help="As many workers can be busy at once.")] = 64,
 ) -> None:
     """Make a fleet: its tables, its secret, and the mark beside the secret."""
-    options = shared.options_of(
-        schema,
-        concepts,
-        learner=learner,
-        setting=setting,
-        adversary=adversary,
-        max_contributions=max_contributions,
-        rounds=rounds,
-        epsilon=epsilon,
-        delta=delta,
-    )
-    shared.make(
-        secret,
-        options,
-        max_keys=max_keys,
-        create=lambda recipe, mine: database.create(
-            dsn, recipe, fingerprint=mine, shards=shards, max_keys=max_keys, options=options
-        ),
+    fleet.make(
+        lambda recipe, mine: database.create(
+            dsn,
+            recipe,
+            fingerprint=mine,
+            shards=shards,
+            max_keys=fleet.max_keys,
+            options=fleet.options(),
+        )
     )
 
 

@@ -37,15 +37,18 @@ def init(
     delta: Delta = 1e-7,
     max_contributions: Annotated[int, typer.Option(help="Events of one person, at most.")] = 1,
     parts: Annotated[int, typer.Option(help="As many workers can be busy at once.")] = 16,
+    book: shared.BookFile = None,
 ) -> None:
     """Make a list: its tables, its first release (nobody is listed), its secret and the mark."""
     recipe = PrivateKeys(
         rounds=rounds, epsilon=epsilon, delta=delta, max_contributions=max_contributions
     )
-    with shared.new_secret(secret) as mine:
+    with (
+        shared.entered(book, secret, recipe.guarantee(), _promise(recipe)),
+        shared.new_secret(secret) as mine,
+    ):
         identity = blocklist.create(dsn, recipe, fingerprint=mine, parts=parts)
     HighWater(shared.mark_of(secret), identity, create=True).close()
-    typer.echo(_promise(recipe))
 
 
 @app.command()

@@ -3,17 +3,23 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Signature, signature
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from littlestone.cli.options import Delta, Epsilon, InPlaceOfSchema, SchemaFile
 from littlestone.fleet.fleet_ledger import fleet_ledger
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.per_key import PerKey
 from littlestone.fleet.secret_file import create_secret, fingerprint
 from littlestone.fleet.terms import Terms, recipe_from, recipe_of
 from littlestone.learners.run import PrivateLearner
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.service.promises.book import Book
 
 Dsn = Annotated[str, typer.Option(help="The database, as in postgresql://user@host/name.")]
 Secret = Annotated[Path, typer.Option(help="The file of the secret; its mark lies beside it.")]
@@ -23,6 +29,9 @@ Setting = Annotated[str, typer.Option(help="For auto: realizable or agnostic.")]
 Adversary = Annotated[str, typer.Option(help="For auto: oblivious or adaptive.")]
 MaxContributions = Annotated[int, typer.Option(help="Events of one person under one key, at most.")]
 MaxKeys = Annotated[int, typer.Option(help="Keys that one person appears under.")]
+BookFile = Annotated[
+    Path | None, typer.Option("--book", help="The budget book of the data; it must have room.")
+]
 Key = Annotated[str, typer.Option(help="The column with the key, which is public.")]
 UntilEmpty = Annotated[bool, typer.Option("--until-empty", help="End when nothing waits any more.")]
 Adopt = Annotated[
@@ -32,28 +41,63 @@ Pause = Annotated[float, typer.Option(help="Seconds between two looks for more, 
 WithLedger = Annotated[bool, typer.Option("--json", help="With the ledger, for other accountants.")]
 
 
-def options_of(
-    schema: Path | None,
-    concepts: str | None,
-    *,
-    learner: str,
-    setting: str,
-    adversary: str,
-    max_contributions: int,
-    **budget: Any,
-) -> dict[str, Any]:
-    """What a recipe can be made from again, as plain JSON."""
-    if (schema is None) == (concepts is None):
-        raise ValueError("exactly one of --schema and --class must be given")
-    return {
-        "schema": None if schema is None else schema.read_text(encoding="utf-8"),
-        "class": concepts,
-        "learner": learner,
-        "setting": setting,
-        "adversary": adversary,
-        "max_contributions": max_contributions,
-        "budget": budget,
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFleet:
+    """What ``init`` is told on every engine: its options are these fields."""
+
+    secret: Secret
+    schema: SchemaFile = None
+    concepts: InPlaceOfSchema = None
+    rounds: Rounds = None
+    epsilon: Epsilon = 1.0
+    delta: Delta = 1e-7
+    learner: Learner = "auto"
+    setting: Setting = "auto"
+    adversary: Adversary = "oblivious"
+    max_contributions: MaxContributions = 1
+    max_keys: MaxKeys = 1
+    book: BookFile = None
+
+    def options(self) -> dict[str, Any]:
+        """What the recipe can be made from again, as plain JSON."""
+        if (self.schema is None) == (self.concepts is None):
+            raise ValueError("exactly one of --schema and --class must be given")
+        return {
+            "schema": None if self.schema is None else self.schema.read_text(encoding="utf-8"),
+            "class": self.concepts,
+            "learner": self.learner,
+            "setting": self.setting,
+            "adversary": self.adversary,
+            "max_contributions": self.max_contributions,
+            "budget": {"rounds": self.rounds, "epsilon": self.epsilon, "delta": self.delta},
+        }
+
+    def make(self, create: Callable[[PrivateLearner, bytes], Terms]) -> None:
+        """Enter it into the book, make its secret, let ``create`` make the rest, and the mark."""
+        options = self.options()
+        recipe = recipe_from(options)
+        fleet = PerKey(learner=recipe, max_keys=self.max_keys)
+        with (
+            entered(self.book, self.secret, fleet.guarantee(), fleet.promise),
+            new_secret(self.secret) as mine,
+        ):
+            terms = create(recipe, mine)
+        HighWater(mark_of(self.secret), terms.identity, create=True).close()
+
+
+def of_a_new_fleet(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose argument ``fleet`` is made from the options of ``NewFleet``."""
+    fields = signature(NewFleet).parameters
+    own = {n: p for n, p in signature(command).parameters.items() if n != "fleet"}
+
+    @wraps(command)
+    def told(**given: Any) -> None:
+        fleet = NewFleet(**{name: given.pop(name) for name in fields})
+        command(fleet=fleet, **given)
+
+    every = [one.replace(kind=one.KEYWORD_ONLY) for one in (own | fields).values()]
+    told.__signature__ = Signature(every)  # type: ignore[attr-defined]
+    return told
 
 
 def tell_standing(terms: Terms, found: dict[str, int], as_json: bool) -> None:
@@ -72,19 +116,22 @@ def tell(found: dict[str, int]) -> None:
         typer.echo(f"{name:>14} {number:>15,}")
 
 
-def make(
-    secret: Path,
-    options: dict[str, Any],
-    *,
-    max_keys: int,
-    create: Callable[[PrivateLearner, bytes], Terms],
-) -> None:
-    """A secret, the fleet that ``create`` makes for its fingerprint, and the mark."""
-    recipe = recipe_from(options)
-    with new_secret(secret) as mine:
-        terms = create(recipe, mine)
-    HighWater(mark_of(secret), terms.identity, create=True).close()
-    typer.echo(PerKey(learner=recipe, max_keys=max_keys).promise)
+@contextmanager
+def entered(
+    book: Path | None, secret: Path, promised: PrivacyGuarantee, promise: str
+) -> Iterator[None]:
+    """Refuse what the book has no room for before anything is made; enter it when all is.
+
+    It stands in the book under the place of its secret. Until it is entered it has no mark, and
+    without one nobody works on it.
+    """
+    known = None if book is None else Book(book)
+    reserved = None if known is None else known.reserve(secret, promised, promise)
+    yield
+    if known is not None and reserved is not None:
+        known.register(reserved.identity, secret, promised, promise)
+        typer.echo(known.explain())
+    typer.echo(promise)
 
 
 @contextmanager

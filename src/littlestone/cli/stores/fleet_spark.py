@@ -7,15 +7,7 @@ from typing import Annotated
 
 import typer
 
-from littlestone.cli.options import (
-    Delta,
-    Epsilon,
-    Feature,
-    InPlaceOfSchema,
-    Label,
-    Positive,
-    SchemaFile,
-)
+from littlestone.cli.options import Feature, Label, Positive
 from littlestone.cli.stores import fleet_options as shared
 from littlestone.fleet.spark.folder import SparkFolder
 from littlestone.fleet.spark.visits import REFUSED, RELEASED
@@ -35,41 +27,25 @@ Folder = Annotated[Path, typer.Argument(help="The fleet's folder; all machines s
 
 
 @app.command()
+@shared.of_a_new_fleet
 def init(
     folder: Folder,
-    secret: shared.Secret,
-    schema: SchemaFile = None,
-    concepts: InPlaceOfSchema = None,
-    rounds: shared.Rounds = None,
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-7,
-    learner: shared.Learner = "auto",
-    setting: shared.Setting = "auto",
-    adversary: shared.Adversary = "oblivious",
-    max_contributions: shared.MaxContributions = 1,
-    max_keys: shared.MaxKeys = 1,
+    fleet: shared.NewFleet,
     partitions: Annotated[int, typer.Option(help="Tasks of a batch, for ever.")] = 8,
 ) -> None:
     """Make a fleet: its folder, its secret, and the mark beside the secret."""
-    options = shared.options_of(
-        schema,
-        concepts,
-        learner=learner,
-        setting=setting,
-        adversary=adversary,
-        max_contributions=max_contributions,
-        rounds=rounds,
-        epsilon=epsilon,
-        delta=delta,
-    )
 
     def create(recipe: PrivateLearner, mine: bytes) -> Terms:
         terms = Terms.planned(
-            recipe, fingerprint=mine, shards=partitions, max_keys=max_keys, options=options
+            recipe,
+            fingerprint=mine,
+            shards=partitions,
+            max_keys=fleet.max_keys,
+            options=fleet.options(),
         )
         return SparkFolder.from_terms(folder, terms).terms
 
-    shared.make(secret, options, max_keys=max_keys, create=create)
+    fleet.make(create)
 
 
 @app.command()
@@ -119,6 +95,7 @@ def status(folder: Folder, as_json: shared.WithLedger = False) -> None:
     place = SparkFolder(folder)
     found = asdict(place.standing())
     found.pop("chain")
+    found["behind a gap"] = found.pop("early")  # as the other fleet calls it
     shared.tell_standing(place.terms, found, as_json)
 
 

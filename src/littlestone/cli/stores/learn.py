@@ -40,7 +40,7 @@ from littlestone.service.events import Columns, read
 from littlestone.service.learning import BadRowError, Policy, Publisher, Tally, learn
 from littlestone.service.outputs import refuse_overlap, write_whole
 from littlestone.service.pace import Stopping
-from littlestone.service.promises.book import Book
+from littlestone.service.promises.book import Book, enter
 from littlestone.service.promises.ranges import PaidRanges, fields_in, paid_in, promise_with
 from littlestone.service.report import report
 from littlestone.service.sources import BadRow, Form, Position, is_live
@@ -202,7 +202,7 @@ def run(
         )
         _refuse_other_ranges(durable, ranges, store)
         _enter_ranges(known, ranges, source, user, max_contributions)
-        _enter(known, durable, store)
+        enter(known, durable, store)
         # When rows are asked for: a silent pipe must not delay what is still to be published.
         events = chain.from_iterable(start() for start in (opened,))
     else:
@@ -218,7 +218,7 @@ def run(
             ranges=ranges,
             options=written(ctx, tables),
         )
-        _enter(known, durable, store)
+        enter(known, durable, store)
     try:
         if durable.adopted:
             typer.echo(ADOPTED.format(store=store, round=durable.rounds), err=True)
@@ -274,23 +274,6 @@ def _standard_input() -> IO[bytes]:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # in tests it has no number
         return sys.stdin.buffer
-
-
-def _enter(book: Book | None, durable: DurableRun, store: Path) -> None:
-    """The store exists, and has read nothing since it was opened: now or never."""
-    try:
-        if book is None and durable.book is not None:
-            raise StoreError(
-                f"{store} belongs to the budget book {durable.book}: say --book, so that it can be "
-                f"seen there"
-            )
-        if book is None:
-            return
-        promised = durable.run.recipe.guarantee()
-        book.register(durable.identity, store, promised, durable.promise)
-    except BaseException:
-        durable.close()
-        raise
 
 
 def _enter_ranges(

@@ -28,18 +28,29 @@ class Standing:
     releases: int = 0
     refused: int = 0
     chain: str = "00" * 32
+    early: int = 0
+    """Events that wait behind a gap."""
 
     @property
     def height(self) -> Height:
         return Height(self.batches, bytes.fromhex(self.chain))
 
     def after(
-        self, *, keys: int, rounds: int, releases: int, refused: int, seals: tuple[int, int]
+        self,
+        *,
+        keys: int,
+        rounds: int,
+        releases: int,
+        refused: int,
+        seals: tuple[int, int],
+        early: int = 0,
     ) -> "Standing":
         """One batch more, with the sum of the seals of all states that it has changed."""
         mixed = b"".join(seal.to_bytes(8, signed=True) for seal in seals)
         digest = hashlib.sha256(bytes.fromhex(self.chain) + mixed)
-        digest.update(repr((self.batches, keys, rounds, releases, refused)).encode())
+        # A batch without gaps has the digest that it had when none could wait.
+        told = (self.batches, keys, rounds, releases, refused, *([early] if early else []))
+        digest.update(repr(told).encode())
         return Standing(
             self.batches + 1,
             self.keys + keys,
@@ -47,6 +58,7 @@ class Standing:
             self.releases + releases,
             self.refused + refused,
             digest.hexdigest(),
+            self.early + early,
         )
 
 

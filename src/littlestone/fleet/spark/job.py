@@ -175,6 +175,7 @@ class SparkFleet:
                 sums,
                 sql.coalesce(sql.sum("created"), sql.lit(0)).alias("keys"),
                 sql.coalesce(sql.sum("events"), sql.lit(0)).alias("rounds"),
+                sql.coalesce(sql.sum("early"), sql.lit(0)).alias("early"),
                 sql.count_if(rows["kind"] == RELEASED).alias("releases"),
                 sql.count_if(rows["kind"] == REFUSED).alias("refused"),
                 # A seal is the hash of a state under a key; no order is needed to compare sums.

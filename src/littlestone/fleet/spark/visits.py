@@ -3,11 +3,12 @@
 A task may run twice, on two machines, and after either was killed: whatever it computes follows
 from the key's state and lines alone. Nothing that a line says can make a task fail, since a task
 that fails is tried again and then ends the fleet; what cannot be taken is handed back, to the
-caller's eyes only.
+caller's eyes only. An event that comes before its predecessor waits in the key's state.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -16,6 +17,7 @@ from littlestone.fleet.keyed import advance, rounds_of
 from littlestone.fleet.reading import Line, line_reader
 from littlestone.fleet.secret_file import secret_of
 from littlestone.learners.run import PrivateLearner
+from littlestone.service.durable import Event
 from littlestone.service.entries import Release
 from littlestone.service.events import Columns
 from littlestone.service.published import release_line
@@ -30,8 +32,15 @@ SCHEMA: Final = {
     "high": "long",
     "events": "long",
     "created": "long",
+    "early": "long",
 }
-"""Of the rows that come out: lines of both kinds, and one row for each key that went on."""
+"""Of the rows that come out: lines of both kinds, and one row for each key that changed."""
+_NOTHING: Final = (None,) * (len(SCHEMA) - 2)
+_MOST_EARLY: Final = 1_000
+_MOST_EARLY_TEXT: Final = 1 << 20
+"""How many events of a key wait behind a gap, and how long they may be together."""
+_EARLY: Final = struct.Struct("<4sI")
+_EARLY_MAGIC: Final = b"LSE1"
 _SEAL_BYTES: Final = 16
 _known_secret: Final = lru_cache(maxsize=4)(secret_of)  # read once in each process
 
@@ -43,38 +52,86 @@ class Visit(NamedTuple):
     releases: list[Release]
     refused: list[tuple[Line, str]]
     events: int
+    early: list[Line]
+    """What waits behind a gap, in order."""
 
 
 def visited(
-    recipe: PrivateLearner, secret: bytes, key: str, state: bytes | None, lines: Iterable[Line]
+    recipe: PrivateLearner,
+    secret: bytes,
+    key: str,
+    state: bytes | None,
+    lines: Iterable[Line],
+    early: Iterable[Line] = (),
 ) -> Visit:
-    """Feed a key the lines whose turn it is; ``lines`` are in order.
+    """Feed a key the lines whose turn it is; ``lines`` are in order, ``early`` waited before.
 
-    Repeats are dropped, as ``advance`` does, and what it would raise for is refused line by line:
-    gaps and numbers past the horizon, which are public, and what is no example of the class.
+    Repeats are dropped, as ``advance`` does: of two with one number the first that came counts.
+    What it would raise for is refused line by line, numbers past the horizon, which are public, and
+    what is no example of the class; so is what finds no room behind a gap.
     """
-    before = last = 0 if state is None else rounds_of(state)
-    xs, ys, refused = list[Any](), list[int](), list[tuple[Line, str]]()
+    refused = list[tuple[Line, str]]()
+    waiting = {line.number: line for line in early}
     for line in lines:
-        event = line.event
-        if isinstance(event, BadRow):
-            refused.append((line, str(event)))
-        elif event.id != key:
-            refused.append((line, f"belongs to another key than {key!r}"))
-        elif recipe.rounds is not None and line.number > recipe.rounds:
-            refused.append((line, f"is past the horizon of {recipe.rounds} rounds"))
-        elif line.number > last + 1:
-            refused.append((line, f"event {last + 1} of this key is missing"))
-        elif line.number == last + 1:
-            assert event.example is not None  # every reader sets it
-            xs.append(event.example[0])
-            ys.append(event.example[1])
-            last += 1
+        problem = _problem(line, key, recipe.rounds)
+        if problem is None:
+            waiting.setdefault(line.number, line)
+        else:
+            refused.append((line, problem))
+    before = last = 0 if state is None else rounds_of(state)
+    xs, ys = list[Any](), list[int]()
+    while last + 1 in waiting:
+        event = waiting[last + 1].event
+        assert isinstance(event, Event) and event.example is not None  # every reader sets it
+        xs.append(event.example[0])
+        ys.append(event.example[1])
+        last += 1
+    kept, rest = _with_room([waiting[number] for number in sorted(waiting) if number > last])
+    missing = f"event {last + 1} of this key is missing, and as many as may wait for it do"
+    refused += [(line, missing) for line in rest]
     if not xs:
-        return Visit(None, [], refused, 0)
+        return Visit(None, [], refused, 0, kept)
     seqs = range(before + 1, last + 1)
     new, releases = advance(recipe, secret, key, state, seqs, xs, ys)
-    return Visit(new, releases, refused, len(xs))
+    return Visit(new, releases, refused, len(xs), kept)
+
+
+def _problem(line: Line, key: str, horizon: int | None) -> str | None:
+    """Why it can be no event of ``key``, whatever has come before."""
+    if isinstance(line.event, BadRow):
+        return str(line.event)
+    if line.event.id != key:
+        return f"belongs to another key than {key!r}"
+    if horizon is not None and line.number > horizon:
+        return f"is past the horizon of {horizon} rounds"
+    return None
+
+
+def _with_room(behind: list[Line]) -> tuple[list[Line], list[Line]]:
+    """Those that may wait, and the others; the nearest wait, since their turn comes first."""
+    kept, rest, room = list[Line](), list[Line](), _MOST_EARLY_TEXT
+    for line in behind:
+        fits = len(kept) < _MOST_EARLY and len(line.text) <= room
+        (kept if fits else rest).append(line)
+        room -= len(line.text) if fits else 0
+    return kept, rest
+
+
+def packed(state: bytes | None, early: Sequence[str]) -> bytes:
+    """What Spark keeps for a key, in one value: to ask it for another would take as long again."""
+    if state is not None and not early:
+        return state
+    head = _EARLY.pack(_EARLY_MAGIC, len(state or b""))
+    return head + (state or b"") + json.dumps(early).encode()
+
+
+def unpacked(value: bytes | None) -> tuple[bytes | None, list[str]]:
+    """The state of a key, if it has begun, and the lines that wait behind a gap."""
+    if value is None or not value.startswith(_EARLY_MAGIC):
+        return value, []
+    _, size = _EARLY.unpack_from(value)
+    end = _EARLY.size + size
+    return value[_EARLY.size : end] or None, json.loads(value[end:])
 
 
 class KeyVisits:
@@ -118,17 +175,19 @@ class KeyVisits:
 
     def _visit(self, key: str, lines: list[Line]) -> list[tuple[Any, ...]]:
         held = self._states.get()
-        state = None if held is None else bytes(held[0])
+        state, texts = unpacked(None if held is None else bytes(held[0]))
         secret = _known_secret(self.secret, self.fingerprint)
-        visit = visited(self.recipe, secret, key, state, lines)
+        visit = visited(self.recipe, secret, key, state, lines, self._read(texts) if texts else ())
         out: list[tuple[Any, ...]] = [
-            (RELEASED, release_line(release).decode(), None, None, None, None)
-            for release in visit.releases
+            (RELEASED, release_line(release).decode(), *_NOTHING) for release in visit.releases
         ]
         out += [_refusal(line, reason) for line, reason in visit.refused]
-        if visit.state is not None:
-            self._states.update((visit.state,))
-            out.append((None, None, *_halves(visit.state), visit.events, int(state is None)))
+        early = [line.text for line in visit.early]
+        if visit.state is not None or early != texts:
+            self._states.update((packed(visit.state or state, early),))
+            went_on = (None, None) if visit.state is None else _halves(visit.state)
+            created = int(state is None and visit.state is not None)
+            out.append((None, None, *went_on, visit.events, created, len(early) - len(texts)))
         return out
 
     def handleExpiredTimer(self, *given: Any) -> Iterator[Any]:  # noqa: N802 (Spark's name)
@@ -144,7 +203,7 @@ class KeyVisits:
 
 def _refusal(line: Line, reason: str) -> tuple[Any, ...]:
     told = json.dumps({"reason": reason, "line": line.text}, ensure_ascii=False)
-    return REFUSED, told, None, None, None, None
+    return REFUSED, told, *_NOTHING
 
 
 def _halves(state: bytes) -> tuple[int, int]:

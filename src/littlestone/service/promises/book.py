@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from littlestone.errors import BudgetExceededError, StoreError
 from littlestone.privacy.composition import basic_composition
@@ -24,6 +24,9 @@ from littlestone.privacy.zcdp import ZeroConcentrated, compose_zero_concentrated
 from littlestone.service.entries import digest_of
 from littlestone.service.store import Reservation
 from littlestone.service.store_file import finding_damage, refusing
+
+if TYPE_CHECKING:
+    from littlestone.service.durable import DurableRun
 
 FORMAT: Final = 1
 APPLICATION: Final = 0x4C53424B
@@ -262,6 +265,22 @@ class Book:
             raise StoreError(f"{self.path} is not a littlestone budget book")
         if (known := int.from_bytes(header[60:64], "big")) != FORMAT:
             raise StoreError(f"{self.path} has format {known}, expected {FORMAT}")
+
+
+def enter(book: Book | None, durable: "DurableRun", store: Path) -> None:
+    """The store exists, and has read nothing since it was opened: now or never."""
+    try:
+        if book is None and durable.book is not None:
+            raise StoreError(
+                f"{store} belongs to the budget book {durable.book}: say --book, so that it can be "
+                f"seen there"
+            )
+        if book is not None:
+            promised = durable.run.recipe.guarantee()
+            book.register(durable.identity, store, promised, durable.promise)
+    except BaseException:
+        durable.close()
+        raise
 
 
 def _rho_of(costs: Sequence[PrivacyGuarantee]) -> ZeroConcentrated:

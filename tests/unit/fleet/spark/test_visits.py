@@ -11,9 +11,18 @@ from tests.spark_events import COLUMNS, RECIPE, SEQUENCE, Events, expected, line
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.schema import Schema
 from littlestone.errors import SnapshotError, StoreError
+from littlestone.fleet.keyed import advance
 from littlestone.fleet.reading import line_reader
 from littlestone.fleet.secret_file import create_secret, fingerprint
-from littlestone.fleet.spark.visits import REFUSED, RELEASED, SCHEMA, KeyVisits, visited
+from littlestone.fleet.spark import visits
+from littlestone.fleet.spark.visits import (
+    REFUSED,
+    RELEASED,
+    SCHEMA,
+    KeyVisits,
+    unpacked,
+    visited,
+)
 from littlestone.service.events import Columns
 
 SECRET = bytes(range(32))
@@ -84,9 +93,9 @@ def test_any_order_and_any_batches_give_the_bytes_of_advance(task: Task) -> None
 
 def test_a_key_that_goes_on_says_so_in_its_last_row(task: Task) -> None:
     first = task.batch("a", [line_of("a", 1, 3, 0), line_of("a", 2, 3, 0)])
-    assert kinds(first) == [RELEASED, None] and first[-1][4:] == (2, 1)
+    assert kinds(first) == [RELEASED, None] and first[-1][4:] == (2, 1, 0)
     again = task.batch("a", [line_of("a", 3, 3, 0)])
-    assert kinds(again)[-1] is None and again[-1][4:] == (1, 0)
+    assert kinds(again)[-1] is None and again[-1][4:] == (1, 0, 0)
     assert first[-1][2:4] != again[-1][2:4]  # halves of the seal of another state
     assert task.batch("a", [line_of("a", 3, 60, 1)]) == []  # seen before: nothing goes on
 
@@ -107,7 +116,6 @@ BAD = (
     line_of("a", 1, None, 0),
     line_of("a", "1.5", 3, 0),
     line_of("a", -1, 3, 0),
-    line_of("a", 3, 3, 0),
     line_of("a", 501, 3, 0),
     line_of("b", 1, 3, 0),
     "{",
@@ -124,6 +132,42 @@ def test_a_line_that_cannot_be_taken_is_handed_back_whole(task: Task, bad: str) 
     assert task.handle.values == {}  # the key did not begin
     rows = task.batch("a", [line_of("a", 1, 3, 0), bad])
     assert REFUSED in kinds(rows) and rows[-1][4] == 1
+
+
+def test_an_event_waits_for_its_predecessors_and_nobody_can_tell(task: Task) -> None:
+    """The releases and the state of any order of batches are those of the right one."""
+    events = some_events(keys=1, each=12)
+    lines = lines_of(events, "key 0")
+    waits = [task.batch("key 0", [lines[place]]) for place in (3, 2, 6, 7)]
+    assert [row[-3:] for rows in waits for row in rows] == [(0, 0, 1)] * 4
+    state, early = unpacked(task.handle.get()[0])  # type: ignore[index]
+    assert state is None and early == [lines[place] for place in (2, 3, 6, 7)]
+    assert task.batch("key 0", [line_of("key 0", 3, 60, 1)]) == []  # the first that came counts
+    begun = task.batch("key 0", lines[:2])
+    assert begun[-1][-3:] == (4, 1, -2)
+    published = begun + task.batch("key 0", lines[8:]) + task.batch("key 0", lines[4:6])
+    shown = [row[1].encode() for row in published if row[0] == RELEASED]
+    assert sorted(shown) == expected(task.secret, events)
+    xs, ys = zip(*events["key 0"], strict=True)
+    whole, _ = advance(RECIPE, task.secret, "key 0", None, range(1, 13), xs, ys)
+    assert task.handle.get() == (whole,)
+
+
+def test_so_many_wait_the_nearest_and_what_finds_no_room_is_handed_back(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visits, "_MOST_EARLY", 3)
+    task.batch("a", [line_of("a", number, 3, 0) for number in (5, 6, 7)])
+    nearer, long = line_of("a", 3, 3, 0), line_of("a", 4, 3, 0) + " " * (1 << 20)
+    rows = task.batch("a", [nearer, long])
+    handed_back = [json.loads(row[1]) for row in rows if row[0] == REFUSED]
+    assert [found["line"] for found in handed_back] == [long, line_of("a", 7, 3, 0)]
+    assert {found["reason"].partition(",")[0] for found in handed_back} == {
+        "event 1 of this key is missing"
+    }
+    assert rows[-1][-3:] == (0, 0, 0)
+    _, early = unpacked(task.handle.get()[0])  # type: ignore[index]
+    assert early == [nearer, line_of("a", 5, 3, 0), line_of("a", 6, 3, 0)]
 
 
 def test_lines_without_a_key_begin_nothing(task: Task) -> None:
