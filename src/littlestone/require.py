@@ -207,7 +207,7 @@ def label(y: Any) -> int:
 
 def labels(ys: Any) -> NDArray[np.uint8]:
     """Return a block of labels as an array of 0 and 1, or refuse it naming the first bad one."""
-    array = np.asarray(ys)
+    array = np.asarray(_as_bytes(ys) if isinstance(ys, list) else ys)
     if array.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {array.shape}")
     if array.dtype != np.uint8 or (array > 1).any():
@@ -215,6 +215,14 @@ def labels(ys: Any) -> NDArray[np.uint8]:
         if len(bad):
             raise ValueError(f"label must be 0 or 1, got labels[{bad[0]}]={ys[bad[0]]!r}")
     return array.astype(np.uint8, copy=False)
+
+
+def _as_bytes(ys: list[Any]) -> bytearray | list[Any]:
+    """Small whole numbers as bytes, which numpy reads ten times as fast; others as they are."""
+    try:
+        return bytearray(ys)
+    except (TypeError, ValueError):
+        return ys
 
 
 def _is_real(value: object) -> bool:

@@ -6,8 +6,10 @@ and a type of which nobody knows how its equal values differ is refused there: l
 depend on data.
 """
 
+import marshal
 import math
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
@@ -17,6 +19,7 @@ from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from littlestone.concepts.protocols import Point
 
@@ -24,6 +27,8 @@ LARGEST_WHOLE: Final = 1 << 2000
 """Python may refuse to print larger ones, and what cannot be printed cannot be published."""
 _DEEPEST: Final = 16
 _LARGEST_EXPONENT: Final = 600
+_PLAIN_MARSHAL: Final = 2  # the last version that writes all objects alike
+_MARSHALLED: Final = np.dtype([("kind", "S1"), ("value", "<i4")])
 
 
 def canonical_key(x: Any) -> Point:
@@ -57,24 +62,61 @@ def canonical_keys(xs: Iterable[Any]) -> list[Point]:
     Fast where all are strings, whole numbers, or tuples of these.
     """
     keys = list(xs)
-    kinds = set(map(type, keys))
-    if (kinds == {str} and all(map(str.isascii, keys))) or (
-        kinds == {int} and _is_small(min(keys)) and _is_small(max(keys))
-    ):
-        return keys
-    if kinds == {tuple} and _are_flat(keys):
+    if _stay_as_they_are(keys):
         return keys
     return [canonical_key(x) for x in keys]
 
 
+def whole_numbers(keys: list[Any]) -> NDArray[np.int64] | None:
+    """Those keys as an array; None unless all are plain whole numbers that fit.
+
+    >>> whole_numbers([3, -4]), whole_numbers([3, True]), whole_numbers([3, 2**70])
+    (array([ 3, -4]), None, None)
+    """
+    if not keys or type(keys[0]) is not int:
+        return None if keys else np.empty(0, dtype=np.int64)
+    with suppress(ValueError):  # what marshal does not know is no int
+        # One pass for types and values: it writes numbers of 32 bits, and no others, as "i" and
+        # four bytes. Asking each for its type and then for its value takes twice as long.
+        written = marshal.dumps(keys, _PLAIN_MARSHAL)
+        if len(written) == _MARSHALLED.itemsize * (len(keys) + 1):
+            records = np.frombuffer(written, dtype=_MARSHALLED)[1:]
+            if (records["kind"] == b"i").all():
+                return records["value"].astype(np.int64)
+    if _are_all(int, keys):
+        with suppress(OverflowError):
+            return np.fromiter(keys, np.int64, len(keys))
+    return None
+
+
+def _stay_as_they_are(keys: list[Any]) -> bool:
+    """Whether they are seen at a glance to be in canonical form."""
+    if keys and type(keys[0]) is tuple:
+        return _are_all(tuple, keys) and _are_flat(keys)
+    return _are_plain(keys)
+
+
+def _are_plain(keys: list[Any]) -> bool:
+    """Whether all are ASCII strings, or all small whole numbers."""
+    if keys and type(keys[0]) is str:
+        return _are_all(str, keys) and "".join(keys).isascii()
+    if whole_numbers(keys) is not None:
+        return True
+    return _are_all(int, keys) and _is_small(min(keys)) and _is_small(max(keys))
+
+
 def _are_flat(tuples: list[Any]) -> bool:
-    """Whether they are made of nothing but strings and whole numbers, which stay as they are."""
-    if not set(map(type, chain.from_iterable(tuples))) <= {int, str}:
-        return False
-    return all(
-        part.isascii() if type(part) is str else _is_small(part)
-        for part in set(chain.from_iterable(tuples))
-    )
+    """Whether they are made of nothing but strings and whole numbers in canonical form."""
+    parts, places = list(chain.from_iterable(tuples)), max(1, len(tuples[0]))
+    # The parts at one place are mostly of one type, which is faster to see.
+    if all(_are_plain(parts[place::places]) for place in range(places)):
+        return True
+    return set(map(type, parts)) <= {int, str} and all(_are_plain([part]) for part in set(parts))
+
+
+def _are_all(kind: type, keys: list[Any]) -> bool:
+    """Whether each is of this very type, not of a subclass."""
+    return list(map(type, keys)).count(kind) == len(keys)
 
 
 def _is_small(x: int) -> bool:

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.canonical_key import canonical_key, canonical_keys
+from littlestone.concepts.canonical_key import canonical_key, canonical_keys, whole_numbers
 from littlestone.concepts.protocols import Domain, Point
 
 _LARGEST_RANGE = 2**63 - 1  # blocks of points are int64 arrays
@@ -53,11 +52,12 @@ class IntegerRange:
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
         """The points as one int64 array; the first bad one is named in the refusal."""
         if not isinstance(xs, np.ndarray):
-            points = list(xs)
+            points = xs if type(xs) is list else list(xs)
             # numpy would read True as 1 and 3.0 as 3 among integers.
-            if not set(map(type, points)) <= {int}:
+            numbers = whole_numbers(points)
+            if numbers is None:
                 return np.array([self.check(x) for x in points], dtype=np.int64)
-            xs = np.array(points) if points else np.empty(0, dtype=np.int64)
+            xs = numbers
         if xs.ndim != 1:
             raise ValueError(f"xs must be one-dimensional, got xs of shape {xs.shape}")
         if xs.dtype.kind not in "iu":
@@ -111,11 +111,9 @@ and frozensets of these, got x=[1]
                 return xs.astype(np.int64, copy=False)
             if xs.dtype.kind not in "mM":  # those are refused one by one
                 xs = xs.tolist()
-        keys = list(xs)
-        if keys and type(keys[0]) is int and set(map(type, keys)) == {int}:
-            with suppress(OverflowError):  # beyond int64
-                return np.fromiter(keys, np.int64, len(keys))
-        return canonical_keys(keys)
+        keys = xs if type(xs) is list else list(xs)
+        numbers = whole_numbers(keys) if keys else None
+        return canonical_keys(keys) if numbers is None else numbers
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
         """Integer keys, uniform below 2**62: repeats are unlikely."""

@@ -9,6 +9,7 @@ import itertools
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
@@ -25,13 +26,15 @@ from littlestone.concepts.records.fields import (
     declared_fields,
     value_of,
 )
-from littlestone.concepts.wide_records import Cutter
+from littlestone.concepts.wide_records import Cutter, columns_of, have_exact_grids
 
 Cells = tuple[int, ...]
 """A record as far as rules can tell: for each field, the number of its cell."""
 
 PAID: Final = "private-ranges"
 """Tables of this name are no fields: they say what was spent on ranges that data have proposed."""
+
+_MANY: Final = 16  # records; for fewer, columns do not pay
 
 Condition = tuple[int, int, int]
 """The number of a field, and the first and the last of the cells that it must lie in."""
@@ -58,10 +61,12 @@ class Schema:
     fields: tuple[Numeric | Category, ...]
     _widths: tuple[int, ...] = field(init=False, repr=False, compare=False)
     _cutter: Cutter | None = field(init=False, repr=False, compare=False)
+    _exact: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_widths", tuple(part.cells for part in self.fields))
         object.__setattr__(self, "_cutter", Cutter.of(self.fields))
+        object.__setattr__(self, "_exact", have_exact_grids(self.fields))
         names = [part.name for part in self.fields]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"fields must have different names, got {names}")
@@ -142,6 +147,11 @@ class Schema:
         Takes a sequence of records, columns (a mapping from field names to equally long arrays),
         or rows of cells.
         """
+        if type(xs) is list and len(xs) >= _MANY and self._exact:
+            table = columns_of(self.fields, xs)
+            if table is not None:
+                with suppress(ValueError):  # the first record that is bad is named below
+                    return self.check_many(table)
         if isinstance(xs, Mapping):
             cut = None if self._cutter is None else self._cutter.columns(xs)
             if cut is not None:

@@ -1,4 +1,4 @@
-"""Records of many fields, cut into cells all at once; what is out of the ordinary is left alone.
+"""Records of many fields, or many records, cut at once; what is out of the ordinary is left alone.
 
 One field at a time, a record of three thousand numbers takes milliseconds. Here all its numbers
 are compared with all grids in a few operations on arrays. A value that is missing, that is no
@@ -50,11 +50,8 @@ class Cutter:
     @classmethod
     def of(cls, fields: "Sequence[Numeric | Category]") -> "Cutter | None":
         """None where it would not pay, or where floats do not hold the grids exactly."""
-        cuts = [value for part in fields for value in getattr(part, "grid", ())]
         numbers = sum(hasattr(part, "grid") for part in fields)
-        if numbers < _WIDE or any(abs(value) > _EXACT or float(value) != value for value in cuts):
-            return None
-        return cls(fields)
+        return cls(fields) if numbers >= _WIDE and have_exact_grids(fields) else None
 
     def cells(self, record: Mapping[str, Any]) -> "Cells | None":
         """The cells of a record whose numbers are all there; a category may refuse its value."""
@@ -63,14 +60,8 @@ class Cutter:
             others = [(place, part.cell(record[part.name])) for place, part in self._others]
         except KeyError:
             return None
-        kinds = set(map(type, values))
-        if not kinds <= _PLAIN:
-            return None
-        try:
-            numbers = np.fromiter(values, np.float64, len(values))
-        except OverflowError:
-            return None
-        if not _is_exact(numbers, whole=int in kinds):
+        numbers = _plain_numbers(values)
+        if numbers is None:
             return None
         cells = self._cut(numbers).tolist()
         for place, cell in others:  # in the order of the fields, so that each lands at its place
@@ -117,6 +108,43 @@ class Cutter:
         for cuts in self._grids:
             cells += numbers >= cuts
         return cells
+
+
+def have_exact_grids(fields: "Sequence[Numeric | Category]") -> bool:
+    """Whether floats hold all their cuts."""
+    cuts = [value for part in fields for value in getattr(part, "grid", ())]
+    return all(abs(value) <= _EXACT and float(value) == value for value in cuts)
+
+
+def columns_of(fields: "Sequence[Numeric | Category]", records: list[Any]) -> dict[str, Any] | None:
+    """Records as a table of columns, for exact grids; None if some record is out of the ordinary.
+
+    >>> from littlestone.concepts.schema import Numeric
+    >>> columns_of([Numeric("x", (0, 1))], [{"x": 3}, {"x": 0.5}])
+    {'x': array([3. , 0.5])}
+    """
+    if set(map(type, records)) != {dict}:  # others may make up what they do not have
+        return None
+    table: dict[str, Any] = {}
+    for part in fields:
+        try:
+            values = list(map(itemgetter(part.name), records))
+        except KeyError:  # a date's part, or what is missing
+            return None
+        table[part.name] = _plain_numbers(values) if hasattr(part, "grid") else values
+    return None if any(column is None for column in table.values()) else table
+
+
+def _plain_numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
+    """Numbers that floats hold as they are; None if there is anything else."""
+    kinds = set(map(type, values))
+    if not kinds <= _PLAIN:
+        return None
+    try:
+        numbers = np.fromiter(values, np.float64, len(values))
+    except OverflowError:
+        return None
+    return numbers if _is_exact(numbers, whole=int in kinds) else None
 
 
 def _is_plain(kind: np.dtype[Any]) -> bool:

@@ -81,14 +81,23 @@ class Engine(ABC):
 
     def follow(self, xs: Any, ys: Any, /) -> tuple[NDArray[np.uint8], int]:
         """Take the whole block: what was published said of each point, and how often it changed."""
-        said, switches, taken, most = np.empty(len(ys), dtype=np.uint8), 0, 0, _FIRST_BLOCK
+        said, switches, taken, most = np.empty(len(ys), dtype=np.uint8), 0, 0, 1
         while taken < len(ys):
-            rule = self.hypothesis
-            count = self.steps(xs[taken : taken + most], ys[taken : taken + most])
-            said[taken : taken + count] = rule.many(xs[taken : taken + count])
+            rule, points, labels = (
+                self.hypothesis,
+                xs[taken : taken + most],
+                ys[taken : taken + most],
+            )
+            if most == 1:
+                x, y = next(single_rounds(points, labels))
+                self.step(x, y)
+                said[taken], count = rule(x), 1
+            else:
+                count = self.steps(points, labels)
+                said[taken : taken + count] = rule.many(points[:count])
             changed = rule is not self.hypothesis and rule != self.hypothesis
             # Some look at the whole block before they know how much of it they take.
-            switches, most = switches + changed, _FIRST_BLOCK if changed else 2 * most
+            switches, most = switches + changed, 1 if changed else max(2 * most, _FIRST_BLOCK)
             taken += count
         return said, switches
 

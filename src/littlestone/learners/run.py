@@ -26,7 +26,7 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness, secure, take_over
 from littlestone.theory.concentration import mean_upper_bound
 
-_FIRST_PIECE, _PIECES_GROW = 4, 8
+_FIRST_PIECE, _PIECES_GROW, _LARGEST_PIECE = 4, 8, 1 << 13  # larger ones leave the cache
 
 
 class PrivateLearner(ABC):
@@ -257,28 +257,25 @@ class PrivateRun(snapshots.ContinuedOnce):
     def observe_many(self, xs: Any, ys: Any) -> int:
         """Take a block of rounds until the published hypothesis changes; returns how many.
 
-        A list is validated as far as it is taken, in growing pieces; other blocks are validated
-        whole. A bad row is refused by the call that would begin with its piece, which changes
-        nothing; the rows before were taken by the one before. A block longer than the rounds left
-        is cut there.
+        A list is validated as far as it is taken: the first row, and then growing pieces; other
+        blocks are validated whole. A bad row is refused by the call that would begin with its
+        piece, which changes nothing; the rows before were taken by the one before. A block longer
+        than the rounds left is cut there.
         """
-        if not (isinstance(xs, list) and isinstance(ys, list | np.ndarray)):
+        if not (isinstance(xs, list) and isinstance(ys, list | np.ndarray) and xs):
             return self.observe_many_canonical(*self.validated(xs, ys))
         _require_equally_long(xs, ys)
-        taken, size, switches = 0, _FIRST_PIECE, self._switches
-        while True:
-            end = taken + size
+        taken, size, switches = 1, _FIRST_PIECE, self._switches
+        # Some publish something new in nearly every round.
+        self.observe(xs[0], ys[0])
+        while taken < len(xs) and self._played != self._rounds and self._switches == switches:
             try:
-                piece = self.validated(xs[taken:end], ys[taken:end])
+                piece = self.validated(xs[taken : taken + size], ys[taken : taken + size])
             except (TypeError, ValueError):
-                if taken:
-                    return taken
-                raise
-            taken += self.observe_many_canonical(*piece)
-            used_up = taken == len(xs) or self._played == self._rounds
-            if taken < end or used_up or self._switches > switches:
                 return taken
-            size *= _PIECES_GROW
+            taken += self.observe_many_canonical(*piece)
+            size = min(size * _PIECES_GROW, _LARGEST_PIECE)
+        return taken
 
     def validated(self, xs: Any, ys: Any) -> tuple[Any, NDArray[np.uint8]]:
         """A block as ``observe_many_canonical`` takes it, or a refusal.
@@ -306,9 +303,7 @@ class PrivateRun(snapshots.ContinuedOnce):
         self._begin()
         if self._played == self._rounds or self._saved is not None:
             self._before_going_on()
-        if self._rounds is not None:
-            left = self._rounds - self._played
-            points, labels = points[:left], labels[:left]
+        points, labels = self._as_many_as_are_left(points, labels)
         taken = self._engine.steps(points, labels)
         self._played += taken
         self._publish()
@@ -327,15 +322,18 @@ class PrivateRun(snapshots.ContinuedOnce):
         self._begin()
         if self._played == self._rounds or self._saved is not None:
             self._before_going_on()
-        if self._rounds is not None:
-            left = self._rounds - self._played
-            points, labels = points[:left], labels[:left]
+        points, labels = self._as_many_as_are_left(points, labels)
         said, switches = self._engine.follow(points, labels)
         self._played += len(labels)
         self._switches += switches
         self._hypothesis = self._engine.hypothesis
         self._end()
         return said
+
+    def _as_many_as_are_left(self, points: Any, labels: Any) -> tuple[Any, Any]:
+        left = len(labels) if self._rounds is None else self._rounds - self._played
+        # A slice of a list is a copy.
+        return (points[:left], labels[:left]) if left < len(labels) else (points, labels)
 
     def snapshot(self, register: snapshots.Register | None = None) -> bytes:
         """Bytes from which ``recipe.restore`` continues identically. They hold secrets.

@@ -16,7 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts.canonical_key import LARGEST_WHOLE, canonical_key, canonical_keys
+from littlestone.concepts.canonical_key import (
+    LARGEST_WHOLE,
+    canonical_key,
+    canonical_keys,
+    whole_numbers,
+)
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.domain import AnyHashable
 from littlestone.concepts.hypotheses.support import FiniteSupport
@@ -215,7 +220,16 @@ def test_a_date_is_a_key_like_any_other() -> None:
         [("a", ("b", 1.0)), ("a", (2.5,))],
         [("a", np.int64(3)), ("a", 3)],
         [("a", None), (frozenset({1.0}),)],
+        [("a", 1), ("b", "c", 2), (3,)],
+        [("a", "b"), ("c", 1.0)],
+        [(), ("a", 1.0)],
+        [(), ()],
+        [("é", 1), ("a", Color.RED)],
         ["a", 1, ("b",)],
+        [2**31, -(2**31) - 1, 5],
+        [7, Number.ONE, 7],
+        [7, np.int32(7), 2**31],
+        [1, b"i" * 20, 2],
         [],
     ],
     ids=repr,
@@ -225,6 +239,17 @@ def test_a_block_has_the_forms_that_its_keys_have_singly(block: list[Any]) -> No
     assert repr(canonical_keys(block)) == repr(singly)
     checked = AnyHashable().check_many(block)
     assert repr(list(checked if isinstance(checked, list) else checked.tolist())) == repr(singly)
+
+
+@given(st.lists(st.integers(-(2**33), 2**33)), st.lists(KEYS, max_size=2), st.randoms())
+def test_whole_numbers_are_read_in_one_pass_and_nothing_else_is(
+    numbers: list[int], others: list[Any], chance: Any
+) -> None:
+    block = [*numbers, *others]
+    chance.shuffle(block)
+    found = whole_numbers(block)
+    small = all(type(x) is int and -(2**63) <= x < 2**63 for x in block)
+    assert (None if found is None else found.tolist()) == (block if small else None)
 
 
 @pytest.mark.parametrize("bad", [("a", 2**2000), ("a", 1 + 0j), ("a", [1]), ("a", float("nan"))])

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,3 +118,20 @@ def test_json_and_disagreements_do_not_depend_on_the_hash_seed(seed: str) -> Non
         "{'kind': 'support', 'positives': [7, 'a', 'b', {'tuple': ['x', 1]}, "
         "{'frozenset': ['p']}]} 7 1 on 7, 'a', 'b', ('x', 1), frozenset({'p'}), 0 elsewhere\n"
     )
+
+
+@pytest.mark.parametrize("key", [("user", 7), "seven", 7])
+@pytest.mark.parametrize(
+    "places", [[], [0], [99], [0, 99], [3, 4, 5], range(6), range(7), range(100)]
+)
+def test_a_rule_finds_its_key_in_a_list_however_often_it_is_there(key: Any, places: Any) -> None:
+    points: list[Any] = [("user", i + 100) for i in range(100)]
+    for place in places:
+        points[place] = key
+    for rule in (FiniteSupport.on(key), FiniteSupport.on(key, "another")):
+        assert rule.many(points).tolist() == [rule(x) for x in points]
+
+
+def test_a_list_with_what_cannot_be_compared_is_not_taken_for_one_without_the_key() -> None:
+    with pytest.raises((TypeError, ValueError)):
+        FiniteSupport.on(("user", 7)).many([*range(40), np.zeros(2), ("user", 7)])

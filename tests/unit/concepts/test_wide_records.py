@@ -1,6 +1,8 @@
 """Wide records: what is cut at once is what each field says, and the odd record is left alone."""
 
 import math
+import re
+from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
@@ -50,6 +52,32 @@ def test_a_wide_record_has_the_cells_that_each_field_says(
     for case in (values, [*values[:place], odd, *values[place + 1 :]]):
         named = record(case)
         assert at_once(named) == one_by_one(named)
+
+
+@given(st.lists(PLAIN, min_size=20, max_size=20), st.integers(0, 19), ODD, st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_a_block_of_records_has_the_cells_of_each(
+    values: list[Any], place: int, odd: Any, gap: bool
+) -> None:
+    schema = Schema((FIELDS[1], FIELDS[2], FIELDS[39]))
+    block: list[Any] = [{"n1": value, "n2": 0.2, "c39": i % 5} for i, value in enumerate(values)]
+    assert schema.check_many(block).tolist() == [list(schema.check(x)) for x in block]
+    block[place] = {"n1": odd, "n2": 0.3} | ({} if gap else {"c39": 1})
+    try:
+        singly = [list(schema.check(x)) for x in block]
+    except ValueError as refusal:
+        with pytest.raises(ValueError, match=f"^{re.escape(str(refusal))}$"):
+            schema.check_many(block)
+    else:
+        assert schema.check_many(block).tolist() == singly
+
+
+def test_records_that_make_up_their_values_are_asked_one_by_one() -> None:
+    schema = Schema((FIELDS[1],))
+    block = [defaultdict(float), *({"n1": 1} for _ in range(30))]
+    with pytest.raises(ValueError, match="field 'n1' is missing"):
+        schema.check_many(block)
+    assert not block[0]
 
 
 def test_plain_records_are_cut_at_once_and_odd_ones_are_not() -> None:

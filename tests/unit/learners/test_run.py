@@ -30,7 +30,9 @@ def test_bad_input_is_refused_and_changes_nothing(example: tuple[Any, Any]) -> N
 def test_a_bad_block_is_refused_whole() -> None:
     run = CoinFlipper().start(rng=seeded(1))
     with pytest.raises(ValueError, match="labels"):
-        run.observe_many([1, 2, 3], [0, 1, 2])
+        run.observe_many(np.array([1, 2, 3]), [0, 1, 2])
+    with pytest.raises(ValueError, match="label"):
+        run.observe_many([1, 2, 3], [2, 1, 0])
     with pytest.raises(ValueError, match="equally long"):
         run.observe_many([1, 2, 3], [0, 1])
     assert run.rounds_played == 0
@@ -49,7 +51,7 @@ def test_a_list_is_validated_as_far_as_it_is_taken(monkeypatch: pytest.MonkeyPat
     while taken < 1000:
         taken += run.observe_many([1] * 2048, [1] * 2048)
     assert run.rounds_played == taken
-    assert checked < 8 * taken  # two rounds at a time, of pieces that begin with four
+    assert checked < 8 * taken  # one round, and then one of a piece of four
 
 
 def test_a_bad_row_is_refused_when_it_is_reached_and_changes_nothing() -> None:

@@ -12,6 +12,7 @@ from littlestone.concepts.keys import as_integer, key_from_json, key_order, key_
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 
 _FEW = 8  # below this many keys, comparing with each is faster than a search
+_RARE = 16  # as often as that, finding each place takes as long as asking everywhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,11 @@ class FiniteSupport:
             if xs.dtype.kind in "iu" and xs.ndim == 1 and len(xs) > len(self.positives):
                 return self._many_integers(xs)
             xs = xs.tolist() if xs.ndim == 1 else map(tuple, xs.tolist())
-        found = bytearray(map(self.positives.__contains__, xs))
+        if len(self.positives) == 1 and type(xs) is list:
+            rare = _where_rare(*self.positives, xs)
+            if rare is not None:
+                return rare
+        found = bytearray(list(map(self.positives.__contains__, xs)))  # a list is read faster
         return np.frombuffer(found, dtype=np.uint8)
 
     def disagreement(self, other: Hypothesis, /) -> Point | None:
@@ -90,6 +95,18 @@ class FiniteSupport:
         for key in keys:
             found |= xs == key
         return found.view(np.uint8)
+
+
+def _where_rare(key: Point, xs: list[Any]) -> NDArray[np.uint8] | None:
+    """1 where ``key`` is; None if it is there often, and going from one to the next is slow."""
+    found, searched = np.zeros(len(xs), dtype=np.uint8), [*xs, key]
+    at = searched.index(key)
+    for _ in range(len(xs) // _RARE):
+        if at == len(xs):
+            return found
+        found[at] = 1
+        at = searched.index(key, at + 1)
+    return None
 
 
 def votes_on_supports(hypothesis: Hypothesis) -> bool:

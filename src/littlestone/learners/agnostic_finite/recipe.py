@@ -14,7 +14,7 @@ from littlestone.learners.agnostic_finite.batch_queries import can_be_asked
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.noisy_losses_engine import NoisyLossesEngine
 from littlestone.learners.budgeted import Budgeted
-from littlestone.learners.engine import Engine
+from littlestone.learners.engine import Engine, single_rounds
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
@@ -189,7 +189,8 @@ class AgnosticFiniteEngine(Engine):
         self._publish()
 
     def steps(self, xs: Any, ys: Any, /) -> int:
-        expert, taken, window = self._expert, 0, _FIRST_WINDOW
+        expert, taken, window = self._expert, 1, _FIRST_WINDOW
+        self.step(*next(single_rounds(xs[:1], ys[:1])))  # often a new concept comes at once
         while taken < len(ys) and self._expert == expert:
             points, labels = xs[taken : taken + window], ys[taken : taken + window]
             own: Sequence[int] = (self.hypothesis.many(points) != labels).tolist()
