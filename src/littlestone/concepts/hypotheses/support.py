@@ -52,7 +52,7 @@ class FiniteSupport:
                 return self._many_integers(xs)
             xs = xs.tolist() if xs.ndim == 1 else map(tuple, xs.tolist())
         if len(self.positives) == 1 and type(xs) is list:
-            rare = _where_rare(*self.positives, xs)
+            rare = _where_rare(next(iter(self.positives)), xs)
             if rare is not None:
                 return rare
         found = bytearray(list(map(self.positives.__contains__, xs)))  # a list is read faster
