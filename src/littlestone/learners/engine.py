@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,9 @@ class Engine(ABC):
     remembers, and everything else follows from them and from the recipe. It is made without them,
     and then either begins or is loaded.
     """
+
+    first_rounds: ClassVar[int] = 4
+    """Of a list, so many rows are looked at first: 1 if something new comes in most rounds."""
 
     if TYPE_CHECKING:  # fields or properties; a property here would stand in a field's way
         # fmt: off
@@ -81,7 +84,8 @@ class Engine(ABC):
 
     def follow(self, xs: Any, ys: Any, /) -> tuple[NDArray[np.uint8], int]:
         """Take the whole block: what was published said of each point, and how often it changed."""
-        said, switches, taken, most = np.empty(len(ys), dtype=np.uint8), 0, 0, 1
+        first = 1 if self.first_rounds == 1 else _FIRST_BLOCK
+        said, switches, taken, most = np.empty(len(ys), dtype=np.uint8), 0, 0, first
         while taken < len(ys):
             rule, points, labels = (
                 self.hypothesis,
@@ -97,7 +101,7 @@ class Engine(ABC):
                 said[taken : taken + count] = rule.many(points[:count])
             changed = rule is not self.hypothesis and rule != self.hypothesis
             # Some look at the whole block before they know how much of it they take.
-            switches, most = switches + changed, 1 if changed else max(2 * most, _FIRST_BLOCK)
+            switches, most = switches + changed, first if changed else max(2 * most, _FIRST_BLOCK)
             taken += count
         return said, switches
 

@@ -26,7 +26,7 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness, secure, take_over
 from littlestone.theory.concentration import mean_upper_bound
 
-_FIRST_PIECE, _PIECES_GROW, _LARGEST_PIECE = 4, 8, 1 << 13  # larger ones leave the cache
+_PIECES_GROW, _LARGEST_PIECE = 8, 1 << 13  # larger ones leave the cache
 
 
 class PrivateLearner(ABC):
@@ -257,22 +257,27 @@ class PrivateRun(snapshots.ContinuedOnce):
     def observe_many(self, xs: Any, ys: Any) -> int:
         """Take a block of rounds until the published hypothesis changes; returns how many.
 
-        A list is validated as far as it is taken: the first row, and then growing pieces; other
-        blocks are validated whole. A bad row is refused by the call that would begin with its
-        piece, which changes nothing; the rows before were taken by the one before. A block longer
-        than the rounds left is cut there.
+        A list is validated as far as it is taken, in growing pieces; other blocks are validated
+        whole. A bad row is refused by the call that would begin with its piece, which changes
+        nothing; the rows before were taken by the one before. A block longer than the rounds left
+        is cut there.
         """
         if not (isinstance(xs, list) and isinstance(ys, list | np.ndarray) and xs):
             return self.observe_many_canonical(*self.validated(xs, ys))
         _require_equally_long(xs, ys)
-        taken, size, switches = 1, _FIRST_PIECE, self._switches
-        # Some publish something new in nearly every round.
-        self.observe(xs[0], ys[0])
-        while taken < len(xs) and self._played != self._rounds and self._switches == switches:
+        taken, size, switches = 0, self._engine.first_rounds, self._switches
+        if size == 1:
+            self.observe(xs[0], ys[0])
+            taken, size = 1, _PIECES_GROW
+        while not taken or (
+            taken < len(xs) and self._played != self._rounds and self._switches == switches
+        ):
             try:
                 piece = self.validated(xs[taken : taken + size], ys[taken : taken + size])
             except (TypeError, ValueError):
-                return taken
+                if taken:
+                    return taken
+                raise
             taken += self.observe_many_canonical(*piece)
             size = min(size * _PIECES_GROW, _LARGEST_PIECE)
         return taken

@@ -148,6 +148,8 @@ class AgnosticFinite(Budgeted):
 class AgnosticFiniteEngine(Engine):
     """Shows the strategy the losses of its concept, and the class the examples."""
 
+    first_rounds: ClassVar[int] = 1
+
     _totals: LossTable
     ledger: Ledger
     hypothesis: Hypothesis
