@@ -1,8 +1,11 @@
-"""Put something else in an attribute's place, for as long as a block lasts."""
+"""Put something else in an attribute's place: for as long as a block lasts, or in one recipe."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import fields
+from typing import Any, TypeVar
+
+Recipe = TypeVar("Recipe")
 
 
 @contextmanager
@@ -24,3 +27,16 @@ def replaced(owner: Any, **substitutes: Any) -> Iterator[None]:
     finally:
         for name, original in originals.items():
             setattr(owner, name, original)
+
+
+def altered(recipe: Recipe, **methods: Callable[..., Any]) -> Recipe:
+    """The same recipe with other methods: wrong ones, for a control."""
+    kind: Any = type(recipe)
+    given = {known.name: getattr(recipe, known.name) for known in fields(kind) if known.init}
+    made: Recipe = type(kind.__name__, (kind,), {"__slots__": (), **methods})(**given)
+    return made
+
+
+def with_engine(recipe: Recipe, engine: Callable[..., Any]) -> Recipe:
+    """The same recipe with another engine."""
+    return altered(recipe, engine=lambda recipe, rng: engine(recipe, rng))

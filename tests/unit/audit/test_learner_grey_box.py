@@ -19,7 +19,7 @@ from tests.reference.forest_array import ForestArray
 
 from littlestone.audit.coins import Place
 from littlestone.audit.controls import broken_forests as broken
-from littlestone.audit.controls.broken_learners import _MajorityThatKeepsCounts
+from littlestone.audit.controls.broken_learners import CountsKept
 from littlestone.audit.grey_box import (
     Difference,
     SensitivityError,
@@ -27,6 +27,7 @@ from littlestone.audit.grey_box import (
     differences,
     total_price,
 )
+from littlestone.audit.substitution import altered, with_engine
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
@@ -141,7 +142,7 @@ def array_forest() -> Any:
         yield
 
 
-def small_forest(kind: Callable[..., LazyForest] = LazyForest, **changes: Any) -> LazyForest:
+def small_forest(**changes: Any) -> LazyForest:
     """Dimension 2, with so much budget that the lists of few pairs have members."""
     cost = PrivacyGuarantee(epsilon=6.0, delta=0.2)
     settings: dict[str, Any] = {
@@ -161,14 +162,13 @@ def small_forest(kind: Callable[..., LazyForest] = LazyForest, **changes: Any) -
     }
     chosen = {**settings, **changes}
     numbers = {entry.name: chosen.pop(entry.name) for entry in fields(ForestPlan) if entry.init}
-    return kind(plan=ForestPlan(**numbers), **chosen)
+    return LazyForest(plan=ForestPlan(**numbers), **chosen)
 
 
-def points_forest(kind: Callable[..., LazyForest] = LazyForest) -> LazyForest:
+def points_forest() -> LazyForest:
     """Early release: a key that occurred a few times is published."""
     cost = PrivacyGuarantee(epsilon=4.0, delta=0.3)
     return small_forest(
-        kind,
         concepts=Points(),
         base=StandardOptimal(Points()),
         rounds=100,
@@ -240,11 +240,11 @@ def test_leaving_out_the_permutation_of_whole_layers_costs_no_privacy(
 @pytest.mark.parametrize(
     "recipe",
     [
-        small_forest(broken._changed(broken._WatchesTheWholeListAtOnce)),
-        small_forest(broken._changed(broken._JudgesAgain)),
-        small_forest(broken._changed(broken._NoNoiseWhenCorrect)),
-        small_forest(broken._changed(broken._TimedByTrueCount)),
-        small_forest(broken._AddRemoveAtTheLastLayer),
+        with_engine(small_forest(), broken._WatchesTheWholeListAtOnce),
+        with_engine(small_forest(), broken._JudgesAgain),
+        with_engine(small_forest(), broken._NoNoiseWhenCorrect),
+        with_engine(small_forest(), broken._TimedByTrueCount),
+        altered(small_forest(), histogram=broken.add_remove),
     ],
     ids=[
         "whole list",
@@ -287,7 +287,7 @@ def test_what_one_example_pays_adds_up_to_the_whole_promise_and_no_further() -> 
 
 def test_a_forest_kept_across_restarts_is_noticed_by_the_sum_only() -> None:
     """Each release is priced rightly, but old examples are in the lists of every later copy."""
-    recipe = small_forest(broken._changed(broken._KeepsTheForest))
+    recipe = with_engine(small_forest(), broken._KeepsTheForest)
     stream = LONG * 3
     paid = Fraction(0)
     for seed in range(20):
@@ -344,7 +344,7 @@ def test_a_second_key_is_noticed() -> None:
     with pytest.raises(SensitivityError, match="key"):
         for seed in range(20):
             check_sensitivity(
-                points_forest(broken._changed(Twice)),
+                with_engine(points_forest(), Twice),
                 [(1, 1), (2, 1), (3, 1)] * 5,
                 changed_round=1,
                 instead=(4, 1),
@@ -384,11 +384,9 @@ def check_sampled(recipe: PrivateMajority, found: list[Difference]) -> None:
     assert spent <= Fraction(recipe.guarantee().epsilon)
 
 
-def fresh_majority(
-    concepts: ConceptClass, kind: type[PrivateMajority] = PrivateMajority
-) -> PrivateMajority:
+def fresh_majority(concepts: ConceptClass) -> PrivateMajority:
     plan = FreshPlan(threshold_epsilon=0.6, threshold=2, selection_rate=0.4)
-    return kind(concepts=concepts, rounds=1000, epsilon=1.0, plan=plan)
+    return PrivateMajority(concepts=concepts, rounds=1000, epsilon=1.0, plan=plan)
 
 
 def sampled_majority(concepts: ConceptClass) -> PrivateMajority:
@@ -426,7 +424,7 @@ def test_sampled_votes_keep_to_their_price(
 
 
 def test_counts_that_are_kept_cost_more_than_was_paid() -> None:
-    recipe = fresh_majority(Points(6), _MajorityThatKeepsCounts)
+    recipe = with_engine(fresh_majority(Points(6)), CountsKept)
     stream = [(0, 1), (0, 0), (1, 1)] * 20
     found = differences(recipe, stream, changed_round=0, instead=(0, 0), seed=1)
     with pytest.raises(AssertionError):

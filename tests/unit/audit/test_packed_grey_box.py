@@ -13,6 +13,7 @@ from littlestone.audit.coins import Place
 from littlestone.audit.controls import broken_forests as broken
 from littlestone.audit.exact.tape import law_of
 from littlestone.audit.grey_box import SensitivityError, Visit, check_sensitivity
+from littlestone.audit.substitution import with_engine
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest import algorithm as lazy_forest_engine
 from littlestone.learners.lazy_forest.recipe import LazyForest
@@ -44,16 +45,11 @@ class Coupled:
         return self.forest.start(rng=rng)
 
 
-def calibrated(kind: Any = LazyForest) -> LazyForest:
+def calibrated() -> LazyForest:
     planned = LazyForest.calibrated(concepts=Thresholds(6), rounds=1000, epsilon=16.0, delta=0.3)
     assert planned.plan.packed
     assert planned.depth == 2
-    return planned if kind is LazyForest else kind(**_fields(planned))
-
-
-def _fields(forest: LazyForest) -> dict[str, Any]:
-    names = ("concepts", "rounds", "epsilon", "delta", "base", "plan")
-    return {name: getattr(forest, name) for name in names}
+    return planned
 
 
 def replay(
@@ -155,7 +151,7 @@ def test_sequences_matched_in_order_are_noticed() -> None:
     ],
 )
 def test_a_broken_packed_forest_is_noticed(engine: Any, match: str) -> None:
-    _noticed(calibrated(broken._changed(engine)), Coupling, match)
+    _noticed(with_engine(calibrated(), engine), Coupling, match)
 
 
 def pairs_of(matching: Matching) -> frozenset[tuple[int, int]]:

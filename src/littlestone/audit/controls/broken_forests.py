@@ -11,9 +11,7 @@ sequence moves all later ones by one place, and every pair changes (``forest-mat
 """
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ import numpy as np
 from littlestone.audit.adversaries import learner_attacks
 from littlestone.audit.adversaries import learner_bug_attacks as attacks
 from littlestone.audit.subjects import small_learners
-from littlestone.audit.substitution import replaced
+from littlestone.audit.substitution import altered, replaced, with_engine
 from littlestone.audit.two_worlds import Control, Subject, TwoWorldAdversary
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Label
@@ -48,16 +46,6 @@ def broken(
     """A learner that claims what its recipe says, unless told otherwise."""
     subject = Subject.from_learner(recipe, name=name, claimed=claimed)
     return Control(subject=subject, adversary=adversary, bug=bug)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForestWith(LazyForest):
-    """The real recipe with a changed engine."""
-
-    changed: Callable[..., LazyForestEngine]
-
-    def engine(self, rng: Randomness) -> LazyForestEngine:
-        return self.changed(self, rng)
 
 
 class _ReusesThresholdNoise(LazyForestEngine):
@@ -99,20 +87,18 @@ class _TrueCounts(PrivateHistogram):
         return {key: data[key] for key in super().release(data, **how)}
 
 
-class _OrderedByTrueCount(LazyForest):
-    def histogram(self, layer: int) -> PrivateHistogram:
-        real = super().histogram(layer)
-        return _TrueCounts(
-            epsilon=real.epsilon,
-            delta=real.delta,
-            threshold=real.threshold,
-            neighbours=real.neighbours,
-        )
+def _with_true_counts(recipe: LazyForest, layer: int) -> PrivateHistogram:
+    real = LazyForest.histogram(recipe, layer)
+    return _TrueCounts(
+        epsilon=real.epsilon,
+        delta=real.delta,
+        threshold=real.threshold,
+        neighbours=real.neighbours,
+    )
 
 
-class _AddRemoveAtTheLastLayer(LazyForest):
-    def histogram(self, layer: int) -> PrivateHistogram:
-        return replace(super().histogram(layer), neighbours="add-remove")
+def add_remove(recipe: LazyForest, layer: int) -> PrivateHistogram:
+    return replace(LazyForest.histogram(recipe, layer), neighbours="add-remove")
 
 
 class _NoNoiseWhenCorrect(LazyForestEngine):
@@ -185,7 +171,6 @@ class _KeepsTheForest(LazyForestEngine):
 
 
 def _edges_forest(
-    kind: Callable[..., LazyForest] = LazyForest,
     *,
     epsilons: tuple[float, float] = (0.252, 0.4715),
     delta: float = 0.1,
@@ -203,7 +188,6 @@ def _edges_forest(
     ]
     pairs = 2 * noise[0] + 2
     return small_learners.forest(
-        kind,
         Thresholds(6),
         epsilon=2.0,
         delta=2 * delta,
@@ -216,28 +200,20 @@ def _edges_forest(
     )
 
 
-def _changed(engine: type[LazyForestEngine]) -> Callable[..., LazyForest]:
-    return partial(ForestWith, changed=engine)
+EARLY = small_learners.early_forest(TWO.epsilon, TWO.delta)
+LISTING = small_learners.listing_forest(TWO.epsilon, TWO.delta)
 
 
-def _early(engine: type[LazyForestEngine]) -> LazyForest:
-    return small_learners.early_forest(TWO.epsilon, TWO.delta, kind=_changed(engine))
-
-
-def _listing(kind: Callable[..., LazyForest]) -> LazyForest:
-    return small_learners.listing_forest(TWO.epsilon, TWO.delta, kind=kind)
-
-
-def _both_listed(engine: type[LazyForestEngine]) -> LazyForest:
+def _both_listed() -> LazyForest:
     """Layer 0 lasts until two keys are sure to be listed."""
-    forest = small_learners.listing_forest(2.0, 1e-3, share=0.8, kind=_changed(engine))
+    forest = small_learners.listing_forest(2.0, 1e-3, share=0.8)
     needed = 2 * forest.histogram(1).certain_inclusion
     plan = replace(forest.plan, mistakes_per_layer=(needed, 1), margins=(5, 1))
     return replace(forest, plan=plan)
 
 
 def _four_groups() -> LazyForest:
-    forest = small_learners.deep_forest(2.0, 1e-2, share=0.7, kind=_changed(_MatchedInOrder))
+    forest = small_learners.deep_forest(2.0, 1e-2, share=0.7)
     mistakes = (8 * forest.plan.list_thresholds[0] + 1, *forest.plan.mistakes_per_layer[1:])
     return replace(forest, plan=replace(forest.plan, mistakes_per_layer=mistakes))
 
@@ -246,49 +222,49 @@ CONTROLS = (
     broken(
         "forest-threshold-noise-reused",
         "LazyForest: the noise on one switch's threshold serves all later switches",
-        _early(_ReusesThresholdNoise),
+        with_engine(EARLY, _ReusesThresholdNoise),
         attacks.KnownThreshold(),
     ),
     broken(
         "forest-overlapping-instances",
         "LazyForest: all hypotheses of a list are watched at once, paid for as if one by one",
-        _both_listed(_WatchesTheWholeListAtOnce),
+        with_engine(_both_listed(), _WatchesTheWholeListAtOnce),
         attacks.BothErr(),
     ),
     broken(
         "forest-order-by-true-count",
         "LazyForest: a list is sorted by true instead of noisy counts",
-        _listing(_OrderedByTrueCount),
+        altered(LISTING, histogram=_with_true_counts),
         attacks.WhichComesFirst(),
     ),
     broken(
         "forest-add-remove-last-layer",
         "LazyForest: the last list priced for an added element, where one is replaced",
-        _listing(_AddRemoveAtTheLastLayer),
+        altered(LISTING, histogram=add_remove),
         learner_attacks.ListMembership(),
     ),
     broken(
         "forest-noise-skipped-when-correct",
         "LazyForest: AboveThreshold is not asked in rounds without a mistake",
-        _early(_NoNoiseWhenCorrect),
+        with_engine(EARLY, _NoNoiseWhenCorrect),
         learner_attacks.LastSwitch(),
     ),
     broken(
         "forest-timed-by-true-count",
         "LazyForest: a hypothesis is given up after its n-th mistake, not after a noisy n",
-        _early(_TimedByTrueCount),
+        with_engine(EARLY, _TimedByTrueCount),
         learner_attacks.LastSwitch(),
     ),
     broken(
         "forest-judged-after-seeing",
         "LazyForest: an example counts against the hypothesis published after it, too",
-        small_learners.one_concept_forest(2.0, 1e-3, kind=_changed(_JudgesAgain)),
+        with_engine(small_learners.one_concept_forest(2.0, 1e-3), _JudgesAgain),
         attacks.TwoSwitches(),
     ),
     broken(
         "forest-matched-in-order",
         "LazyForest: packed layers matched in order of arrival, without a permutation",
-        _four_groups(),
+        with_engine(_four_groups(), _MatchedInOrder),
         attacks.ShiftedPairs(),
     ),
     broken(
@@ -301,14 +277,14 @@ CONTROLS = (
     broken(
         "forest-slots-by-true-count",
         "LazyForest: packed layers keep as many slots as the true count says",
-        _edges_forest(_changed(_TrueSlots)),
+        with_engine(_edges_forest(), _TrueSlots),
         attacks.LengthOfTheTurn(),
         claimed=PrivacyGuarantee(epsilon=2.0, delta=0.2),
     ),
     broken(
         "forest-kept-across-restarts",
         "LazyForest: a new copy starts with the sequences of the old one",
-        _listing(_changed(_KeepsTheForest)),
+        with_engine(LISTING, _KeepsTheForest),
         attacks.SeveralLists(),
     ),
 )

@@ -1,27 +1,15 @@
 """PrivateKeys that are wrong in one place each."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from littlestone.audit.adversaries.key_attacks import ListedTwice, NoiseOfOthers, OneMoreReport
 from littlestone.audit.controls.broken_forests import broken
 from littlestone.audit.subjects import small_learners
+from littlestone.audit.substitution import with_engine
 from littlestone.audit.two_worlds import Control, TwoWorldAdversary
 from littlestone.concepts.protocols import Label, Point
 from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
-from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.randomness import Randomness
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _KeysWith(PrivateKeys):
-    """The real recipe with a changed engine."""
-
-    changed: Callable[..., PrivateKeysEngine]
-
-    def engine(self, rng: Randomness) -> PrivateKeysEngine:
-        return self.changed(self, rng)
 
 
 class OneNoise:
@@ -76,10 +64,7 @@ class _ByTrueCount(PrivateKeysEngine):
 def _control(
     name: str, bug: str, changed: type[PrivateKeysEngine], adversary: TwoWorldAdversary
 ) -> Control:
-    sound = small_learners.key_list(1.0, 1e-3)
-    recipe = _KeysWith(
-        rounds=sound.rounds, epsilon=sound.epsilon, delta=sound.delta, changed=changed
-    )
+    recipe = with_engine(small_learners.key_list(1.0, 1e-3), changed)
     return broken(name, f"PrivateKeys: {bug}", recipe, adversary)
 
 

@@ -7,19 +7,17 @@ from littlestone.audit.adversaries import learner_bug_attacks as attacks
 from littlestone.audit.adversaries.learner_attacks import FirstMistake
 from littlestone.audit.controls.broken_forests import TWO, broken
 from littlestone.audit.subjects import small_learners
-from littlestone.audit.substitution import replaced
+from littlestone.audit.substitution import with_engine
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, VersionSpace
 from littlestone.learners.engine import Engine
 from littlestone.learners.golowich_livni.eager_forest import EagerForest
-from littlestone.learners.private_majority import recipe as majority
 from littlestone.learners.private_majority.fresh import FreshEngine
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.private_teachers.algorithm import PrivateTeachersEngine
-from littlestone.learners.private_teachers.recipe import PrivateTeachers
 from littlestone.learners.run import PrivateLearner
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.mechanisms.frequent_release import FrequentRelease
@@ -30,19 +28,12 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
 
-class _CountsKept(FreshEngine):
+class CountsKept(FreshEngine):
     def _begin_phase(self, space: VersionSpace) -> None:
         counts = getattr(self, "_counts", None)
         super()._begin_phase(space)
         if counts is not None:
             self._counts = counts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _MajorityThatKeepsCounts(PrivateMajority):
-    def engine(self, rng: Randomness) -> Engine:
-        with replaced(majority, FreshEngine=_CountsKept):
-            return PrivateMajority.engine(self, rng)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +104,12 @@ class FlagLearner(PrivateLearner):
         return _FlagEngine(rng)
 
 
-def _fresh(kind: type[PrivateMajority], concepts: ConceptClass, plan: FreshPlan) -> PrivateMajority:
+def _fresh(concepts: ConceptClass, **numbers: Any) -> PrivateMajority:
+    plan = FreshPlan(**numbers)
     cost = plan.guarantee(delta=0.0)
-    return kind(concepts=concepts, rounds=small_learners.ROUNDS, epsilon=cost.epsilon, plan=plan)
+    return PrivateMajority(
+        concepts=concepts, rounds=small_learners.ROUNDS, epsilon=cost.epsilon, plan=plan
+    )
 
 
 class _RoundsOfAll(PrivateTeachersEngine):
@@ -125,28 +119,11 @@ class _RoundsOfAll(PrivateTeachersEngine):
             self._counted(self.hypothesis(x) != y)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _TeachersWhoShare(PrivateTeachers):
-    def engine(self, rng: Randomness, /) -> PrivateTeachersEngine:
-        return _RoundsOfAll(self, rng)
-
-
-def _sharing() -> PrivateTeachers:
-    sound = small_learners.many_teachers(1.0, 1e-6)
-    return _TeachersWhoShare(
-        concepts=sound.concepts,
-        rounds=sound.rounds,
-        epsilon=sound.epsilon,
-        delta=sound.delta,
-        plan=sound.plan,
-    )
-
-
 CONTROLS = (
     broken(
         "teachers-share-rounds",
         "PrivateTeachers: every round belongs to all teachers, so that all lists change at once",
-        _sharing(),
+        with_engine(small_learners.many_teachers(1.0, 1e-6), _RoundsOfAll),
         FirstMistake(),
     ),
     broken(
@@ -158,21 +135,15 @@ CONTROLS = (
     broken(
         "majority-counts-kept",
         "PrivateMajority: the counts of one phase's mistakes are drawn from again in the next",
-        _fresh(
-            _MajorityThatKeepsCounts,
-            Points(2),
-            FreshPlan(threshold_epsilon=0.5, threshold=1, selection_rate=0.5),
+        with_engine(
+            _fresh(Points(2), threshold_epsilon=0.5, threshold=1, selection_rate=0.5), CountsKept
         ),
         attacks.CountsOfEarlierPhases(),
     ),
     broken(
         "majority-one-witness-priced",
         "PrivateMajority: the draw priced for a mistake more or less, not for one exchanged",
-        _fresh(
-            PrivateMajority,
-            Thresholds(3),
-            FreshPlan(threshold_epsilon=0.1, threshold=10, selection_rate=0.9),
-        ),
+        _fresh(Thresholds(3), threshold_epsilon=0.1, threshold=10, selection_rate=0.9),
         attacks.OtherWitness(),
         claimed=PrivacyGuarantee(epsilon=1.0),
     ),

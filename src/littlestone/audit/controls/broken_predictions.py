@@ -1,17 +1,15 @@
 """Private prediction that is wrong in one place each."""
 
-from dataclasses import dataclass
-
 from littlestone.audit.adversaries.prediction_attacks import AskAgain
 from littlestone.audit.subjects.prediction_subjects import few_copies
+from littlestone.audit.substitution import altered
 from littlestone.audit.two_worlds import Control, Subject, TwoWorldAdversary
 from littlestone.concepts.protocols import Label, Point
 from littlestone.learners.private_prediction.algorithm import PredictionRun
 from littlestone.learners.private_prediction.recipe import PrivatePrediction
-from littlestone.randomness import Randomness, secure
 
 
-class _TeachesAll(PredictionRun):
+class TeachesAll(PredictionRun):
     """Every copy is told of every example."""
 
     __slots__ = ()
@@ -25,7 +23,7 @@ class _TeachesAll(PredictionRun):
         self._votes.clear()
 
 
-class _NoNoise(PredictionRun):
+class NoNoise(PredictionRun):
     """The majority itself, which a single copy may decide."""
 
     __slots__ = ()
@@ -35,26 +33,19 @@ class _NoNoise(PredictionRun):
         return majority, majority
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TeachesAll(PrivatePrediction):
-    """The recipe whose runs teach every copy."""
-
-    def start(self, *, rng: Randomness | None = None) -> PredictionRun:
-        return _TeachesAll(self, secure() if rng is None else rng)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoNoise(PrivatePrediction):
-    """The recipe whose runs answer without noise."""
-
-    def start(self, *, rng: Randomness | None = None) -> PredictionRun:
-        return _NoNoise(self, secure() if rng is None else rng)
+def with_run(recipe: PrivatePrediction, run: type[PredictionRun]) -> PrivatePrediction:
+    """The same recipe with other runs."""
+    return altered(recipe, start=lambda recipe, *, rng: run(recipe, rng))
 
 
 def _control(
-    name: str, bug: str, recipe: PrivatePrediction, adversary: TwoWorldAdversary
+    name: str,
+    bug: str,
+    recipe: PrivatePrediction,
+    run: type[PredictionRun],
+    adversary: TwoWorldAdversary,
 ) -> Control:
-    subject = Subject.from_predictor(recipe, name=name)
+    subject = Subject.from_predictor(with_run(recipe, run), name=name)
     return Control(subject=subject, adversary=adversary, bug=f"PrivatePrediction: {bug}")
 
 
@@ -62,13 +53,15 @@ CONTROLS = (
     _control(
         "prediction-all-copies",
         "every copy is taught each example",
-        few_copies(1.0, 1e-6, copies=64, kind=TeachesAll),
+        few_copies(1.0, 1e-6, copies=64),
+        TeachesAll,
         AskAgain(most=20),
     ),
     _control(
         "prediction-no-noise",
         "the majority of the copies, without noise",
-        few_copies(1.0, 1e-6, kind=NoNoise),
+        few_copies(1.0, 1e-6),
+        NoNoise,
         AskAgain(most=1),
     ),
 )

@@ -1,7 +1,5 @@
 """PrivateWitnesses that are wrong in one place each."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from littlestone.audit.adversaries.witness_attacks import (
@@ -13,22 +11,12 @@ from littlestone.audit.adversaries.witness_attacks import (
 from littlestone.audit.controls.broken_forests import broken
 from littlestone.audit.controls.broken_keys import OneNoise
 from littlestone.audit.subjects import small_learners
+from littlestone.audit.substitution import with_engine
 from littlestone.audit.two_worlds import Control, TwoWorldAdversary
 from littlestone.concepts.protocols import Label, Point
 from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.randomness import Randomness
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _WitnessesWith(PrivateWitnesses):
-    """The real recipe with a changed engine."""
-
-    changed: Callable[..., PrivateWitnessesEngine]
-
-    def engine(self, rng: Randomness) -> PrivateWitnessesEngine:
-        return self.changed(self, rng)
 
 
 class _OneNoiseForAll(PrivateWitnessesEngine):
@@ -64,10 +52,7 @@ class _KeepsPlaces(PrivateWitnessesEngine):
 def _control(
     name: str, bug: str, changed: type[PrivateWitnessesEngine], adversary: TwoWorldAdversary
 ) -> Control:
-    sound = small_learners.two_literals(1.0)
-    recipe = _WitnessesWith(
-        concepts=sound.concepts, rounds=sound.rounds, epsilon=sound.epsilon, changed=changed
-    )
+    recipe = with_engine(small_learners.two_literals(1.0), changed)
     return broken(name, f"PrivateWitnesses: {bug}", recipe, adversary)
 
 
@@ -100,7 +85,7 @@ CONTROLS = (
     broken(
         "places-kept",
         "PrivateWitnesses: places of mistakes are drawn from again in the next epoch",
-        _WitnessesWith(**small_learners.places(2, 2.0, rounds=10_000), changed=_KeepsPlaces),
+        with_engine(PrivateWitnesses(**small_learners.places(2, 2.0, rounds=10_000)), _KeepsPlaces),
         PlacesOfEarlierEpochs(),
     ),
 )

@@ -1,7 +1,5 @@
 """Private prediction in the two-world game in which the special answer is hidden."""
 
-from typing import Any
-
 from littlestone.audit.adversaries.prediction_attacks import AskAgain
 from littlestone.audit.two_worlds import Audit, Subject
 from littlestone.concepts.classes.points import Points
@@ -12,18 +10,17 @@ ROUNDS = 1000
 
 
 def few_copies(
-    epsilon: float, delta: float, *, copies: int = 1, cap: int = 20, kind: Any = PrivatePrediction
+    epsilon: float, delta: float, *, copies: int = 1, cap: int = 20
 ) -> PrivatePrediction:
     """Copies that know nothing but one point; counting gets a quarter of epsilon."""
     plan = PredictionPlan(copies=copies, rate=epsilon / 8, cap=cap, cap_epsilon=epsilon / 4)
-    recipe: PrivatePrediction = kind(
+    return PrivatePrediction(
         concepts=Points(1),
         rounds=ROUNDS,
         epsilon=epsilon,
         delta=delta,
         plan=plan.within(epsilon=epsilon, delta=delta),
     )
-    return recipe
 
 
 AUDITS = (

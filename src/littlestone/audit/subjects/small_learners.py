@@ -5,7 +5,6 @@ short games in which the adversary knows every count.
 """
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
@@ -36,16 +35,12 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated
 
-Kind = Callable[..., LazyForest]
-"""What makes a forest from its numbers: the recipe itself, or a broken variant of it."""
-
 ROUNDS: Final = 1000
 MANY_SLOTS: Final = 1 << 60
 """So many that no two examples of layer 0 meet."""
 
 
 def forest(
-    kind: Kind,
     concepts: ConceptClass,
     epsilon: float,
     delta: float,
@@ -55,7 +50,7 @@ def forest(
     **plan: Any,
 ) -> LazyForest:
     """Packed layers under the standard optimal algorithm, with a plan of these numbers."""
-    return kind(
+    return LazyForest(
         concepts=concepts,
         rounds=rounds,
         epsilon=epsilon,
@@ -65,11 +60,10 @@ def forest(
     )
 
 
-def early_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest) -> LazyForest:
+def early_forest(epsilon: float, delta: float) -> LazyForest:
     """Points, released as soon as one is frequent; the switch of layer 1 comes at two mistakes."""
     listing = (PrivacyGuarantee(epsilon=epsilon, delta=delta),)
     return forest(
-        kind,
         Points(),
         epsilon,
         delta,
@@ -82,10 +76,9 @@ def early_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest) -> La
     )
 
 
-def one_concept_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest) -> LazyForest:
+def one_concept_forest(epsilon: float, delta: float) -> LazyForest:
     """Nothing to learn: copies follow one another, each switched off at about two mistakes."""
     return forest(
-        kind,
         FiniteClass([[0]]),
         epsilon,
         delta,
@@ -98,9 +91,7 @@ def one_concept_forest(epsilon: float, delta: float, *, kind: Kind = LazyForest)
     )
 
 
-def listing_forest(
-    epsilon: float, delta: float, *, share: float = 0.9, kind: Kind = LazyForest
-) -> LazyForest:
+def listing_forest(epsilon: float, delta: float, *, share: float = 0.9) -> LazyForest:
     """Points, listed after layer 0; the list gets ``share`` of epsilon.
 
     Nothing that occurs once is listed, and the switch of layer 0 leaves time to fill two counts
@@ -111,7 +102,6 @@ def listing_forest(
     histogram = PrivateHistogram(epsilon=cost.epsilon, delta=cost.delta, neighbours="replace")
     threshold = histogram.noise_bound + 2
     return forest(
-        kind,
         Points(),
         epsilon,
         delta,
@@ -123,9 +113,7 @@ def listing_forest(
     )
 
 
-def deep_forest(
-    epsilon: float, delta: float, *, share: float = 0.8, kind: Kind = LazyForest
-) -> LazyForest:
+def deep_forest(epsilon: float, delta: float, *, share: float = 0.8) -> LazyForest:
     """Thresholds(6), of dimension 2; the list of layer 1 gets ``share`` of epsilon."""
     half = float_at_most(Fraction(delta) / 2)
     first = PrivacyGuarantee(epsilon=float_at_most(share * Fraction(epsilon)), delta=half)
@@ -135,7 +123,6 @@ def deep_forest(
     noise = PrivateHistogram(epsilon=first.epsilon, delta=half, neighbours="add-remove").noise_bound
     last = PrivateHistogram(epsilon=second.epsilon, delta=half, neighbours="replace").noise_bound
     return forest(
-        kind,
         Thresholds(6),
         epsilon,
         delta,

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,11 +11,10 @@ import pytest
 
 from littlestone.audit.adversaries.expert_attacks import ChargeTheFirst
 from littlestone.audit.adversaries.questions import FirstRound, OneQuestion, ThenWait
-from littlestone.audit.controls.broken_forests import ForestWith
 from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
 from littlestone.audit.registry import CONTROLS
 from littlestone.audit.subjects import expert_subjects, mechanism_subjects
-from littlestone.audit.substitution import replaced
+from littlestone.audit.substitution import replaced, with_engine
 from littlestone.audit.two_worlds import Conversation, Subject, World
 from littlestone.concepts.classes.points import Points
 from littlestone.errors import LittlestoneError
@@ -299,8 +298,7 @@ class _Noiseless(LazyForestEngine):
 
 def test_a_tiny_forest_keeps_its_promise_and_one_without_noise_does_not() -> None:
     forest = tiny_forest()
-    recipe = {known.name: getattr(forest, known.name) for known in fields(forest) if known.init}
-    broken = ForestWith(**recipe, changed=_Noiseless)
+    broken = with_engine(forest, _Noiseless)
     moved, gone = Stream(((0, 1),), (0, 1), (1, 1)), Stream(((0, 1),), (0, 1), (0, 0))
     for stream in (moved, gone):
         curve = privacy_curve(Subject.from_learner(forest), stream, rounds=2, negligible=LIGHT)

@@ -10,7 +10,7 @@ import pytest
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.audit.adversaries.prediction_attacks import AskAgain
-from littlestone.audit.controls.broken_predictions import NoNoise, TeachesAll
+from littlestone.audit.controls.broken_predictions import NoNoise, TeachesAll, with_run
 from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
 from littlestone.audit.subjects.prediction_subjects import few_copies
 from littlestone.audit.two_worlds import Answered, Subject, World
@@ -18,6 +18,7 @@ from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, LittlestoneError
 from littlestone.game.prediction import play_predictions
+from littlestone.learners.private_prediction.algorithm import PredictionRun
 from littlestone.learners.private_prediction.plan import PredictionPlan
 from littlestone.learners.private_prediction.recipe import PrivatePrediction
 from littlestone.randomness import seeded
@@ -89,22 +90,22 @@ def test_the_cost_is_about_that_of_the_cap_times_half_the_squared_rate() -> None
     assert not replace(plan, rate=2.0).guarantee(delta=1e-6).is_private
 
 
-def exact(kind: type[PrivatePrediction], epsilon: float, delta: float, copies: int) -> PrivacyCurve:
-    recipe = few_copies(epsilon, delta, copies=copies, cap=10, kind=kind)
+def exact(run: type[PredictionRun], epsilon: float, delta: float, copies: int) -> PrivacyCurve:
+    recipe = with_run(few_copies(epsilon, delta, copies=copies, cap=10), run)
     subject = Subject.from_predictor(recipe)
     return privacy_curve(subject, AskAgain(most=1), rounds=2, negligible=Fraction(1, 1 << 24))
 
 
 @pytest.mark.parametrize("copies", [1, 2])
 def test_exact_laws_keep_the_promise(copies: int) -> None:
-    curve = exact(PrivatePrediction, 4.0, 1e-3, copies)
+    curve = exact(PredictionRun, 4.0, 1e-3, copies)
     assert curve.epsilon_upper_bound(1e-3) <= 4.0
     assert curve.epsilon_lower_bound(1e-3) > 0  # something is seen
 
 
-@pytest.mark.parametrize(("kind", "copies"), [(NoNoise, 1), (TeachesAll, 150)])
-def test_exact_laws_of_broken_ones_do_not(kind: type[PrivatePrediction], copies: int) -> None:
-    assert exact(kind, 1.0, 1e-3, copies).epsilon_lower_bound(1e-3) > 1.0
+@pytest.mark.parametrize(("run", "copies"), [(NoNoise, 1), (TeachesAll, 150)])
+def test_exact_laws_of_broken_ones_do_not(run: type[PredictionRun], copies: int) -> None:
+    assert exact(run, 1.0, 1e-3, copies).epsilon_lower_bound(1e-3) > 1.0
 
 
 def test_the_special_answer_is_hidden_and_labels_may_follow_answers() -> None:
