@@ -56,13 +56,11 @@ class Source(Protocol):
 
     def ahead(self) -> Ahead:
         """The next few words, for draws of a single one."""
-        ...
 
     def spawn(self, count: int) -> "list[Source]": ...
 
     def state(self, unread: Ahead) -> dict[str, Any]:
         """Where the stream stands when these words are left of what was read ahead."""
-        ...
 
 
 class OperatingSystem:

@@ -23,7 +23,6 @@ class Position(Protocol):
 
     def move(self, seen: Hypothesis | None, /) -> "Move":
         """What to play when ``seen`` is the newest hypothesis known."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

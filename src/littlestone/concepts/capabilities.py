@@ -34,7 +34,6 @@ class Tabular(Protocol):
 
     def labels_at(self, points: Any, /) -> NDArray[np.uint8]:
         """One row for each concept, in the order of ``concepts()``."""
-        ...
 
 
 class Answers(Protocol):
@@ -51,11 +50,9 @@ class Answers(Protocol):
 
     def sums(self, rows: NDArray[np.int64], gains: NDArray[np.int64], /) -> NDArray[np.int64]:
         """For each concept, in the order of ``concepts()``, the gains of the rows it maps to 1."""
-        ...
 
     def says(self, position: int, rows: NDArray[np.int64], /) -> NDArray[np.bool_]:
         """What one concept says of each row."""
-        ...
 
     def forget(self) -> None:
         """No row made so far will be asked about again."""
@@ -68,7 +65,6 @@ class Answering(Protocol):
 
     def answers(self) -> Answers | None:
         """None where there would be too much to hold."""
-        ...
 
 
 @runtime_checkable
@@ -80,7 +76,6 @@ class Stretched(Protocol):
 
     def on_lines(self) -> "OnLines | None":
         """None where some concepts are not, or there would be too much to hold."""
-        ...
 
 
 @runtime_checkable
@@ -89,7 +84,6 @@ class Voting(Protocol):
 
     def majority_of(self, chosen: Sequence[int], /) -> Hypothesis:
         """Of an odd number of positions in ``concepts()``, which may repeat."""
-        ...
 
 
 @runtime_checkable
@@ -98,7 +92,6 @@ class InRuns(Protocol):
 
     def loss_runs(self, tally: "Tallied", /, *, deepest: int) -> "LossRuns":
         """As ``loss_runs.losses_on`` says; for finite classes."""
-        ...
 
 
 @runtime_checkable
@@ -107,7 +100,6 @@ class Projecting(Protocol):
 
     def project(self, points: Any, /) -> "Projection":
         """As ``projection.project`` says."""
-        ...
 
 
 class Tracker(Protocol):
@@ -115,11 +107,9 @@ class Tracker(Protocol):
 
     def observe(self, x: Any, y: Label, /) -> bool:
         """Whether some concept fits this example and all before it."""
-        ...
 
     def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
         """How many examples of a block, from its start, some concept fits with all before."""
-        ...
 
 
 @runtime_checkable
@@ -141,22 +131,18 @@ class Witnesses(Protocol):
 
     def count(self) -> int:
         """How many can be named: public, the same in every phase."""
-        ...
 
     def named_by(self, space: Any, x: Any, y: Label, /) -> int:
         """The number of the one witness that this mistake names."""
-        ...
 
     def example(self, space: Any, number: int, /) -> Example | None:
         """That witness; None if it contradicts every concept of the space."""
-        ...
 
     def confusion(self, answered: int, /) -> tuple[int, int]:
         """After so many true answers: how many witnesses can be false, how many true.
 
         Mistakes that fit some concept only ever name true ones.
         """
-        ...
 
     def __hash__(self) -> int: ...
 
@@ -167,7 +153,6 @@ class Witnessing(Protocol):
 
     def witnesses(self) -> Witnesses | None:
         """None where they would be too many."""
-        ...
 
 
 class WitnessSystem(Protocol):
@@ -182,27 +167,22 @@ class WitnessSystem(Protocol):
 
     def begin(self) -> Any:
         """The first state; states are plain values."""
-        ...
 
     def hypothesis(self, state: Any, /) -> Hypothesis: ...
 
     def live(self, state: Any, /) -> tuple[Point, ...]:
         """The keys that mistakes may name, in a fixed order."""
-        ...
 
     def named_by(self, state: Any, x: Any, y: Label, /) -> Point:
         """The key of the one witness that this mistake names."""
-        ...
 
     def after(self, state: Any, key: Point, /) -> Any | None:
         """The next state, once a witness is accepted; None if all has to start again."""
-        ...
 
     def loads(self, chance: float, /) -> Sequence[tuple[int, float]]:
         """For each kind of concept sought: the most true witnesses that are ever accepted, and
         how likely a false one is, if each false key is accepted by chance that often at most, were
         it live from the first round to the last."""
-        ...
 
     def __hash__(self) -> int: ...
 
@@ -220,21 +200,17 @@ class PlacingSystem(WitnessSystem, Protocol):
     @property
     def sought(self) -> int:
         """How many places are drawn, one after another."""
-        ...
 
     @property
     def places(self) -> int:
         """How long the line is."""
-        ...
 
     @property
     def counters(self) -> int:
         """How many keys are live once all places are drawn."""
-        ...
 
     def place(self, state: Any, x: Any, /) -> int:
         """Where this mistake lies."""
-        ...
 
 
 @runtime_checkable
@@ -259,7 +235,6 @@ class SetsOfKeys(Protocol):
     @property
     def largest_set(self) -> int | None:
         """None where every finite set is a concept."""
-        ...
 
 
 @runtime_checkable
@@ -276,7 +251,6 @@ class ProperlyOptimal(Protocol):
 
     def differences(self) -> ConceptClass:
         """A class that holds h ⊕ g, 1 where they differ, for any two concepts h and g."""
-        ...
 
 
 @runtime_checkable
@@ -285,7 +259,6 @@ class WithMargin(Protocol):
 
     def fits(self, concept: Hypothesis, x: Point, /) -> bool:
         """Whether ``x``, labelled by ``concept``, may stand in a realizable stream."""
-        ...
 
 
 @runtime_checkable
@@ -299,7 +272,6 @@ class Records(Protocol):
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
         """Also a table: the columns by the names of the fields."""
-        ...
 
 
 @runtime_checkable
@@ -324,4 +296,3 @@ class Branching(Protocol):
 
     def answers(self, cells: NDArray[np.int64], dtype: Any = ..., /) -> NDArray[Any]:
         """For each record, given by its cells, and each condition: whether it holds."""
-        ...

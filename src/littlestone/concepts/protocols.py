@@ -24,19 +24,15 @@ class Hypothesis(Protocol):
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
         """The labels of a sequence or array of points."""
-        ...
 
     def disagreement(self, other: "Hypothesis", /) -> Point | None:
         """A fixed point on which the two differ (a function of the pair only), or None."""
-        ...
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object with a ``kind``; ``hypothesis_from_json`` reads it back."""
-        ...
 
     def describe(self) -> str:
         """The rule in words, on one line."""
-        ...
 
     def __hash__(self) -> int: ...
 
@@ -47,23 +43,18 @@ class Domain(Protocol):
     @property
     def size(self) -> int | None:
         """How many points there are; None when unbounded."""
-        ...
 
     def check(self, x: Any, /) -> Point:
         """Return the canonical form of ``x`` or raise a ValueError that names it."""
-        ...
 
     def check_many(self, xs: Any, /) -> Any:
         """Validate a block at once; returns what ``Hypothesis.many`` takes."""
-        ...
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[Point]:
         """Random points for experiments (no privacy); uniform where that means something."""
-        ...
 
     def __iter__(self) -> Iterator[Point]:
         """The points in a fixed order; endless when unbounded."""
-        ...
 
 
 class VersionSpace(Protocol):
@@ -75,19 +66,15 @@ class VersionSpace(Protocol):
     @property
     def dimension(self) -> int:
         """The Littlestone dimension; -1 when empty."""
-        ...
 
     def restrict(self, x: Any, y: Label, /) -> Self:
         """The concepts that also label ``x`` with ``y``."""
-        ...
 
     def standard_optimal(self) -> Hypothesis:
         """The hypothesis that the standard optimal algorithm predicts with (ties go to 0)."""
-        ...
 
     def consistent(self) -> Hypothesis:
         """Some concept in it, always the same one; ValueError when empty."""
-        ...
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
         """Examples that some concept here allows and ``hypothesis`` gets wrong.
@@ -95,11 +82,9 @@ class VersionSpace(Protocol):
         In a fixed order, each point at most once, without scanning an unbounded domain:
         empty exactly when every concept here equals ``hypothesis``.
         """
-        ...
 
     def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
         """The one of ``mistakes_of`` that keeps the dimension (then the size) largest."""
-        ...
 
     def __hash__(self) -> int: ...
 
@@ -113,7 +98,6 @@ class ConceptClass(Protocol):
     @property
     def size(self) -> int | None:
         """How many concepts there are; None when infinite."""
-        ...
 
     @property
     def littlestone_dimension(self) -> int: ...
@@ -129,14 +113,11 @@ class ConceptClass(Protocol):
 
     def version_space(self) -> VersionSpace:
         """All concepts, before any example."""
-        ...
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
         """The mistakes of the best concept in hindsight."""
-        ...
 
     def concepts(self) -> Iterator[Hypothesis]:
         """The concepts in a fixed order; endless when infinite."""
-        ...
 
     def __hash__(self) -> int: ...

@@ -24,17 +24,14 @@ class Strategy(Protocol):
 
     def begin(self) -> None:
         """Draw the first expert."""
-        ...
 
     @property
     def expert(self) -> int:
         """The expert of the coming round; reading it changes nothing."""
-        ...
 
     @property
     def status(self) -> str:
         """``learning``, or why it stopped, in words; a function of what was released."""
-        ...
 
     def take(self, own: Sequence[int], /) -> int:
         """How many of the coming rounds it plays with this expert, given their losses of it.
@@ -42,11 +39,9 @@ class Strategy(Protocol):
         At least one of a non-empty sequence. Then these rounds are added to the total losses and
         ``settle`` is called.
         """
-        ...
 
     def settle(self) -> None:
         """The totals include the rounds taken: choose the expert of the coming round."""
-        ...
 
 
 class ExpertsRecipe(Protocol):
@@ -55,7 +50,6 @@ class ExpertsRecipe(Protocol):
     @property
     def experts(self) -> int:
         """How many there are; they are numbered from 0."""
-        ...
 
     @property
     def rounds(self) -> int: ...
@@ -63,38 +57,29 @@ class ExpertsRecipe(Protocol):
     @property
     def loss_scale(self) -> int:
         """Losses are whole numbers from 0 to this, and stand for fractions of it."""
-        ...
 
     @property
     def oblivious_only(self) -> bool:
         """Whether regret (never privacy) is promised against oblivious adversaries only."""
-        ...
 
     @property
     def prefix_conditional(self) -> bool:
         """Whether privacy holds conditionally on every prefix, which makes restarts free."""
-        ...
 
     def guarantee(self) -> PrivacyGuarantee:
         """The privacy of all experts played together."""
-        ...
 
     def expected_regret_bound(self) -> float:
         """An upper bound on the expected regret, in units of the largest loss of a round."""
-        ...
 
     def deviation_bound(self, *, failure_probability: float) -> float:
         """How far the loss may exceed its expectation, in the same units."""
-        ...
 
     def for_rounds(self, rounds: int) -> "ExpertsRecipe":
         """The same, planned for another horizon."""
-        ...
 
     def start(self, *, rng: Randomness) -> LearnerRun:
         """A run on losses that are handed over as arrays."""
-        ...
 
     def strategy(self, totals: GrowingScores, rng: Randomness, /) -> Strategy:
         """A strategy that reads ``totals``, not begun."""
-        ...

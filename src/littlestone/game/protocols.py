@@ -13,7 +13,6 @@ class LearnerRun(Protocol):
     @property
     def hypothesis(self) -> Hypothesis:
         """What is published for the coming round; reading it changes nothing."""
-        ...
 
     def observe(self, x: Any, y: Label, /) -> None: ...
 
@@ -28,7 +27,6 @@ class BlockRun(LearnerRun, Protocol):
         Returns how many were taken (at least 1 of a non-empty block). The law of the run is
         that of calling ``observe`` on each.
         """
-        ...
 
 
 @runtime_checkable
@@ -38,11 +36,9 @@ class FollowingRun(BlockRun, Protocol):
     @property
     def switches(self) -> int:
         """How often the published hypothesis has changed."""
-        ...
 
     def follow(self, xs: Any, ys: Any, /) -> Any:
         """What was published for each round said of its point."""
-        ...
 
 
 @runtime_checkable
@@ -52,12 +48,10 @@ class Player(Protocol):
     @property
     def rounds(self) -> int | None:
         """The horizon; None where any number of rounds may be played."""
-        ...
 
     @property
     def oblivious_only(self) -> bool:
         """Whether accuracy is promised against oblivious adversaries only."""
-        ...
 
     def start(self, *, rng: Randomness) -> LearnerRun: ...
 
@@ -74,7 +68,6 @@ class Attack(Protocol):
 
     def choose(self, seen: Hypothesis | None, /) -> Example:
         """The next example; ``seen`` is the newest hypothesis the adversary may know."""
-        ...
 
 
 @runtime_checkable
@@ -86,11 +79,9 @@ class BlockAttack(Attack, Protocol):
 
         Changes nothing; ``played`` says how many of them really were.
         """
-        ...
 
     def played(self, count: int, /) -> None:
         """The first ``count`` examples of the last plan were played."""
-        ...
 
 
 class Opponent(Protocol):
@@ -99,7 +90,6 @@ class Opponent(Protocol):
     @property
     def adaptive(self) -> bool:
         """Whether the attack depends on what the learner published."""
-        ...
 
     def start(self, *, rng: Randomness) -> Attack: ...
 
@@ -113,7 +103,6 @@ class Adversary(Opponent, Protocol):
     @property
     def realizable(self) -> bool:
         """Whether some concept is promised to be consistent with every example."""
-        ...
 
 
 class Arbiter(Protocol):
@@ -122,29 +111,22 @@ class Arbiter(Protocol):
     @property
     def admitted(self) -> Mapping[Any, Example]:
         """Examples as they came → as they are: these need not be asked for again."""
-        ...
 
     @property
     def singles(self) -> MutableMapping[Example, int] | None:
         """Where the loop counts single rounds; None when no count is needed."""
-        ...
 
     def admit(self, example: Any, round_number: int, /) -> Example:
         """The example in canonical form, or a refusal that names the round."""
-        ...
 
     def admit_many(self, xs: Any, ys: Any, round_number: int, /) -> tuple[Any, Any]:
         """The valid examples at the head of a block; a refusal if its first is not valid."""
-        ...
 
     def count(self, points: Any, labels: Any, round_number: int, /) -> None:
         """Take note of a block of admitted examples that were really played."""
-        ...
 
     def fewest_so_far(self) -> int | None:
         """The mistakes of the best in hindsight, where that is known all along; else None."""
-        ...
 
     def fewest_mistakes(self) -> int | None:
         """The mistakes of the best in hindsight, at the end; None where nobody can tell."""
-        ...

@@ -24,11 +24,9 @@ class GrowingScores(Protocol):
 
     def as_array(self) -> NDArray[np.int64]:
         """All scores as they are now, in an array of the caller's own."""
-        ...
 
     def of(self, element: int, /) -> int:
         """The score of one element as it is now."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,9 @@ class ProperState(Protocol):
 
     def draw(self, *, rng: Randomness) -> Hypothesis:
         """A concept from the current distribution, with fresh coins."""
-        ...
 
     def error_probability(self, x: Any, y: Label, /) -> float:
         """How likely a drawn concept is to label ``x`` differently from ``y``."""
-        ...
 
     def after(self, x: Any, y: Label, /) -> Self: ...
 
@@ -38,11 +36,9 @@ class ProperOnlineLearner(Protocol):
 
     def for_rounds(self, rounds: int, /) -> "ProperOnlineLearner":
         """The same learner, tuned for another horizon."""
-        ...
 
     def begin(self) -> ProperState:
         """Before any example."""
-        ...
 
 
 def draw_position(weights: NDArray[np.float64], rng: Randomness) -> int:

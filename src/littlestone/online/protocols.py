@@ -11,12 +11,10 @@ class OnlineState(Protocol):
     @property
     def hypothesis(self) -> Hypothesis:
         """What is predicted next; ValueError once ``failed``."""
-        ...
 
     @property
     def failed(self) -> bool:
         """Whether the examples so far contradict every concept (the paper's ⊥)."""
-        ...
 
     def after(self, x: Any, y: Label, /) -> Self: ...
 
@@ -39,12 +37,10 @@ class OnlineLearner(Protocol):
     @property
     def conservative(self) -> bool:
         """Whether only a mistake changes the state."""
-        ...
 
     @property
     def repeats_change_nothing(self) -> bool:
         """Whether an example that was taken once changes no later state."""
-        ...
 
     def start(self) -> OnlineState: ...
 

@@ -100,7 +100,6 @@ class OneRelease(Protocol):
     @property
     def delta(self) -> float:
         """Where concentrated costs are converted."""
-        ...
 
     def costs(self) -> tuple[Cost, ...]: ...
 

@@ -37,7 +37,6 @@ class ProperLearner(Protocol):
     @property
     def agnostic(self) -> bool:
         """Whether accuracy is promised for all data, or only if some concept fits them."""
-        ...
 
     def guarantee(self) -> PrivacyGuarantee: ...
 
@@ -46,21 +45,17 @@ class ProperLearner(Protocol):
 
         1 promises nothing.
         """
-        ...
 
     def pac_error_bound(self, *, size: int, failure_probability: float) -> float:
         """If some concept fits the distribution that ``size`` examples are drawn from: the
         learned concept's probability of an error there.
         """
-        ...
 
     def needed(self, *, error: float, failure_probability: float) -> int:
         """A number of examples from which the error is as small as wanted."""
-        ...
 
     def learn(self, dataset: Sequence[Any], *, rng: Randomness) -> Hypothesis:
         """One concept; never refuses because of what the examples are, if all are in the domain."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,6 @@ class Sanitized(Protocol):
     @property
     def ledger(self) -> Ledger:
         """What the release cost the examples it read."""
-        ...
 
     def estimate(self, hypothesis: Hypothesis, /) -> float:
         """The share of the dataset that ``hypothesis`` maps to 1, between 0 and 1.
@@ -33,15 +32,12 @@ class Sanitized(Protocol):
         Of a labelled dataset: the share that it labels wrongly. A realizable sanitizer answers 1
         or 0 only: may the share be large, or is it surely not?
         """
-        ...
 
     def distribution(self) -> Mapping[Any, float]:
         """Synthetic points (pairs of point and label, if labelled) with their probabilities."""
-        ...
 
     def dataset(self, size: int, /) -> list[Any]:
         """A synthetic dataset of this size, always the same one."""
-        ...
 
 
 class Sanitizer(Protocol):
@@ -53,29 +49,23 @@ class Sanitizer(Protocol):
     @property
     def prefix_conditional(self) -> bool:
         """Whether the guarantee holds conditionally on everything released before."""
-        ...
 
     def costs(self) -> tuple[Cost, ...]:
         """What one release costs each example: plain and zero-concentrated parts."""
-        ...
 
     def guarantee(self) -> PrivacyGuarantee:
         """What one release promises."""
-        ...
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
         """No estimate for ``size`` examples is wrong by more than this; 1 promises nothing."""
-        ...
 
     def needed(self, *, error: float, failure_probability: float) -> int:
         """A number of examples from which the error is as small as wanted."""
-        ...
 
     def release(
         self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
     ) -> Sanitized:
         """Sanitize; never refuses because of what the examples are, if all are in the domain."""
-        ...
 
 
 def refuse_small(

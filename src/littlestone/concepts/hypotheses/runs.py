@@ -21,7 +21,6 @@ class InRuns(Protocol):
 
     def runs(self) -> Iterator[Run]:
         """The maximal runs of equal labels, in order."""
-        ...
 
 
 def runs_of(hypothesis: Hypothesis, n: int) -> Iterator[Run]:

@@ -39,7 +39,6 @@ class DiscriminatorRun(Protocol):
 
     def ask(self, weights: Floats, /) -> Objection | None:
         """An objection to a public guess, or None: the generator has won."""
-        ...
 
 
 class Discriminator(Protocol):
@@ -50,7 +49,6 @@ class Discriminator(Protocol):
 
     def costs(self) -> tuple[Cost, ...]:
         """What all rounds together cost."""
-        ...
 
     def accuracy(
         self, queries: FiniteQueries, /, *, size: int, failure_probability: float

@@ -17,11 +17,9 @@ class GeneratorState(Protocol):
     @property
     def weights(self) -> Floats:
         """Probabilities of the cells."""
-        ...
 
     def after(self, number: int, sign: int, /) -> "GeneratorState":
         """The data give concept ``number`` more weight than this guess (sign 1), or less (-1)."""
-        ...
 
 
 class Generator(Protocol):
@@ -31,7 +29,6 @@ class Generator(Protocol):
 
     def most_objections(self, queries: FiniteQueries, /, *, gap: float) -> float:
         """How often the data can differ by at least ``gap`` from a guess, infinity if always."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,11 +20,9 @@ class FlagState(Protocol):
     @property
     def flags(self) -> Flags:
         """One for each concept."""
-        ...
 
     def after(self, number: int, /) -> "FlagState":
         """The flag of concept ``number`` was wrong."""
-        ...
 
 
 class FlagGenerator(Protocol):
@@ -35,7 +33,6 @@ class FlagGenerator(Protocol):
     def most_objections(self, queries: FiniteQueries, /, *, low: float, high: float) -> float:
         """How often a flag can be wrong: down with a share of at least ``high``, or up with one
         of at most ``low``; infinity if nothing is known."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
