@@ -37,15 +37,8 @@ _PLAIN: Final = frozenset((int, str, bytes, float, bool, type(None)))
 _ONE_BYTE: Final = tuple(bytes((byte,)) for byte in range(256))
 _FLOAT: Final = struct.Struct("<d")
 
-_ISO: Final[dict[bytes, Any]] = {
-    b"Y": datetime.datetime,
-    b"E": datetime.date,
-    b"H": datetime.time,
-}
-_TEXTS: Final[dict[bytes, tuple[type, Callable[[Any], str], Callable[[str], Any]]]] = {
-    b"m": (Decimal, str, Decimal),
-    b"U": (uuid.UUID, str, uuid.UUID),
-}
+_ISO: Final[dict[bytes, Any]] = {b"Y": datetime.datetime, b"E": datetime.date, b"H": datetime.time}
+_TEXTS: Final[dict[bytes, Any]] = {b"m": Decimal, b"U": uuid.UUID}
 _MANY: Final[dict[bytes, Any]] = {b"t": tuple, b"l": list, b"Q": deque}
 _MAPS: Final[dict[bytes, Any]] = {b"C": Counter, b"d": dict}
 _SETS: Final[dict[bytes, Any]] = {b"z": frozenset, b"Z": set}
@@ -79,7 +72,6 @@ def register(
     save: Callable[[Any], Iterable[Any]] | None = None,
     load: Callable[..., Any] | None = None,
     *,
-    name: str | None = None,
     remember: bool = False,
 ) -> Class:
     """Make a class known; usable as a decorator.
@@ -88,7 +80,7 @@ def register(
     from them once each fits its annotation. ``save`` and ``load`` replace the two steps. Those that
     never change and take long to make are remembered, the last few of them.
     """
-    make, name = load or _maker(kind), name or kind.__name__
+    make, name = load or _maker(kind), kind.__name__
     known = Known(
         name,
         save or (lambda made: parts_of(made).values()),
@@ -210,9 +202,9 @@ class _Writer:
         for tag, kind in _ISO.items():
             if isinstance(value, kind):
                 return self._many(tag, (value.isoformat(), getattr(value, "fold", 0)))
-        for tag, (kind, text, _) in _TEXTS.items():
+        for tag, kind in _TEXTS.items():
             if isinstance(value, kind):
-                return self._many(tag, (text(value),))
+                return self._many(tag, (str(value),))
         raise SnapshotError(
             f"a snapshot cannot hold {type(value).__name__}: points must be strings, numbers, "
             f"bytes, dates, or tuples and frozensets of these; other classes must be registered"
@@ -335,7 +327,7 @@ class _Reader:
             (text,) = parts
             if not isinstance(text, str):
                 raise SnapshotError("a text was expected")
-            return _TEXTS[tag][2](text)
+            return _TEXTS[tag](text)
         raise SnapshotError(f"there is no kind {tag!r} of saved values")
 
     def _object(self, parts: list[Any], before: int) -> Any:
