@@ -5,10 +5,10 @@ import pytest
 from littlestone.audit.auditing import audit
 from littlestone.audit.controls import (
     broken_constructions,
+    broken_counters,
     broken_forests,
     broken_learners,
     broken_mechanisms,
-    broken_witnesses,
 )
 from littlestone.audit.registry import AUDITS, CONTROLS
 from littlestone.audit.subjects import learner_subjects
@@ -25,7 +25,8 @@ RUNS = {
 }
 LEARNERS = {c.name for c in (*broken_forests.CONTROLS, *broken_learners.CONTROLS)}
 RUNS.update(dict.fromkeys(LEARNERS, 128_000))
-RUNS.update({control.name: 16_000 for control in broken_witnesses.CONTROLS})
+WITNESSES = {c.name for c in broken_counters.CONTROLS if "Witnesses" in c.bug}
+RUNS.update(dict.fromkeys(WITNESSES, 16_000))
 RUNS["places-one-priced"] = 128_000  # caught in 8,000 to 16,000
 RUNS["trees-half-sensitivity"] = 16_000  # a draw takes a millisecond
 # Seen in one game of seventy; its exact law is enumerated in tests/unit/learners/private_keys.

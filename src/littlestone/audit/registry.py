@@ -4,16 +4,15 @@ from collections.abc import Mapping
 
 from littlestone.audit.controls import (
     broken_constructions,
+    broken_counters,
     broken_experts,
     broken_forests,
     broken_guards,
-    broken_keys,
     broken_learners,
     broken_mechanisms,
     broken_predictions,
     broken_proper,
     broken_sanitizers,
-    broken_witnesses,
 )
 from littlestone.audit.subjects import (
     constructed_subjects,
@@ -50,8 +49,7 @@ CONTROLS: Mapping[str, Control] = {
         broken_experts,
         broken_constructions,
         broken_forests,
-        broken_keys,
-        broken_witnesses,
+        broken_counters,
         broken_learners,
         broken_predictions,
     )

@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from littlestone.audit.adversaries import learner_attacks as attacks
-from littlestone.audit.adversaries.key_attacks import OneMoreReport
+from littlestone.audit.adversaries.counter_attacks import OneMoreMistake, OneMoreReport
 from littlestone.audit.adversaries.questions import OneQuestion
-from littlestone.audit.adversaries.witness_attacks import OneMoreMistake
 from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
 from littlestone.audit.subjects import small_learners as small
 from littlestone.audit.subjects.fresh_releases import releases_of_all_rounds

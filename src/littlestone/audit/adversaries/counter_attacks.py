@@ -1,12 +1,63 @@
-"""Adversaries of PrivateWitnesses in the two-world game."""
+"""Adversaries of many noisy counters, PrivateKeys and PrivateWitnesses, in the two-world game."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from littlestone.audit.adversaries.learner_attacks import EARLY
+from littlestone.audit.adversaries.learner_attacks import EARLY, until_it_changes
 from littlestone.audit.two_worlds import Deterministic, World
-from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
+from littlestone.learners.private_keys.recipe import PrivateKeys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneMoreReport(Deterministic):
+    """Bring a key up to the threshold, but for ``short`` reports; then report it or rest.
+
+    While its gap is large it is listed at once with odds of e**query_rate, nearly all of epsilon.
+    """
+
+    short: int = 3
+
+    def noticed(self, world: World) -> Hashable:
+        return _is_one(_counted(world, "a", self.short), "a")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedTwice(Deterministic):
+    """Have a key listed, unlisted and reported once more: is it listed again at once?
+
+    The special example is among the first reports; a counter that is kept counts it twice, for
+    odds of e**query_rate each time.
+    """
+
+    short: int = 3
+
+    def noticed(self, world: World) -> Hashable:
+        shown = _counted(world, "a", self.short)
+        if shown is None or not shown.hypothesis("a"):
+            return EARLY
+        until_it_changes(world, shown, ("a", 0))
+        return bool(world.send(("a", 1)).hypothesis("a"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseOfOthers(Deterministic):
+    """Learn the threshold noise from some keys, then aim at another that has the same.
+
+    The most reports that any of them needed is where every key is listed for sure.
+    """
+
+    others: int = 6
+
+    def noticed(self, world: World) -> Hashable:
+        most = 0
+        for key in range(self.others):
+            reports, listed = 0, False
+            while not listed:
+                listed = bool(world.send((key, 1)).hypothesis(key))
+                reports += 1
+            most = max(most, reports)
+        return _is_one(_after(world, "a", most - 1), "a")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +72,7 @@ class OneMoreMistake(Deterministic):
     short: int = 2
 
     def noticed(self, world: World) -> Hashable:
-        return _changed(_after(world, (1,), _threshold(world) - self.short))
+        return _is_one(_counted(world, (1,), self.short), (1,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +94,7 @@ class NoiseOfOtherEpochs(Deterministic):
             most = max(most, named)
             while world.send((one, 0)).hypothesis(one):
                 pass
-        return _changed(_after(world, one, most - 1))
+        return _is_one(_after(world, one, most - 1), one)
 
 
 class OtherPlace(Deterministic):
@@ -82,19 +133,20 @@ class PlacesOfEarlierEpochs(Deterministic):
         return drawn >= self.most
 
 
-def _threshold(world: World) -> int:
+def _counted(world: World, point: Any, short: int) -> Any:
+    """What is shown if all but ``short`` mistakes of the threshold come before the special one."""
     recipe = world.opening.recipe
-    assert isinstance(recipe, PrivateWitnesses)
-    return recipe.planned.threshold
+    keys = isinstance(recipe, PrivateKeys)
+    return _after(world, point, (recipe.reports if keys else recipe.planned.threshold) - short)
 
 
-def _after(world: World, point: tuple[int, ...], named: int) -> Any:
+def _after(world: World, point: Any, mistakes: int) -> Any:
     """What is shown after so many mistakes and the special round; None if it comes too early."""
-    for _ in range(named):
+    for _ in range(mistakes):
         if world.send((point, 1)).hypothesis(point):
             return None
     return world.challenge((point, 1), (point, 0))
 
 
-def _changed(shown: Any) -> Hashable:
-    return EARLY if shown is None else bool(shown.hypothesis((1,)))
+def _is_one(shown: Any, point: Any) -> Hashable:
+    return EARLY if shown is None else bool(shown.hypothesis(point))
