@@ -10,6 +10,7 @@ import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -71,8 +72,8 @@ def visited(
     what is no example of the class; so is what finds no room behind a gap.
     """
     refused = list[tuple[Line, str]]()
-    waiting = {line.number: line for line in early}
-    for line in lines:
+    waiting = dict[int, Line]()
+    for line in chain(early, lines):
         problem = _problem(line, key, recipe.rounds)
         if problem is None:
             waiting.setdefault(line.number, line)

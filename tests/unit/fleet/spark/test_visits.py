@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,18 @@ def test_an_event_waits_for_its_predecessors_and_nobody_can_tell(task: Task) -> 
     xs, ys = zip(*events["key 0"], strict=True)
     whole, _ = advance(RECIPE, task.secret, "key 0", None, range(1, 13), xs, ys)
     assert task.handle.get() == (whole,)
+
+
+def test_what_waited_and_cannot_be_read_any_more_is_handed_back(task: Task) -> None:
+    """Somebody has started the work anew and named another column."""
+    waits = line_of("a", 2, 3, 0)
+    task.batch("a", [waits])
+    task.visits.columns = replace(COLUMNS, feature="other")
+    task.visits.init(task.handle)
+    begins = line_of("a", 1, 3, 0).replace("size", "other")
+    rows = task.batch("a", [begins])
+    assert kinds(rows) == [RELEASED, REFUSED, None] and rows[-1][-3:] == (1, 1, -1)
+    assert json.loads(rows[1][1])["line"] == waits
 
 
 def test_so_many_wait_the_nearest_and_what_finds_no_room_is_handed_back(
