@@ -567,6 +567,8 @@ def test_the_commands_of_a_blocklist(server: Server, tmp_path: Path) -> None:
     assert said == "300 rounds published\n"
     told = littlestone("blocklist", "status", *where)
     assert "300" in told and "ε = 2" in told
+    ledger = json.loads(littlestone("blocklist", "status", *where, "--json"))["ledger"]
+    assert ledger["entries"][0]["rounds played"] == 300 and ledger["promise"] in told
     lines = littlestone("blocklist", "releases", *where).splitlines()
     recipe = PrivateKeys(rounds=2000, epsilon=1.0, delta=1e-2, max_contributions=2)
     with database.connect(server.dsn) as connection:

@@ -1,11 +1,13 @@
-"""What a fleet has cost whom, as plain JSON that another accountant can read."""
+"""What a fleet or a blocklist has cost whom, as plain JSON that another accountant can read."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from littlestone.fleet.per_key import PerKey
+from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.recipe_forms import canonical_form
+from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 
 
@@ -29,12 +31,8 @@ def fleet_ledger(fleet: PerKey, standing: Mapping[str, int]) -> dict[str, Any]:
         "public": ["which keys there are", "the number of rounds of each key"],
         "entries": [
             {
-                "mechanism": type(learner).__name__,
-                "recipe": json.loads(canonical_form(learner)),
-                "cost": _cost(learner.per_example),
-                "rounds": {"first": 1, "last": learner.rounds},
+                **_entry(learner, standing["rounds"]),
                 "keys": standing["keys"],
-                "rounds played": standing["rounds"],
                 "composition": "parallel over keys: an example pays once",
             }
         ],
@@ -45,6 +43,42 @@ def fleet_ledger(fleet: PerKey, standing: Mapping[str, int]) -> dict[str, Any]:
             "by": "group privacy over all examples",
         },
         "promise": fleet.promise,
+    }
+
+
+def list_ledger(learner: PrivateKeys, promise: str, standing: Mapping[str, int]) -> dict[str, Any]:
+    """The entry of one blocklist, whose keys are the secret.
+
+    >>> import littlestone as ls
+    >>> learner = ls.PrivateKeys(rounds=1000, epsilon=0.5, delta=1e-6, max_contributions=2)
+    >>> list_ledger(learner, "", {"rounds": 40})["person"]["cost"]["epsilon"]
+    1.0
+    """
+    return {
+        "neighbours": "the event of one round is replaced, and its key with it",
+        "public": ["the number of rounds"],
+        "entries": [
+            {
+                **_entry(learner, standing["rounds"]),
+                "composition": "none: one mechanism for all keys, however many are listed",
+            }
+        ],
+        "person": {
+            "examples": learner.max_contributions,
+            "cost": _cost(learner.guarantee()),
+            "by": "group privacy over all examples",
+        },
+        "promise": promise,
+    }
+
+
+def _entry(learner: PrivateLearner, played: int) -> dict[str, Any]:
+    return {
+        "mechanism": type(learner).__name__,
+        "recipe": json.loads(canonical_form(learner)),
+        "cost": _cost(learner.per_example),
+        "rounds": {"first": 1, "last": learner.rounds},
+        "rounds played": played,
     }
 
 

@@ -3,9 +3,10 @@
 import json
 
 from littlestone.concepts.classes.points import Points
-from littlestone.fleet.fleet_ledger import fleet_ledger
+from littlestone.fleet.fleet_ledger import fleet_ledger, list_ledger
 from littlestone.fleet.per_key import PerKey
 from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_keys.recipe import PrivateKeys
 
 LEARNER = LazyForest.calibrated(
     concepts=Points(), rounds=100, epsilon=1.0, delta=1e-6, max_contributions=2
@@ -29,3 +30,13 @@ def test_the_entry_is_per_example_and_the_person_pays_for_a_group() -> None:
 def test_no_promise_is_none_and_never_a_number() -> None:
     ledger = fleet_ledger(PerKey(learner=LEARNER, max_keys=50), {"keys": 1, "rounds": 1})
     assert ledger["person"]["cost"] == {"epsilon": None, "delta": None}
+
+
+def test_a_blocklist_pays_once_for_all_its_keys() -> None:
+    learner = PrivateKeys(rounds=100, epsilon=1.0, delta=1e-6, max_contributions=2)
+    ledger = list_ledger(learner, "a promise", {"rounds": 70})
+    assert json.loads(json.dumps(ledger, allow_nan=False)) == ledger
+    [entry] = ledger["entries"]
+    assert entry["mechanism"] == "PrivateKeys" and entry["rounds played"] == 70
+    assert entry["cost"] == {"epsilon": 1.0, "delta": 1e-6} and "keys" not in entry
+    assert ledger["person"]["cost"]["epsilon"] == 2.0 and ledger["promise"] == "a promise"

@@ -11,6 +11,7 @@ from littlestone.cli.stores import fleet_options as shared
 from littlestone.errors import LittlestoneError
 from littlestone.fleet import blocklist
 from littlestone.fleet.database import connect
+from littlestone.fleet.fleet_ledger import list_ledger
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.secret_file import secret_of
 from littlestone.learners.private_keys.recipe import PrivateKeys
@@ -110,11 +111,12 @@ def work(
 
 
 @app.command()
-def status(dsn: shared.Dsn) -> None:
+def status(dsn: shared.Dsn, as_json: shared.WithLedger = False) -> None:
     """Where the list stands, and what it promises."""
     with connect(dsn) as connection:
-        typer.echo(_promise(blocklist.terms_of(connection).recipe))
-        shared.tell(blocklist.status(connection))
+        recipe, found = blocklist.terms_of(connection).recipe, blocklist.status(connection)
+        promise = _promise(recipe)
+        shared.tell(found, promise, list_ledger(recipe, promise, found), as_json)
 
 
 @app.command()

@@ -103,15 +103,14 @@ def of_a_new_fleet(command: Callable[..., None]) -> Callable[..., None]:
 def tell_standing(terms: Terms, found: dict[str, int], as_json: bool) -> None:
     """Where a fleet stands, and what it promises to whom."""
     fleet = PerKey(learner=recipe_of(terms), max_keys=terms.max_keys)
+    tell(found, fleet.promise, fleet_ledger(fleet, found), as_json)
+
+
+def tell(found: dict[str, int], promise: str, ledger: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        ledger = fleet_ledger(fleet, found)
         typer.echo(json.dumps({"status": found, "ledger": ledger}, ensure_ascii=False))
         return
-    typer.echo(fleet.promise)
-    tell(found)
-
-
-def tell(found: dict[str, int]) -> None:
+    typer.echo(promise)
     for name, number in found.items():
         typer.echo(f"{name:>14} {number:>15,}")
 
