@@ -31,5 +31,6 @@ class OnLines:
             cells = rows[:, 0]
         else:
             cells = rows[np.arange(len(rows)), self.line[positions]]
-        said: NDArray[np.bool_] = (self.low[positions] <= cells) & (cells < self.high[positions])
+        said = self.low.take(positions) <= cells
+        said &= cells < self.high.take(positions)
         return said

@@ -18,6 +18,7 @@ from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.agnostic_finite.fresh_draws import starts
 from littlestone.learners.agnostic_finite.skew_circulant import Floats, SkewCirculant, product
 
 NO_LABEL: Final = 2
@@ -105,12 +106,15 @@ class Lines(Queries):
 
     def asked_batches(self, rows: Counts, gains: Floats, batches: int) -> Floats:
         """``weighted`` for each of some batches of equal length, all at once."""
-        batch = np.repeat(np.arange(batches), len(rows) // batches)
+        length = len(rows) // batches
         return self._concatenated(
             line.matrix.times(
                 _histogram(
-                    batch * line.width + rows[:, line.number], gains, batches * line.width
-                ).reshape(batches, line.width)
+                    starts(batches, length, line.width) + rows[:, line.number],
+                    gains,
+                    batches * line.width,
+                ).reshape(batches, line.width),
+                at_most=length,
             )
             for line in self._lines
         )

@@ -1,6 +1,7 @@
 """Positions drawn by weights that are public by then, from uniform words that were read ahead."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -14,6 +15,7 @@ _MORE_BITS: Final = 32  # read where 16 do not decide
 _ALL: Final = 1 << (16 + _MORE_BITS)  # words there are
 _FEW: Final = 16  # draws from one row, for which no guide pays
 _GUIDE_SHIFT: Final = 9
+_LEAST: Final = -700.0
 
 
 @dataclass(init=False, eq=False, repr=False)
@@ -41,22 +43,30 @@ class FreshDraws:
         short = self._words[self._used : self._used + len(rows) * count]
         self._used += len(short)
         begins = short.astype(np.int64)
-        if len(rows) > 1:
-            begins += np.repeat(np.arange(len(rows)) * (1 << 16), count)
-        found = _found(ends >> _MORE_BITS, begins, count)
-        divided = np.flatnonzero(ends[found] >> _MORE_BITS == begins)
+        begins += starts(len(rows), count, 1 << 16)
+        found, end = _found(ends >> _MORE_BITS, begins, count)
+        divided = np.flatnonzero(end == begins)
         if len(divided):
             more = self._rng.words(len(divided)) >> np.uint64(64 - _MORE_BITS)
             words = (begins[divided] << _MORE_BITS) + more.astype(np.int64)
             found[divided] = np.searchsorted(ends, words, side="right")
-        if len(rows) > 1:
-            found -= np.repeat(np.arange(len(rows)) * rows.shape[1], count)
+        found -= starts(len(rows), count, rows.shape[1])
         return found
+
+
+@lru_cache(maxsize=16)
+def starts(rows: int, count: int, width: int) -> Counts:
+    """Where each row of a matrix that is laid out in a line begins, ``count`` times each."""
+    found = np.repeat(np.arange(rows) * width, count)
+    found.flags.writeable = False  # many share it
+    return found
 
 
 def _ends(costs: Floats) -> Counts:
     """How many words choose a position up to each: one row after another, always rising."""
     weights = np.subtract(costs.min(axis=1, keepdims=True), costs)
+    # Floats below e**-708 are slow, and add nothing to a sum that words could tell.
+    np.maximum(weights, _LEAST, out=weights)
     np.cumsum(np.exp(weights, out=weights), axis=1, out=weights)
     weights *= _ALL / weights[:, -1:]
     ends = weights.astype(np.int64)
@@ -66,15 +76,18 @@ def _ends(costs: Floats) -> Counts:
     return flat
 
 
-def _found(ends: Counts, begins: Counts, count: int) -> Counts:
-    """The first end that is not below each word, ``count`` of them for each row."""
+def _found(ends: Counts, begins: Counts, count: int) -> tuple[Counts, Counts]:
+    """For each word, ``count`` in a row: the place of the first end not below it, and that end."""
     if count < _FEW:
-        return np.searchsorted(ends, begins)
+        found = np.searchsorted(ends, begins)
+        return found, ends[found]
     # A guide: how many ends are below all words with such a beginning.
     here = np.bincount(ends >> _GUIDE_SHIFT)
     firsts = np.cumsum(here)
     firsts -= here
-    found: Counts = firsts[begins >> _GUIDE_SHIFT]
-    passed = np.flatnonzero(ends[found] < begins)
+    found = firsts.take(begins >> _GUIDE_SHIFT)
+    end = ends.take(found)
+    passed = np.flatnonzero(end < begins)
     found[passed] = np.searchsorted(ends, begins[passed])
-    return found
+    end[passed] = ends[found[passed]]
+    return found, end

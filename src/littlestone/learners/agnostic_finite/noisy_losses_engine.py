@@ -154,7 +154,6 @@ class NoisyLossesEngine(Engine):
             whole = self._whole_batches(len(ys) - at)
             count = whole * self._length or min(len(ys) - at, self._left)
             part = slice(at, at + count)
-            before = self._positions[len(self._labels)]
             if whole:
                 positions = self._take_batches(rows[part], ys[part], whole)
             else:
@@ -162,8 +161,8 @@ class NoisyLossesEngine(Engine):
                 self._take(xs[part], ys[part])
             said[part] = self._queries.stretches.say(positions, rows[part])
             now = self._positions[min(len(self._labels), len(self._positions) - 1)]
-            shown = np.concatenate([[before], positions[1:], [now]])
-            switches += int(np.count_nonzero(shown[1:] != shown[:-1]))
+            switches += int(np.count_nonzero(positions[1:] != positions[:-1]))
+            switches += bool(positions[-1] != now)
             at += count
         return said, switches
 
@@ -185,10 +184,11 @@ class NoisyLossesEngine(Engine):
         first = self._batch % self._era
         asked = queries.asked_batches(rows, 1.0 - 2.0 * labels, whole)
         totals = self._sums.release_many(asked, self._noise[first : first + whole])  # (L3, L4)
-        costs = self._rate * queries.estimates(totals)  # (L5)
+        costs = queries.estimates(totals)  # (L5)
+        costs *= self._rate
         self._batch += whole
         later = self._draws.draw(costs[:-1], self._length) if whole > 1 else costs[:0, :0].ravel()
-        positions = np.concatenate([self._positions, later]).astype(np.int64)
+        positions = np.concatenate([self._positions, later], dtype=np.int64, casting="unsafe")
         self._prepare_era()
         self._positions = self._draws.draw(costs[-1], self._length_of(self._batch))  # (L6)
         self.loaded()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 _LARGEST_MATRIX: Final = 1 << 21
 _SMALL_PRODUCT: Final = 1 << 18  # multiplications
+_SHORT_EXACT: Final = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +54,14 @@ class SkewCirculant:
     def eigenvalues(self) -> NDArray[np.complex128]:
         return np.fft.fft(self.column * _turn(len(self.column)))
 
-    def times(self, counts: Floats) -> Floats:
-        """The matrix times a vector, or each row; exact for whole numbers."""
+    def times(self, counts: Floats, *, at_most: int | None = None) -> NDArray[Any]:
+        """The matrix times a vector, or each row; exact for whole numbers.
+
+        If they add up to ``at_most`` in size, short floats may hold all sums as well.
+        """
         if self._written is not None:
+            if at_most is not None and at_most * self._largest < _SHORT_EXACT:
+                return product(counts.astype(np.float32), self._short)
             return product(counts, self._written)
         if counts.ndim == 2:
             return np.array([self.times(row) for row in counts])
@@ -98,13 +104,23 @@ class SkewCirculant:
             return None
         return np.ascontiguousarray(self._columns[width:0:-1])
 
+    @cached_property
+    def _largest(self) -> float:
+        return float(np.abs(self.column).max())
 
-def product(rows: Floats, matrix: Floats) -> Floats:
+    @cached_property
+    def _short(self) -> NDArray[np.float32]:
+        assert self._written is not None
+        return self._written.astype(np.float32)
+
+
+def product(rows: NDArray[Any], matrix: NDArray[Any]) -> NDArray[Any]:
     """``rows @ matrix``, in parts too small for threads, which would wait for each other."""
     few = max(1, _SMALL_PRODUCT // matrix.size)
     if rows.ndim == 1 or len(rows) <= few:
-        return rows @ matrix
-    found = np.empty((len(rows), matrix.shape[1]))
+        whole: NDArray[Any] = rows @ matrix
+        return whole
+    found = np.empty((len(rows), matrix.shape[1]), dtype=matrix.dtype)
     for start in range(0, len(rows), few):
         np.matmul(rows[start : start + few], matrix, out=found[start : start + few])
     return found

@@ -27,6 +27,7 @@ _LARGEST_VARIANCE: Final = 1 << 76
 # e**(-0.7 * bits) < 2**(-bits)
 _TAIL: Final = Fraction(7, 10)
 _GUIDE_BITS: Final = 16
+_OPEN: Final = -(1 << 15)  # no value: those that 16 bits decide are below 5 deviations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +63,13 @@ class DiscreteGaussian:
     def draw(self, rng: Randomness) -> int:
         """One value."""
         if self._variance <= LARGEST_TABLE_VARIANCE:
-            return _table(self._variance).draw(rng)
+            return _table(*self._variance.as_integer_ratio()).draw(rng)
         return int(self.draw_many(1, rng)[0])
 
     def draw_many(self, count: int, rng: Randomness) -> NDArray[np.int64]:
         """``count`` independent values."""
         if self._variance <= LARGEST_TABLE_VARIANCE:
-            return _table(self._variance).draw_many(count, rng)
+            return _table(*self._variance.as_integer_ratio()).draw_many(count, rng)
         return wide_gaussian(self._variance).draw_many(count, rng)
 
 
@@ -94,10 +95,10 @@ class _Table:
         self.words = np.array([*leading, (1 << WORD_BITS) - 1], dtype=np.uint64)
         # For each beginning of a word, how many entries are below all such words.
         starts = np.arange(1 << _GUIDE_BITS, dtype=np.uint64) << np.uint64(WORD_BITS - _GUIDE_BITS)
-        self._guide = np.searchsorted(self.words, starts).astype(np.int32)
-        # And whether an entry begins like it, so that more of the word must be read.
-        begins = self.words >> np.uint64(WORD_BITS - _GUIDE_BITS)
-        self._divided = np.bincount(begins.astype(np.int64), minlength=len(starts)) > 0
+        self._below = np.searchsorted(self.words, starts).astype(np.int32)
+        # That is its value, but where an entry begins like it, more of the word must be read.
+        self._guide = (self._below - self.reach).astype(np.int16)  # small, to stay in the cache
+        self._guide[(self.words >> np.uint64(WORD_BITS - _GUIDE_BITS)).astype(np.int64)] = _OPEN
 
     def draw(self, rng: Randomness) -> int:
         word = rng.word()
@@ -108,15 +109,25 @@ class _Table:
 
     def draw_many(self, count: int, rng: Randomness) -> NDArray[np.int64]:
         begins = rng.short_words(count)  # 16 bits decide most
-        values = self._guide[begins].astype(np.int64) - self.reach
-        passed = np.flatnonzero(self._divided[begins])
+        guided = self._guide.take(begins)
+        values, passed = guided.astype(np.int64), np.flatnonzero(guided == _OPEN)
         rest = rng.words(len(passed)) >> np.uint64(_GUIDE_BITS)
         words = begins[passed].astype(np.uint64) << np.uint64(WORD_BITS - _GUIDE_BITS) | rest
-        found = np.searchsorted(self.words, words, side="right")
+        found = self._below.take(begins[passed]).astype(np.int64)
+        self._search(found, words)
         values[passed] = found - self.reach
         for place in np.flatnonzero(self.words[found - 1] == words):
             values[passed[place]] = self._settle(int(words[place]), rng)
         return values
+
+    def _search(self, found: NDArray[np.int64], words: NDArray[np.uint64]) -> None:
+        """Raise ``found`` to the number of entries that are at most each word."""
+        # Mostly it is right, or one too small; looking there is far faster than a search.
+        more = np.flatnonzero(self.words.take(found) <= words)
+        found[more] += 1
+        words = words[more]
+        still = self.words.take(found[more], mode="clip") <= words
+        found[more[still]] = np.searchsorted(self.words, words[still], side="right")
 
     def _settle(self, word: int, rng: Randomness) -> int:
         """The least k with U < F(k), for a U that starts with ``word``, however far out it is."""
@@ -130,8 +141,8 @@ class _Table:
 
 
 @lru_cache(maxsize=32)
-def _table(variance: Fraction) -> _Table:
-    return _Table(variance)
+def _table(numerator: int, denominator: int) -> _Table:  # a Fraction takes its time to be found
+    return _Table(Fraction(numerator, denominator))
 
 
 def _distribution_at(variance: Fraction, k: int, bits: int) -> Bounds:

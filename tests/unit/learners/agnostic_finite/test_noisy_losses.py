@@ -103,10 +103,20 @@ def test_skew_circulant_matrices(column: list[int], monkeypatch: pytest.MonkeyPa
     vectors = np.arange(3.0 * len(column)).reshape(3, -1) - 2
     expected = vectors @ np.array(dense).T
     assert (matrix.times(vectors) == expected).all()
+    for at_most in (20, 1 << 22, 1 << 40):
+        assert (matrix.times(vectors, at_most=at_most) == expected).all()
     assert np.allclose(matrix.solve(expected), vectors)
     monkeypatch.setattr("littlestone.learners.agnostic_finite.skew_circulant._LARGEST_MATRIX", 0)
     again = SkewCirculant(np.array(column, dtype=float))
     assert (again.times(vectors) == expected).all()
+
+
+def test_short_floats_are_for_sums_that_they_hold() -> None:
+    matrix, ones = SkewCirculant(np.array([1000.0, 1.0, 7.0])), np.array([[1.0, 0.0, 0.0]])
+    for at_most, kind in ((16777, np.float32), (16778, np.float64)):
+        assert matrix.times(ones, at_most=at_most).dtype == kind
+        most = matrix.times(at_most * ones, at_most=at_most)
+        assert most.tolist() == [[1000.0 * at_most, 1.0 * at_most, 7.0 * at_most]]
 
 
 def test_the_factors_of_prefix_sums_are_the_best_known() -> None:

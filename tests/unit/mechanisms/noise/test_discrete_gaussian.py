@@ -4,9 +4,10 @@ from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian
+from littlestone.mechanisms.noise.discrete_gaussian import _OPEN, DiscreteGaussian, _table
 from littlestone.randomness import Randomness, seeded
 
 Script = Callable[..., Randomness]
@@ -64,6 +65,30 @@ def test_table_and_strips_have_one_variance() -> None:
     for variance in (2**22, 2**22 + 1):
         drawn = DiscreteGaussian(variance=variance).draw_many(50_000, seeded(3))
         assert abs(drawn.var() / variance - 1) < 0.03
+
+
+@pytest.mark.parametrize("variance", [Fraction(1, 7), Fraction(90), Fraction(1 << 22)])
+def test_a_word_is_found_where_a_search_would_find_it(variance: Fraction) -> None:
+    table = _table(*variance.as_integer_ratio())
+    entries = table.words[np.linspace(0, len(table.words) - 1, 500).astype(np.int64)]
+    one = np.uint64(1)
+    words = np.concatenate(
+        [
+            entries,
+            entries + one,
+            entries - one,
+            seeded(1).words(2000),
+            np.arange(3, dtype=np.uint64),
+        ]
+    )
+    found = table._below[(words >> np.uint64(48)).astype(np.int64)].astype(np.int64)
+    table._search(found, words)
+    assert (found == np.searchsorted(table.words, words, side="right")).all()
+    decided = np.flatnonzero(table._guide != _OPEN)
+    edges = decided.astype(np.uint64) << np.uint64(48)
+    for word in (edges, edges | np.uint64((1 << 48) - 1)):
+        value = np.searchsorted(table.words, word, side="right") - table.reach
+        assert (value == table._guide[decided]).all()
 
 
 def test_variances_that_cannot_be_drawn_are_refused() -> None:
