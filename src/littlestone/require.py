@@ -50,6 +50,12 @@ def fields_fit(recipe: Any) -> None:
             raise ValueError(f"{name} must be of the kind {wanted}, got {name}={value!r}")
 
 
+def settle(recipe: Any, **derived: Any) -> None:
+    """Set fields of a frozen dataclass that follow from its others."""
+    for name, value in derived.items():
+        object.__setattr__(recipe, name, value)
+
+
 def plain_arguments(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
     """The same for the arguments of a function that makes a recipe."""
 
@@ -141,13 +147,15 @@ def open_probability(**named: float) -> None:
             raise ValueError(f"{name} must lie in (0, 1), got {name}={value!r}")
 
 
-def integer(*, at_least: int | None = None, **named: Any) -> None:
-    """Refuse anything that is not a whole number (True and 3.0 included) or is too small."""
+def integer(*, at_least: int | None = None, at_most: int | None = None, **named: Any) -> None:
+    """Refuse what is no whole number (True and 3.0 are none), or is too small or too large."""
     for name, value in named.items():
         if not isinstance(value, Integral) or isinstance(value, bool):
             raise ValueError(f"{name} must be a whole number, got {name}={value!r}")
         if at_least is not None and value < at_least:
             raise ValueError(f"{name} must be at least {at_least}, got {name}={value!r}")
+        if at_most is not None and not value <= at_most:
+            raise ValueError(f"{name} must be at most {at_most}, got {name}={value!r}")
 
 
 _COUNTS: Final = (

@@ -35,7 +35,6 @@ class IntegerRange:
         require.integer(n=self.n, at_least=1)
         if self.n > _LARGEST_RANGE:
             raise ValueError(f"n must be below 2**63, got n={self.n}")
-        object.__setattr__(self, "n", int(self.n))
 
     @property
     def size(self) -> int:
@@ -141,7 +140,6 @@ class BooleanCube:
     def __post_init__(self) -> None:
         require.plain(self)
         require.integer(n=self.n, at_least=1)
-        object.__setattr__(self, "n", int(self.n))
 
     @property
     def size(self) -> int:
@@ -198,8 +196,7 @@ class Grid:
     def __post_init__(self) -> None:
         require.plain(self)
         require.integer(k=self.k, at_least=1)
-        object.__setattr__(self, "k", int(self.k))
-        object.__setattr__(self, "n", IntegerRange(self.n).n)
+        IntegerRange(self.n)  # refuses here
 
     @property
     def size(self) -> int:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from littlestone import require
 from littlestone.experts.protocols import ExpertsRecipe, Strategy
@@ -35,10 +35,6 @@ class DrawingRecipe(ExpertsRecipe, ABC):
     def _check_sizes(self) -> None:
         require.usual_fields(self)
         require.integer(loss_scale=self.loss_scale, at_least=1)
-
-    def _settle(self, **derived: Any) -> None:
-        for name, value in derived.items():
-            object.__setattr__(self, name, value)
 
     def _drawing(self, rate: float) -> IncrementalSelection:
         return selection(

@@ -61,10 +61,10 @@ class ExponentialWeights(DrawingRecipe):
     def __post_init__(self) -> None:
         self._check_sizes()
         # The expert of the first batch depends on nothing, and nothing is drawn after the last.
-        self._settle(_draws=self.batches.count(self.rounds) - 1)
-        self._settle(rate=self._affordable_rate())
-        self._settle(_selection=self._drawing(self.rate))
-        self._settle(_guarantee=self._cost())
+        require.settle(self, _draws=self.batches.count(self.rounds) - 1)
+        require.settle(self, rate=self._affordable_rate())
+        require.settle(self, _selection=self._drawing(self.rate))
+        require.settle(self, _guarantee=self._cost())
 
     def _affordable_rate(self) -> float:
         """The rate without privacy, or the largest that all draws together can afford."""

@@ -36,7 +36,7 @@ class Hedge(DrawingRecipe):
     def __post_init__(self) -> None:
         self._check_sizes()
         rate = math.sqrt(8 * math.log(max(self.experts, 2)) / self.rounds)
-        self._settle(rate=rate, _selection=self._drawing(rate))
+        require.settle(self, rate=rate, _selection=self._drawing(rate))
 
     def guarantee(self) -> PrivacyGuarantee:
         return NOT_PRIVATE

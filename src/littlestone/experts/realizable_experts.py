@@ -62,9 +62,7 @@ class RealizableExperts(DrawingRecipe):
 
     def __post_init__(self) -> None:
         self._check_sizes()
-        require.integer(best_loss=self.best_loss, at_least=0)
-        if self.best_loss > self.rounds:
-            raise ValueError(f"best_loss must be at most rounds, got best_loss={self.best_loss!r}")
+        require.integer(best_loss=self.best_loss, at_least=0, at_most=self.rounds)
         share = min(_SHARES, key=self._loss_for)
         phases, rate, watching = self._divided(share)
         threshold = math.ceil(upwards(_PATIENCE / rate)) + math.ceil(
@@ -72,8 +70,8 @@ class RealizableExperts(DrawingRecipe):
         )
         monitor = CountAboveThreshold(epsilon=watching, threshold=threshold)
         drawing = self._drawing(rate)
-        self._settle(phases=phases, rate=rate, monitor=monitor, _selection=drawing)
-        self._settle(_guarantee=self._cost())
+        require.settle(self, phases=phases, rate=rate, monitor=monitor, _selection=drawing)
+        require.settle(self, _guarantee=self._cost())
 
     def _divided(self, share: float) -> tuple[int, float, float]:
         """Phases, rate and CountAboveThreshold's epsilon if that gets this share of the budget."""

@@ -55,14 +55,14 @@ class ShrinkingDartboard(DrawingRecipe):
     def __post_init__(self) -> None:
         self._check_sizes()
         if self.plan is None:
-            self._settle(plan=self._best_plan())
-        self._settle(_guarantee=self._plan.guarantee(delta=self.delta))
+            require.settle(self, plan=self._best_plan())
+        require.settle(self, _guarantee=self._plan.guarantee(delta=self.delta))
         budget = PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
         if not self.guarantee().within(budget):
             raise ValueError(
                 f"plan must cost at most {budget}, got {self.plan} for {self.guarantee()}"
             )
-        self._settle(_selection=self._drawing(self._plan.rate))
+        require.settle(self, _selection=self._drawing(self._plan.rate))
 
     def _best_plan(self) -> DartboardPlan:
         return best_plan(

@@ -5,7 +5,6 @@ Use ``CountAboveThreshold`` where the queries are running counts of one stream: 
 
 import math
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from littlestone import require
@@ -51,13 +50,9 @@ class AboveThreshold:
         require.integer(threshold=self.threshold)
         if not isinstance(self.monotone, bool):
             raise ValueError(f"monotone must be True or False, got monotone={self.monotone!r}")
-        object.__setattr__(self, "_threshold_noise", Geometric(rate=self._half))
-        rate = self._half if self.monotone else self._half / 2
-        object.__setattr__(self, "_query_noise", Geometric(rate=rate))
-
-    @property
-    def _half(self) -> Fraction:
-        return fraction(self.epsilon) / 2
+        half = fraction(self.epsilon) / 2
+        query_noise = Geometric(rate=half if self.monotone else half / 2)
+        require.settle(self, _threshold_noise=Geometric(rate=half), _query_noise=query_noise)
 
     def guarantee(self) -> PrivacyGuarantee:
         """What all answers together promise."""

@@ -47,10 +47,8 @@ class DyadicIntervals:
 
     def decompose(self, left: int, right: int) -> list[Interval]:
         """Disjoint dyadic intervals, in order, that make up rounds ``left`` to ``right``."""
-        self._require_round(left=left)
-        self._require_round(right=right)
-        if left > right:
-            raise ValueError(f"left must be at most right={right}, got left={left!r}")
+        require.integer(right=right, at_least=1, at_most=self.rounds)
+        require.integer(left=left, at_least=1, at_most=right)
         pieces = []
         while left <= right:
             room = 1 << (right - left + 1).bit_length() - 1
@@ -62,7 +60,7 @@ class DyadicIntervals:
 
     def closing_at(self, round_number: int) -> list[Interval]:
         """The intervals whose last round this is, shortest first."""
-        self._require_round(round_number=round_number)
+        require.integer(round_number=round_number, at_least=1, at_most=self.rounds)
         longest = round_number & -round_number
         return [
             (round_number - (1 << level) + 1, round_number) for level in range(longest.bit_length())
@@ -71,9 +69,3 @@ class DyadicIntervals:
     def share(self, total: Cost) -> Cost:
         """What each interval may cost, so that all of them together cost ``total``."""
         return total.divided(self.levels)
-
-    def _require_round(self, **named: int) -> None:
-        require.integer(at_least=1, **named)
-        for name, value in named.items():
-            if value > self.rounds:
-                raise ValueError(f"{name} must be at most {self.rounds}, got {name}={value!r}")

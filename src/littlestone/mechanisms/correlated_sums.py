@@ -67,18 +67,15 @@ class CorrelatedSums:
         require.integer(releases=self.releases, width=self.width, at_least=1)
         require.integer(longest_squared=self.longest_squared, unit=self.unit, at_least=1)
         require.positive(rho=self.rho)
-        if self.releases > MOST_RELEASES:
-            raise ValueError(
-                f"releases must be at most {MOST_RELEASES}, got releases={self.releases}"
-            )
-        object.__setattr__(self, "rho", float_at_most(self.rho))
-        object.__setattr__(self, "mix", _mix(self.releases, self.unit))
+        require.integer(releases=self.releases, at_most=MOST_RELEASES)
+        require.settle(self, rho=float_at_most(self.rho), mix=_mix(self.releases, self.unit))
         variance = math.ceil(self._shift_squared / (2 * Fraction(self.rho)))
         if variance > _LARGEST_VARIANCE:
             least = float(Fraction(self._shift_squared, 2 * _LARGEST_VARIANCE))
             raise ValueError(f"rho must be at least {least:.2g} here, got rho={self.rho!r}")
-        object.__setattr__(self, "noise", DiscreteGaussian(variance=Fraction(variance)))
-        object.__setattr__(self, "_unmix", _unmix(self.mix))
+        require.settle(
+            self, noise=DiscreteGaussian(variance=Fraction(variance)), _unmix=_unmix(self.mix)
+        )
 
     @property
     def _shift_squared(self) -> int:

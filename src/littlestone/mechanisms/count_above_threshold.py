@@ -61,11 +61,12 @@ class CountAboveThreshold:
     def __post_init__(self) -> None:
         require.fields_fit(self)
         noise_rate(epsilon=self.epsilon)
-        require.integer(threshold=self.threshold)
-        if abs(self.threshold) > _LARGEST_THRESHOLD:
-            raise ValueError(f"threshold must be within ±2**60, got threshold={self.threshold!r}")
-        object.__setattr__(self, "_noise", Geometric(rate=self.epsilon))
-        object.__setattr__(self, "_waiting", WaitingTime(rate=self.epsilon))
+        require.integer(
+            threshold=self.threshold, at_least=-_LARGEST_THRESHOLD, at_most=_LARGEST_THRESHOLD
+        )
+        require.settle(
+            self, _noise=Geometric(rate=self.epsilon), _waiting=WaitingTime(rate=self.epsilon)
+        )
 
     def guarantee(self) -> PrivacyGuarantee:
         """What all answers together promise."""
@@ -295,9 +296,7 @@ class CountAboveThresholdRun(_Halting):
 
 
 def _checked_positions(ones: ArrayLike, length: int) -> NDArray[np.int64]:
-    require.integer(length=length, at_least=0)
-    if length > LIMIT:
-        raise ValueError(f"length must be at most 2**32, got length={length!r}")
+    require.integer(length=length, at_least=0, at_most=LIMIT)
     positions = np.asarray(ones)
     if positions.size == 0:
         return np.empty(0, dtype=np.int64)

@@ -66,9 +66,8 @@ class FirstFrequent:
         require.usual_fields(self)
         query_rate = _best_query_rate(self.epsilon, self.delta, self.rounds)
         rest = float_at_most(Fraction(self.epsilon) - Fraction(query_rate))  # (L1)
-        object.__setattr__(self, "query_rate", query_rate)
-        object.__setattr__(self, "threshold_rate", rest)
-        object.__setattr__(self, "threshold", _smallest_threshold(self))
+        require.settle(self, query_rate=query_rate, threshold_rate=rest)
+        require.settle(self, threshold=_smallest_threshold(self))
 
     def guarantee(self) -> PrivacyGuarantee:
         return PrivacyGuarantee.rounded_up(epsilon=self.epsilon, delta=self.delta)

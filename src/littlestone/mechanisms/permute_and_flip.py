@@ -58,8 +58,7 @@ class PermuteAndFlip:
         )
         rest = _rest_bits(table)
         leading = np.array([weight >> rest for weight in table.weights], dtype=np.int32)
-        object.__setattr__(self, "_table", table)
-        object.__setattr__(self, "_leading", leading)
+        require.settle(self, _table=table, _leading=leading)
 
     def guarantee(self) -> PrivacyGuarantee:
         """The cost of one draw."""

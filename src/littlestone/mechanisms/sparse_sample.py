@@ -53,7 +53,8 @@ class SparseSample:
 
     def __post_init__(self) -> None:
         require.usual_fields(self)
-        require.integer(lists=self.lists, longest=self.longest, at_least=1)
+        require.integer(longest=self.longest, at_least=1)
+        require.integer(lists=self.lists, at_least=1, at_most=_LONGEST_TABLE)
         half = Fraction(float_at_most(self.epsilon)) / 2
         # Generous; what is promised is computed below from the weights themselves.
         nearly = (
@@ -61,24 +62,19 @@ class SparseSample:
         )
         if nearly > _LONGEST_TABLE:
             raise ValueError(f"epsilon is too small for a table, got epsilon={self.epsilon!r}")
-        if self.lists > _LONGEST_TABLE:
-            raise ValueError(f"lists must be at most {_LONGEST_TABLE}, got lists={self.lists!r}")
         most = max(self.lists, math.ceil(nearly) + _GUARD)
         floor_bits = math.ceil(most * half / math.log(2)) + _GUARD
         weights = weight_table(half, floor_bits).weights[most::-1]  # from score 0 to ``most``
         allowed = Fraction(self.delta) / (self.longest * (1 + exp_upper_bound(half)))
         bottom = next(s for s, w in enumerate(weights) if s and Fraction(weights[1], w) <= allowed)
-        object.__setattr__(self, "_weights", weights)
-        object.__setattr__(self, "bottom", bottom)
+        require.settle(self, _weights=weights, bottom=bottom)
 
     def guarantee(self) -> PrivacyGuarantee:
         return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def none_bound(self, *, score: int) -> float:
         """The probability of None if some element is in ``score`` lists, at most."""
-        require.integer(score=score, at_least=0)
-        if score > self.lists:
-            raise ValueError(f"score must be at most {self.lists} lists, got score={score!r}")
+        require.integer(score=score, at_least=0, at_most=self.lists)
         bottom, held = self._weights[self.bottom], self._weights[score]
         return upwards(float(Fraction(bottom, bottom + held)))
 

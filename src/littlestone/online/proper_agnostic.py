@@ -50,9 +50,7 @@ class ProperAgnostic:
         finite, natives, numbers = tabulated(self.concepts)
         dimension = max(1, finite.littlestone_dimension)
         game = CriticalGame(finite, math.sqrt(dimension / self.rounds))
-        object.__setattr__(self, "_game", game)
-        object.__setattr__(self, "_natives", natives)
-        object.__setattr__(self, "_numbers", numbers)
+        require.settle(self, _game=game, _natives=natives, _numbers=numbers)
 
     @property
     def rate(self) -> float:

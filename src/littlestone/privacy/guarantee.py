@@ -28,8 +28,7 @@ class PrivacyGuarantee:
             require.non_negative(epsilon=self.epsilon)
         if self.delta != 1:
             require.probability(delta=self.delta)
-        object.__setattr__(self, "epsilon", float_at_least(self.epsilon))
-        object.__setattr__(self, "delta", float_at_least(self.delta))
+        require.settle(self, epsilon=float_at_least(self.epsilon), delta=float_at_least(self.delta))
 
     @classmethod
     def rounded_up(

@@ -119,8 +119,7 @@ class Boxes:
     def __post_init__(self) -> None:
         require.plain(self)
         object.__setattr__(self, "domain", Grid(self.k, self.n))
-        if self.k > MOST_DIMENSIONS:
-            raise ValueError(f"k must be at most {MOST_DIMENSIONS}, got k={self.k}")
+        require.integer(k=self.k, at_most=MOST_DIMENSIONS)
 
     @property
     def size(self) -> int:

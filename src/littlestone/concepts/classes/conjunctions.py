@@ -39,7 +39,6 @@ class Conjunctions:
     def __post_init__(self) -> None:
         require.plain(self)
         object.__setattr__(self, "domain", BooleanCube(self.n))
-        object.__setattr__(self, "n", self.domain.n)
 
     @property
     def size(self) -> int:

@@ -39,9 +39,7 @@ class DecisionTrees:
 
     def __post_init__(self) -> None:
         require.plain(self)
-        require.integer(depth=self.depth, at_least=0)
-        if self.depth > DEEPEST:
-            raise ValueError(f"depth must be at most {DEEPEST}, got depth={self.depth}")
+        require.integer(depth=self.depth, at_least=0, at_most=DEEPEST)
         questions = tuple(
             (number, *cells)
             for number, part in enumerate(self.schema.fields)

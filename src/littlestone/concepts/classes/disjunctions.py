@@ -50,9 +50,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
     def __post_init__(self) -> None:
         require.plain(self)
         object.__setattr__(self, "domain", BooleanCube(self.n))
-        require.integer(k=self.k, at_least=1)
-        if self.k > self.n:
-            raise ValueError(f"k must be at most n={self.n}, got k={self.k}")
+        require.integer(k=self.k, at_least=1, at_most=self.n)
 
     @property
     def size(self) -> int:
@@ -133,8 +131,7 @@ class DisjunctionVersionSpace(Searched):
     def __post_init__(self) -> None:
         if self.is_empty or fewest_hitting(self.clauses) > self.concept_class.k:
             # There is one empty version space, so that equal is equal.
-            object.__setattr__(self, "features", 0)
-            object.__setattr__(self, "clauses", frozenset({0}))
+            require.settle(self, features=0, clauses=frozenset({0}))
 
     @property
     def is_empty(self) -> bool:

@@ -47,9 +47,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
         if margin > 1:
             raise ValueError(f"margin must be at most 1, got margin={margin!r}")
         exact = Fraction(repr(margin) if isinstance(margin, float) else margin)
-        object.__setattr__(self, "domain", domain)
-        object.__setattr__(self, "dimension", domain.dimension)
-        object.__setattr__(self, "margin", exact)
+        require.settle(self, domain=domain, dimension=domain.dimension, margin=exact)
 
     @property
     def size(self) -> None:

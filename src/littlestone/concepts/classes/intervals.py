@@ -35,7 +35,6 @@ class OnARange:
     def __post_init__(self) -> None:
         require.plain(self)
         object.__setattr__(self, "domain", IntegerRange(self.n))
-        object.__setattr__(self, "n", self.domain.n)
 
     @property
     def dual_littlestone_dimension(self) -> int:

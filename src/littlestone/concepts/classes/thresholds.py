@@ -42,9 +42,7 @@ class ThresholdHypothesis(Written):
     def __post_init__(self) -> None:
         require.plain(self)
         require.integer(n=self.n, at_least=1)
-        require.integer(k=self.k, at_least=0)
-        if self.k > self.n:
-            raise ValueError(f"k must be at most n={self.n}, got k={self.k}")
+        require.integer(k=self.k, at_least=0, at_most=self.n)
 
     @property
     def domain(self) -> IntegerRange:
@@ -171,8 +169,7 @@ class ThresholdVersionSpace(Remaining):
 
     def __post_init__(self) -> None:
         if self.is_empty:  # there is one empty version space, so that equal is equal
-            object.__setattr__(self, "low", 0)
-            object.__setattr__(self, "high", -1)
+            require.settle(self, low=0, high=-1)
 
     @property
     def is_empty(self) -> bool:

@@ -38,19 +38,11 @@ class WeightedFeatures(Written):
 
     def __post_init__(self) -> None:
         require.plain(self)
-        require.integer(threshold=self.threshold, at_least=1)
-        if self.threshold > _LARGEST_THRESHOLD:
-            raise ValueError(
-                f"threshold must be at most {_LARGEST_THRESHOLD}, got threshold={self.threshold}"
-            )
+        require.integer(threshold=self.threshold, at_least=1, at_most=_LARGEST_THRESHOLD)
         if not self.weights:
             raise ValueError("weights must not be empty")
         named = {f"weights[{i}]": weight for i, weight in enumerate(self.weights)}
-        require.integer(at_least=0, **named)
-        if max(self.weights) > self.threshold:
-            raise ValueError(
-                f"weights must be at most threshold={self.threshold}, got weights={self.weights}"
-            )
+        require.integer(at_least=0, at_most=self.threshold, **named)
 
     @property
     def domain(self) -> BooleanCube:

@@ -31,9 +31,7 @@ def leaves_for(base: OnlineLearner, given: int | None) -> int:
     """As ``given``, or enough for a tree to reach its root: a level for each mistake."""
     if given is None:
         return 1 << min(max(1, base.mistake_bound), _BEYOND)
-    require.integer(leaves=given, at_least=1)
-    if given > _MOST_LEAVES:
-        raise ValueError(f"leaves must be at most {_MOST_LEAVES}, got leaves={given!r}")
+    require.integer(leaves=given, at_least=1, at_most=_MOST_LEAVES)
     return given
 
 

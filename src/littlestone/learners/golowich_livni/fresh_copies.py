@@ -60,8 +60,7 @@ class FreshCopies(Budgeted):
     def __post_init__(self) -> None:
         require.fields_fit(self)
         self.check_promise()
-        if self.rounds > _MOST_ROUNDS:
-            raise ValueError(f"rounds must be at most 10**8, got rounds={self.rounds!r}")
+        require.integer(rounds=self.rounds, at_most=_MOST_ROUNDS)
         base = StandardOptimal(self.concepts) if self.base is None else self.base
         require_base(base, self.concepts)
         leaves = leaves_for(base, self.leaves)

@@ -67,10 +67,9 @@ class PrivateKeys(Budgeted):
                 f"concepts={self.concepts!r}"
             )
         watch = FirstFrequent(epsilon=self.epsilon, delta=self.delta, rounds=self.rounds)
-        object.__setattr__(self, "watch", watch)
         rates = Fraction(watch.query_rate), Fraction(watch.threshold_rate)
         complaints = light_threshold(*rates, _CHANCE / self.rounds)
-        object.__setattr__(self, "complaints", complaints)
+        require.settle(self, watch=watch, complaints=complaints)
 
     @property
     def reports(self) -> int:

@@ -70,8 +70,8 @@ class PrivateLinear(Budgeted):
         require.integer(first=self.first, at_least=1)
         if not 0.01 <= self.growth <= 1:
             raise ValueError(f"growth must lie in [0.01, 1], got growth={self.growth!r}")
-        object.__setattr__(self, "features", Features.from_domain(self.concepts.domain))
-        object.__setattr__(self, "batch_sizes", tuple(self._sizes()))
+        features = Features.from_domain(self.concepts.domain)
+        require.settle(self, features=features, batch_sizes=tuple(self._sizes()))
         width = self.features.width
         # |round(GRID * g)| <= GRID + sqrt(width) / 2 for |g| <= 1, squared and rounded up.
         longest = GRID * GRID + math.isqrt(GRID * GRID * width) + width // 4 + 2

@@ -76,10 +76,13 @@ class PrivateTeachers(Budgeted):
                 failure_probability=self.failure_probability,
             )
         cost = planned.guarantee(dimension=dimension, delta=self.delta)
-        object.__setattr__(self, "table", table)
-        object.__setattr__(self, "planned", planned)
-        object.__setattr__(self, "_cost", cost)
-        object.__setattr__(self, "_sample", planned.sample(dimension, table.size))
+        require.settle(
+            self,
+            table=table,
+            planned=planned,
+            _cost=cost,
+            _sample=planned.sample(dimension, table.size),
+        )
         self.check_within_budget(plan=cost)
 
     @property

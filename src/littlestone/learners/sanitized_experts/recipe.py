@@ -95,8 +95,7 @@ class SanitizedExperts(Budgeted):
         if self.base is None and self.sanitizer in ("auto", "realizable"):
             refuse_unknown_errors(self.concepts)
         learner = SparseMajority(self.concepts) if self.base is None else self.base
-        object.__setattr__(self, "_learner", learner)
-        object.__setattr__(self, "plan", self._make_plan(learner))
+        require.settle(self, _learner=learner, plan=self._make_plan(learner))
 
     def _make_plan(self, learner: Any) -> ExpertsPlan:
         """With the given share for the sanitizer, or the one with the smallest bound."""

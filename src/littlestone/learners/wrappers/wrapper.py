@@ -48,9 +48,7 @@ class Wrapper(PrivateLearner):
         """Refuse an unknown number of copies unless they are free."""
         ((name, count),) = named.items()
         if count is not None:
-            require.integer(at_least=at_least, **named)
-            if count > _MOST_COPIES:
-                raise ValueError(f"{name} must be at most {_MOST_COPIES}, got {name}={count!r}")
+            require.integer(at_least=at_least, at_most=_MOST_COPIES, **named)
         elif not self.prefix_conditional:
             raise ValueError(
                 f"{name} must be given for a learner that is not private conditionally on every "

@@ -33,8 +33,7 @@ class BernoulliExp:
         require.plain(self)
         require.non_negative(exponent=self.exponent)  # type: ignore[arg-type]
         exponent = fraction(self.exponent)
-        object.__setattr__(self, "_rate", exponent)
-        object.__setattr__(self, "_leading", _leading_word(exponent))
+        require.settle(self, _rate=exponent, _leading=_leading_word(exponent))
 
     def draw(self, rng: Randomness) -> bool:
         """One coin."""

@@ -29,8 +29,7 @@ class LogisticCoin:
         require.plain(self)
         require.non_negative(log_odds=abs(self.log_odds))  # type: ignore[arg-type]
         against = abs(fraction(self.log_odds))
-        object.__setattr__(self, "_against", against)
-        object.__setattr__(self, "_leading", _leading_word(against))
+        require.settle(self, _against=against, _leading=_leading_word(against))
 
     def draw(self, rng: Randomness) -> bool:
         """One coin."""

@@ -51,8 +51,7 @@ class WaitingTime:
     def __post_init__(self) -> None:
         require.plain(self)
         rate = noise_rate(rate=self.rate)
-        object.__setattr__(self, "_rate", rate)
-        object.__setattr__(self, "_float_rate", float(rate))
+        require.settle(self, _rate=rate, _float_rate=float(rate))
 
     def draw(self, gap: int, rng: Randomness) -> int:
         """A waiting time from 1 to LIMIT, or LIMIT + 1 for "longer than LIMIT"."""

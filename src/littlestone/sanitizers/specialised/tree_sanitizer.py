@@ -79,8 +79,7 @@ class TreeSanitizer(SanitizerRecipe):
                 f"concepts must change seldom along 0 .. n-1, as Thresholds and Intervals do, got "
                 f"{self.concepts!r}"
             )
-        object.__setattr__(self, "points", domain.n)
-        object.__setattr__(self, "_changes", self.concepts.most_changes)
+        require.settle(self, points=domain.n, _changes=self.concepts.most_changes)
         require.positive(epsilon=self.epsilon)
         require.probability(delta=self.delta)
         require.integer(branching=self.branching, at_least=0)
@@ -90,14 +89,11 @@ class TreeSanitizer(SanitizerRecipe):
                 f"join neighbouring points first"
             )
         if self.branching == 0:
-            object.__setattr__(
-                self, "branching", _best_branching(self.cells, self.epsilon, self.delta)
-            )
+            best = _best_branching(self.cells, self.epsilon, self.delta)
+            require.settle(self, branching=best)
         tree = IntervalTree(cells=self.cells, branching=self.branching)
         epsilon, pure = _node_epsilon(tree.levels, self.epsilon, self.delta)
-        object.__setattr__(self, "_tree", tree)
-        object.__setattr__(self, "_count", LaplaceCount(epsilon=epsilon))
-        object.__setattr__(self, "_pure", pure)
+        require.settle(self, _tree=tree, _count=LaplaceCount(epsilon=epsilon), _pure=pure)
 
     @property
     def cells(self) -> int:

@@ -177,8 +177,7 @@ class IntervalSanitizerRun(NoiseOwner):
 
     def pieces(self, left: int, right: int) -> list[Piece]:
         """The dyadic intervals that make up rounds ``left`` to ``right``, with their releases."""
-        if right > self.rounds:
-            raise ValueError(f"right must be at most {self.rounds}, got right={right!r}")
+        require.integer(right=right, at_most=self.rounds)
         parts = self._dyadic.decompose(left, right)  # (L4)
         return [(part, self._releases.get(part)) for part in parts]
 
