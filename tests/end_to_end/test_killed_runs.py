@@ -137,7 +137,7 @@ def kill_and_check(name: str, group: int, kills: int, folder: Path, rng: Randomn
     assert [receipt.round for receipt in receipts] == list(range(1, EVENTS + 1))
     assert all(receipt.repeated for receipt in receipts)
     if name in USERS:  # each of 70 users was counted once for each event, whatever happened
-        everything = list(run._store.events_after(0))
+        everything = list(run._store.events.after(0))
         read = EVENTS - len(run._feeding.unread(everything))
         assert read == 70 * 3 and len({event.user for event in everything}) == 70
     logged = [release_line(release) for release in run.releases()]

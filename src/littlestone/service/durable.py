@@ -102,7 +102,7 @@ class DurableRun:
         """What was spent on the ranges of its schema before it began."""
         run.ledger.promise = self.promise
         run.ledger.beforehand = total_cost(self.ranges, None, 1)
-        self._rounds = store.rounds
+        self._rounds = store.events.rounds
         self._last = store.release_at(self._rounds)
         self._published = run.hypothesis
         saved = store.checkpoint()
@@ -311,7 +311,7 @@ class DurableRun:
         known: dict[str, Receipt] = {}
         fresh: dict[str, Taken] = {}
         for event in taken:
-            earlier = fresh.get(event.id) or self._store.find(event.id)
+            earlier = fresh.get(event.id) or self._store.events.find(event.id)
             if earlier is None:
                 fresh[event.id] = event._replace(round=event.batch + len(fresh))
             elif (earlier.digest, earlier.user) != (event.digest, event.user):
@@ -332,7 +332,7 @@ class DurableRun:
             return {}
         before = self._last.number
         with self._store.transaction():
-            if not self._store.add_events(fresh):
+            if not self._store.events.add(fresh):
                 raise _RepeatedError  # nothing was learned yet, and the transaction is undone
             self._broken = True  # until everything below has gone through
             receipts = self._learn(fresh)
@@ -407,7 +407,7 @@ class DurableRun:
         in_force = self._store.release_at(self._checkpointed)
         self._compare(in_force, in_force.round)
         logged = self._store.releases(after=in_force.number)
-        missing = self._store.events_after(self._checkpointed)
+        missing = self._store.events.after(self._checkpointed)
         for _, group in groupby(list(missing), key=attrgetter("batch")):
             events = list(group)
             for _, last in self._feeding.fed(events, self._feeding.unread(events)):

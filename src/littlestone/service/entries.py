@@ -71,39 +71,6 @@ def digest_of(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
 
 
-def sealed_by(before: bytes, group: Sequence[Taken]) -> bytes:
-    """The hash that ties a group of events, all but their bodies, to all events before it."""
-    names = "".join([f" {len(event.id)}:{event.id}" for event in group])
-    digests = b"".join([event.digest for event in group])
-    if group[0].user is not None:  # of all in a store, or of none
-        digests += b"".join([event.user or b"" for event in group])
-    return digest_of(before + digests + f"{group[0].batch}{names}".encode())
-
-
-def check_events(events: Iterable[Taken], *, covered: int, of: str) -> bytes:
-    """Whether each has its round and its seal, and its digest unless a checkpoint covers it.
-
-    Returns the seal of them all.
-    """
-    before, group, place = b"", list[Taken](), 0
-    for place, event in enumerate(events, start=1):
-        group.append(event)
-        whole = event.round == place and event.batch == group[0].round
-        if place > covered:
-            whole = whole and digest_of((event.body or "").encode()) == event.digest
-        if event.seal is not None:
-            whole = whole and event.seal == sealed_by(before, group)
-            before, group = event.seal, []
-        if not whole:
-            raise StoreError(
-                f"event {place} in {of} does not match its hash: the log of events was altered or "
-                f"damaged. Refusing to go on"
-            )
-    if group or place < covered:
-        raise StoreError(f"{of} is damaged: its last events are missing")
-    return before
-
-
 def curve_seal(before: bytes, round_number: int, mistakes: int) -> bytes:
     return digest_of(before + f" {round_number} {mistakes}".encode())
 

@@ -44,7 +44,7 @@ class Feeding:
         for event in events if self._store.users is not None else ():
             assert event.user is not None
             if event.user not in seen:
-                seen[event.user] = self._store.events_of(
+                seen[event.user] = self._store.events.count_of(
                     event.user, before=event.batch, at_most=most
                 )
             if seen[event.user] >= most:

@@ -7,7 +7,7 @@ is noticed when it is opened, and the mark beside it tells whether it is the new
 
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,16 +19,16 @@ from littlestone.service.entries import (
     Checkpoint,
     Log,
     Release,
-    Taken,
     check_chain,
-    check_events,
     curve_seal,
-    sealed_by,
 )
+from littlestone.service.log import format_5
+from littlestone.service.log.event_log import EventLog
 from littlestone.service.mark import Mark, Standing, inode_of
 from littlestone.service.store_file import (
+    FORMAT,
     LAID_OUT,
-    SCHEMA,
+    SCHEMAS,
     about_seal,
     beside,
     connect,
@@ -41,7 +41,6 @@ from littlestone.service.store_file import (
     refusing,
 )
 
-_EVENTS: Final = "SELECT round, id, digest, body, batch, seal, user FROM events "
 # Whoever altered a body may have made it a text; its hash shall tell, not its type.
 _RELEASES: Final = "SELECT number, round, CAST(body AS BLOB), chain FROM releases "
 
@@ -75,14 +74,17 @@ class Store:
         self.path = path
         self._mark = mark
         self._standing: Standing
-        self._seal = b""  # of all events so far
         self._db = connect(path)
         try:
-            self._about = self._checked_about(recipe, users)
-            self._check_whole()
+            (written,) = self._db.execute("PRAGMA user_version").fetchone()
+            self._about = self._checked_about(recipe, users, written)
+            self.events = EventLog(self._db, self.key, users=users is not None)
+            covered = self._check_whole(written)
             if witness is not None:
                 witness(self)
             self.adopted = self._enter(adopt)
+            if written != FORMAT:
+                format_5.upgrade(self._db, self.events, covered=covered, to=FORMAT)
         except BaseException:
             self._db.close()
             raise
@@ -208,40 +210,6 @@ class Store:
         """When, in words."""
         return self._about["created"]
 
-    @property
-    def rounds(self) -> int:
-        """How many events were taken."""
-        row = self._db.execute("SELECT max(round) FROM events").fetchone()
-        return int(row[0] or 0)
-
-    def find(self, event_id: str) -> Taken | None:
-        """The event with this id, if it was taken."""
-        row = self._db.execute(_EVENTS + "WHERE id = ?", (event_id,)).fetchone()
-        return None if row is None else Taken(*row)
-
-    def add_events(self, events: Sequence[Taken]) -> bool:
-        """Store a group within a transaction; False if one of the ids was taken before."""
-        seal = sealed_by(self._seal, events)
-        rows = [event[:7] for event in events]
-        rows[-1] = (*rows[-1][:5], seal, rows[-1][6])
-        changes = self._db.total_changes
-        self._db.executemany("INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-        fresh = self._db.total_changes - changes == len(events)
-        if fresh:  # should the transaction fail after all, nobody goes on with this run
-            self._seal = seal
-        return fresh
-
-    def events_of(self, user: bytes, *, before: int, at_most: int) -> int:
-        """How many events of a user were taken before a round; it stops counting ``at_most``."""
-        theirs = "SELECT 1 FROM events WHERE user = ? AND round < ? LIMIT ?"
-        counted = self._db.execute(f"SELECT count(*) FROM ({theirs})", (user, before, at_most))
-        return int(counted.fetchone()[0])
-
-    def events_after(self, round_number: int) -> Iterator[Taken]:
-        """The events since a checkpoint, in order."""
-        rows = self._db.execute(_EVENTS + "WHERE round > ? ORDER BY round", (round_number,))
-        return (Taken(*row) for row in rows)
-
     def add_release(self, release: Release) -> None:
         """Log a release before it is published."""
         self._db.execute("INSERT INTO releases VALUES (?, ?, ?, ?)", release)
@@ -271,8 +239,7 @@ class Store:
         """Replace the snapshot and drop the examples that it covers."""
         row = (*checkpoint, checkpoint.seal())
         self._db.execute("INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?, ?, ?)", row)
-        covered = "UPDATE events SET body = NULL WHERE round <= ? AND body IS NOT NULL"
-        self._db.execute(covered, (checkpoint.round,))
+        self.events.seal(checkpoint.round)
 
     def add_to_curve(self, round_number: int, mistakes: int) -> None:
         """Remember the mistakes so far, for the owner's eyes only."""
@@ -294,7 +261,7 @@ class Store:
         """Begin a branch of its own, on the mark first; True if only ``adopt`` speaks for it."""
         branch = self._about["branch"]
         inode = self.path.stat().st_ino
-        before = Standing(self.identity, branch, secrets.token_hex(16), inode, self.rounds)
+        before = Standing(self.identity, branch, secrets.token_hex(16), inode, self.events.rounds)
         adopted = self._mark.vouch(before, adopt=adopt)
         self._mark.write(before, sync=True)
         self._db.execute("UPDATE about SET value = ? WHERE name = 'branch'", (before.coming,))
@@ -310,9 +277,9 @@ class Store:
                 f"{self.path} was removed or replaced while it was in use. Refusing to go on"
             )
 
-    def _checked_about(self, recipe: str, users: str | None) -> dict[str, str]:
+    def _checked_about(self, recipe: str, users: str | None, written: int) -> dict[str, str]:
         plain = sqlite3.connect(":memory:")
-        plain.executescript(SCHEMA)
+        plain.executescript(SCHEMAS[written])
         expected = plain.execute(LAID_OUT).fetchall()
         plain.close()
         if self._db.execute(LAID_OUT).fetchall() != expected:
@@ -334,20 +301,24 @@ class Store:
             )
         return about
 
-    def _check_whole(self) -> None:
-        """Everything that is stored, against its hashes."""
+    def _check_whole(self, written: int) -> int:
+        """Everything that is stored, against its hashes; returns what a checkpoint covers."""
         found = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if found != "ok":
             raise StoreError(f"{self.path} is damaged: {' '.join(found.split())}")
         saved, here = self.checkpoint(), str(self.path)
         covered = 0 if saved is None else saved.round
-        self._seal = check_events(self.events_after(0), covered=covered, of=here)
+        if written == FORMAT:
+            self.events.check(covered=covered, of=here)
+        else:
+            format_5.check(self.events, covered=covered, of=here)
         check_chain(self.releases(), of=here)
         before = b""
         for *point, seal in self._db.execute("SELECT * FROM curve ORDER BY round"):
             before = curve_seal(before, *point)
             if seal != before:
                 raise StoreError(f"the curve of mistakes in {self.path} does not match its hash")
+        return covered
 
 
 def read_about(path: str | Path) -> dict[str, str]:
