@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count, groupby, repeat
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from littlestone import require
 from littlestone.concepts.protocols import Example
@@ -38,7 +38,8 @@ from littlestone.service.promises.users import canonical_user, digests_under
 from littlestone.service.store import Reservation, Store, Witness
 from littlestone.service.store_file import finding_damage
 
-CHECKPOINT_EVERY = 50_000
+CHECKPOINT_EVERY = 20_000  # rounds, which an opening replays: single ones take their time
+_MEGABYTE: Final = 20
 
 
 class Event(NamedTuple):
@@ -107,6 +108,7 @@ class DurableRun:
         self._published = run.hypothesis
         saved = store.checkpoint()
         self._checkpointed = 0 if saved is None else saved.round
+        self._size = 0 if saved is None else len(saved.snapshot)
         self._feeding = Feeding(recipe, store, run, saved)
         self._broken = False
 
@@ -336,16 +338,8 @@ class DurableRun:
                 raise _RepeatedError  # nothing was learned yet, and the transaction is undone
             self._broken = True  # until everything below has gone through
             receipts = self._learn(fresh)
-            if self._rounds - self._checkpointed >= CHECKPOINT_EVERY:
-                self._store.set_checkpoint(
-                    Checkpoint(
-                        self._rounds,
-                        self._feeding.mistakes,
-                        self._run.snapshot(),
-                        self._feeding.baselines.state(),
-                    )
-                )
-                self._checkpointed = self._rounds
+            if self._rounds - self._checkpointed >= self._every():
+                self._save()
             for point in self._feeding.drawn:
                 self._store.add_to_curve(*point)
             self._feeding.drawn.clear()
@@ -355,6 +349,16 @@ class DurableRun:
             for release in self._store.releases(after=before):
                 publish(release)
         return receipts
+
+    def _every(self) -> int:
+        """After how many rounds the next checkpoint is due: large states are saved less often."""
+        return CHECKPOINT_EVERY * (1 + min(self._size >> _MEGABYTE, 2))
+
+    def _save(self) -> None:
+        snapshot, mistakes = self._run.snapshot(), self._feeding.mistakes
+        baselines = self._feeding.baselines.state()
+        self._store.set_checkpoint(Checkpoint(self._rounds, mistakes, snapshot, baselines))
+        self._checkpointed, self._size = self._rounds, len(snapshot)
 
     def _learn(self, fresh: list[Taken]) -> dict[str, Receipt]:
         receipts: dict[str, Receipt] = {}
@@ -407,8 +411,8 @@ class DurableRun:
         in_force = self._store.release_at(self._checkpointed)
         self._compare(in_force, in_force.round)
         logged = self._store.releases(after=in_force.number)
-        missing = self._store.events.after(self._checkpointed)
-        for _, group in groupby(list(missing), key=attrgetter("batch")):
+        missing = list(self._store.events.after(self._checkpointed))
+        for _, group in groupby(self._feeding.with_examples(missing), key=attrgetter("batch")):
             events = list(group)
             for _, last in self._feeding.fed(events, self._feeding.unread(events)):
                 if self._changed():

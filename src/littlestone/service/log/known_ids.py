@@ -2,8 +2,8 @@
 
 An index inside the file would have to be compared with the log, entry by entry, whenever a store is
 opened: one that misses an entry lets a known event be taken again. Here the log is all there is.
-Ids since the last checkpoint are known by name, those before it by 32 bits of a hash and their
-round; whoever finds a round looks there, so that ids of one hash are told apart. The hash is under
+The newest ids are known by name, all others by 32 bits of a hash and their round; whoever finds a
+round looks there, so that ids of one hash are told apart. The hash is under
 the store's key: nobody can choose ids that collide.
 """
 
@@ -19,6 +19,8 @@ HASH_BYTES: Final = 4
 _HASHES: Final = np.dtype("<u4")
 _SHIFT: Final = 32
 _ROUND: Final = (1 << _SHIFT) - 1
+_MANY: Final = 50_000
+_SHARE: Final = 16  # merging all for a sixteenth of them costs each little
 
 
 class KnownIds:
@@ -29,6 +31,7 @@ class KnownIds:
         self._salt = own.digest()
         self._recent: dict[str, int] = {}
         self._hashes = bytearray()  # of the recent ones, in their order
+        self._sealed = 0  # bytes of it that were given away
         self._restored(np.empty(0, np.uint64))
 
     def hashes(self, ids: Sequence[str]) -> bytes:
@@ -47,16 +50,22 @@ class KnownIds:
         self._hashes += hashes
 
     def seal(self) -> bytes:
-        """The hashes of the recent ids; from now on they are not known by name."""
-        hashes = bytes(self._hashes)
-        keys = _keys(hashes, first=len(self._keys) + 1)
+        """The hashes of the ids since it was last called, to be kept."""
+        hashes = bytes(self._hashes[self._sealed :])
+        self._sealed = len(self._hashes)
+        if len(self._recent) >= max(_MANY, len(self._keys) // _SHARE):
+            self._merge()
+        return hashes
+
+    def _merge(self) -> None:
+        keys = _keys(bytes(self._hashes), first=len(self._keys) + 1)
         keys.sort()
         merged = np.concatenate([self._keys, keys])
-        merged.sort(kind="stable")  # of two runs it is one merge
+        merged.sort(kind="stable")  # two runs are merged in one pass
         self._restored(merged)
         self._recent.clear()
         self._hashes.clear()
-        return hashes
+        self._sealed = 0
 
     def restore(self, sealed: Sequence[bytes]) -> None:
         """Take what ``seal`` gave, all of it in order, as known."""

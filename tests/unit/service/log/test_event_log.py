@@ -13,7 +13,7 @@ from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.service import durable
 from littlestone.service.durable import DurableRun, Event
 from littlestone.service.entries import Taken, body_of
-from littlestone.service.log import event_log
+from littlestone.service.log import event_log, known_ids
 from littlestone.service.log.event_log import TABLES, EventLog
 
 KEY = bytes(32)
@@ -58,6 +58,7 @@ def users(request: pytest.FixtureRequest) -> bool:
 def db(users: bool, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
     """Six events in a block, three times strung together, and four after it."""
     monkeypatch.setattr(event_log, "_AT_ONCE", 2)
+    monkeypatch.setattr(known_ids, "_MANY", 3)
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.executescript(TABLES)
         log = EventLog(connection, KEY, users=users)

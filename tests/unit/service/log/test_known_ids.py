@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from littlestone.randomness import Randomness
+from littlestone.service.log import known_ids
 from littlestone.service.log.known_ids import HASH_BYTES, KnownIds
 
 KEY = bytes(32)
@@ -18,8 +19,12 @@ class Colliding(KnownIds):
         return b"".join(values[len(name) % 3].to_bytes(HASH_BYTES, "little") for name in ids)
 
 
+@pytest.mark.parametrize("many", [1, 40, 1000])
 @pytest.mark.parametrize("kind", [KnownIds, Colliding])
-def test_as_a_dictionary_would(kind: type[KnownIds], rng: Randomness) -> None:
+def test_as_a_dictionary_would(
+    kind: type[KnownIds], many: int, rng: Randomness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_ids, "_MANY", many)
     known, reference, sealed = kind(KEY), dict[str, int](), list[bytes]()
     names = ["x" * (1 + place % 7) + str(place) for place in range(300)]
     while len(reference) < 200:
