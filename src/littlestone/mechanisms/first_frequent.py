@@ -167,6 +167,9 @@ class FirstFrequentRun(SavedRun):
         self._numbers += 1
         self._newest[key] = self._numbers
         heapq.heappush(self._turns, (self._round + wait - 1, self._numbers, wait <= LIMIT, key))
+        if len(self._turns) > 2 * len(self._newest):  # most are of gaps that have moved since
+            self._turns = [turn for turn in self._turns if self._newest[turn[3]] == turn[1]]
+            heapq.heapify(self._turns)
 
     def _release_those_due(self) -> bool:
         due = []

@@ -1,14 +1,16 @@
 """FirstFrequent: its delta and epsilon by exact laws on short streams, and its runs."""
 
+import heapq
 import itertools
 import math
+from collections.abc import Hashable
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from littlestone.errors import HaltedError
-from littlestone.mechanisms.first_frequent import FirstFrequent
+from littlestone.mechanisms.first_frequent import FirstFrequent, FirstFrequentRun
 from littlestone.randomness import Randomness, seeded
 
 ROUNDS = 7
@@ -124,6 +126,35 @@ def test_rounds_without_a_key_can_be_played_at_once() -> None:
         rounds = next((k for k in range(300) if single.observe(None)), None)
         assert block.observe_zeros(300) == rounds
         assert block.released == single.released
+
+
+class Remembering(FirstFrequentRun):
+    """Drops no turn before its round has come."""
+
+    __slots__ = ()
+
+    def _draw_turn(self, key: Hashable) -> None:
+        kept = self._turns.copy()
+        super()._draw_turn(key)
+        heapq.heapify(merged := list({*kept, *self._turns}))
+        self._turns = merged
+
+
+def test_turns_of_gaps_that_have_moved_are_dropped_and_never_missed() -> None:
+    recipe, dropped = FirstFrequent(epsilon=1.0, delta=1e-3, rounds=1000), 0
+    for seed in range(60):
+        run = recipe.start(rng=seeded(seed))
+        other = Remembering(recipe, seeded(seed))
+        coins = seeded(1000 + seed)
+        for _ in range(100):
+            key = (None, "a", "b", "c")[coins.below(4)]
+            assert run.observe(key) == other.observe(key)
+            assert run.released == other.released and run._gaps == other._gaps
+            assert len(run._turns) <= 2 * len(run._newest)
+            dropped = max(dropped, len(other._turns) - len(run._turns))
+            if run.released:
+                break
+    assert dropped > 10  # it was worth it
 
 
 def test_a_run_that_has_released_refuses_to_go_on() -> None:
