@@ -4,6 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,6 +139,8 @@ class BitSetDimension:
             return any(half <= (concepts & part).bit_count() <= size - half for part in ones)
         promising = self._promising(concepts, size, depth)
         recent = self._recent[depth]
+        if promising is not None and not promising:
+            return False
         if any(
             self._splits(concepts, size, depth, part, ones)
             for part in recent
@@ -172,11 +175,13 @@ class BitSetDimension:
         if self._matrix is None:
             self._matrix = np.stack([_bits(part, length) for part in self._ones], axis=1)
         both = _intersections(self._matrix[np.flatnonzero(_bits(concepts, length))].T)
-        one = np.diag(both)[:, None]
-        inside = np.minimum(both, one - both)
-        outside = np.minimum(one.T - both, size - one - one.T + both)
-        enough = np.minimum(inside.max(axis=1), outside.max(axis=1)) >= 1 << (depth - 2)
-        return {self._ones[i] for i in np.flatnonzero(enough)}
+        ones, enough = np.diag(both), 1 << (depth - 2)
+        inside = np.minimum(both, ones[:, None] - both).max(axis=1)
+        points = np.flatnonzero(inside >= enough)  # often none
+        both, rest = both[points], size - ones[points, None]
+        outside = ones - both
+        outside = np.minimum(outside, rest - outside).max(axis=1)
+        return {self._ones[i] for i in points[outside >= enough]}
 
     def _splits(
         self, concepts: int, size: int, depth: int, part: int, ones: Collection[int]
@@ -219,7 +224,7 @@ def _balance(concepts: int, size: int, ones: Iterable[int]) -> dict[int, int]:
     return balance
 
 
-def _intersections(sets: NDArray[np.uint8]) -> NDArray[np.int32]:
+def _intersections(sets: NDArray[np.uint8]) -> NDArray[Any]:
     """The size of the intersection of each two rows, by counting bits of words.
 
     A product of the matrix with itself takes as long on one thread, and far longer on several
@@ -229,7 +234,8 @@ def _intersections(sets: NDArray[np.uint8]) -> NDArray[np.int32]:
     padded = np.zeros((len(sets), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
     padded[:, : packed.shape[1]] = packed
     words = np.ascontiguousarray(padded.view(np.uint64).T)
-    both = np.zeros((len(sets), len(sets)), dtype=np.min_scalar_type(max(256, sets.shape[1])))
+    # Numbers with a sign: they are subtracted from each other. Short ones are faster.
+    both = np.zeros((len(sets), len(sets)), dtype=np.min_scalar_type(~sets.shape[1] - 256))
     for start in range(0, len(sets), _BLOCK):
         here = slice(start, start + _BLOCK)
         common = np.empty((len(sets[here]), len(sets) - start), dtype=np.uint64)
@@ -239,7 +245,7 @@ def _intersections(sets: NDArray[np.uint8]) -> NDArray[np.int32]:
             np.bitwise_and(word[here, None], word[start:], out=common)
             found += np.bitwise_count(common, out=counts)
         both[start:, here] = found.T
-    return both.astype(np.int32)
+    return both
 
 
 def _bits(part: int, length: int) -> NDArray[np.uint8]:
