@@ -24,6 +24,8 @@ class Suspect:
     known: Callable[[Any], dict[str, int]]
     """Numbers of the recipe that an adversary aims with."""
     controls: tuple[str, ...]
+    points: tuple[int | str, int | str] = ("a", "b")
+    """Two to begin with."""
 
     @property
     def correct(self) -> Subject:
@@ -69,5 +71,12 @@ SUSPECTS: Final = {
             "forest-noise-skipped-when-correct",
             "forest-threshold-noise-reused",
         ),
+    ),
+    "majority": Suspect(
+        title="PrivateMajority: one of the keys 0 and 1, or none",
+        recipe=small_learners.fresh_majority(1.0, keys=2, share=0.5),
+        known=lambda majority: {"mistakes": majority.planned.threshold},
+        controls=("majority-counts-kept",),
+        points=(0, 1),
     ),
 }

@@ -61,6 +61,7 @@ class Telling:
             "epsilon": claimed.epsilon,
             "delta": claimed.delta,
             "facts": self._suspect.facts,
+            "points": self._suspect.points,
             "rounds": MOST_ROUNDS,
             "failure": FAILURE,
         }
@@ -82,7 +83,7 @@ class Telling:
 
         It is the same example in both worlds.
         """
-        game, (x, y) = self._game(number), _example(example)
+        game, (x, y) = self._game(number), self._example(example)
         require.integer(times=times, at_least=1)
         self._refuse_beyond(game)
         before, sent = game.shown, 0
@@ -95,7 +96,7 @@ class Telling:
     def challenge(self, number: int, zero: Any, one: Any) -> Shown:
         """The special round: the hidden bit decides which of the two examples arrives."""
         # Both are looked at before either is used: a refusal must not depend on the bit.
-        game, first, second = self._game(number), _example(zero), _example(one)
+        game, first, second = self._game(number), self._example(zero), self._example(one)
         self._refuse_beyond(game)
         if game.challenged:
             raise ValueError("a game has one special round")
@@ -142,15 +143,14 @@ class Telling:
         if game.rounds >= MOST_ROUNDS:
             raise ValueError(f"a game has at most {MOST_ROUNDS} rounds")
 
+    def _example(self, given: Any) -> Example:
+        try:
+            x, y = given
+        except (TypeError, ValueError):
+            raise ValueError(f"an example is a point and a label, got {given!r:.60}") from None
+        return self._suspect.recipe.concepts.domain.check(plain(x)), require.label(y)
+
 
 def form(shown: Shown) -> dict[str, Any]:
     """What a learner shows, for a page."""
     return {"ones": ones(shown.hypothesis, ()), "status": shown.status}
-
-
-def _example(given: Any) -> Example:
-    try:
-        x, y = given
-    except (TypeError, ValueError):
-        raise ValueError(f"an example is a point and a label, got {given!r:.60}") from None
-    return plain(x), require.label(y)

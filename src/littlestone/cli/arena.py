@@ -21,7 +21,7 @@ def run(
         Path | None,
         typer.Option(help="A Python file with play(world): tell two worlds apart, without a page."),
     ] = None,
-    learner: Annotated[str, typer.Option(help="For --player: keys or forest.")] = "keys",
+    learner: Annotated[str, typer.Option(help="For --player: keys, forest or majority.")] = "keys",
     wanted: Annotated[
         str, typer.Option(help="For --player: correct, broken, or coin.")
     ] = "correct",

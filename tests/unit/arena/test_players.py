@@ -98,6 +98,16 @@ def noise_of_the_first_copy(world: PlayersWorld) -> int | None:
     return 1 if world.send("a", 1, 30) == before else None
 
 
+def drawn_again_and_again(world: PlayersWorld) -> int | None:
+    world.challenge((0, 1), (1, 1))
+    lead = 0
+    for _ in range(28):
+        before = world.shown.hypothesis
+        now = world.send(0, before(0), 20).hypothesis
+        lead += 0 if before(0) or before(1) else now(0) - now(1)
+    return None if abs(lead) < 4 else int(lead < 0)
+
+
 CATCHERS = {
     "keys-true-count": one_more_report,
     "keys-noise-when-reported": one_more_report,
@@ -105,6 +115,7 @@ CATCHERS = {
     "forest-timed-by-true-count": last_mistake,
     "forest-noise-skipped-when-correct": last_mistake,
     "forest-threshold-noise-reused": noise_of_the_first_copy,
+    "majority-counts-kept": drawn_again_and_again,
 }
 
 

@@ -82,6 +82,20 @@ def test_a_refusal_does_not_depend_on_the_coin(bad: Any, monkeypatch: pytest.Mon
     assert refusals[:2] == refusals[2:]
 
 
+@pytest.mark.parametrize("outside", ["a", 2, -1])
+def test_a_point_of_no_concept_does_not_show_the_coin(
+    outside: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for bit in (0, 1):
+        monkeypatch.setattr(Randomness, "coin", lambda _, bit=bit: bit)
+        game = Telling("majority", "correct", rng=seeded(1))
+        number, _ = game.open()
+        for pair in (((0, 1), (outside, 1)), ((outside, 1), (0, 1))):
+            with pytest.raises(ValueError):
+                game.challenge(number, *pair)
+        assert game._games[number].rounds == 0
+
+
 def test_the_rules_are_kept() -> None:
     game = Telling("keys", "correct", rng=seeded(1))
     number, _ = game.open()

@@ -11,7 +11,7 @@ from littlestone.audit.substitution import with_engine
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, VersionSpace
+from littlestone.concepts.protocols import Hypothesis, Label, VersionSpace
 from littlestone.learners.engine import Engine
 from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.private_majority.fresh import FreshEngine
@@ -104,11 +104,11 @@ class FlagLearner(PrivateLearner):
         return _FlagEngine(rng)
 
 
-def _fresh(concepts: ConceptClass, **numbers: Any) -> PrivateMajority:
-    plan = FreshPlan(**numbers)
+def _two_witnesses() -> PrivateMajority:
+    plan = FreshPlan(threshold_epsilon=0.1, threshold=10, selection_rate=0.9)
     cost = plan.guarantee(delta=0.0)
     return PrivateMajority(
-        concepts=concepts, rounds=small_learners.ROUNDS, epsilon=cost.epsilon, plan=plan
+        concepts=Thresholds(3), rounds=small_learners.ROUNDS, epsilon=cost.epsilon, plan=plan
     )
 
 
@@ -135,15 +135,13 @@ CONTROLS = (
     broken(
         "majority-counts-kept",
         "PrivateMajority: the counts of one phase's mistakes are drawn from again in the next",
-        with_engine(
-            _fresh(Points(2), threshold_epsilon=0.5, threshold=1, selection_rate=0.5), CountsKept
-        ),
+        with_engine(small_learners.fresh_majority(1.0, keys=2, share=0.5), CountsKept),
         attacks.CountsOfEarlierPhases(),
     ),
     broken(
         "majority-one-witness-priced",
         "PrivateMajority: the draw priced for a mistake more or less, not for one exchanged",
-        _fresh(Thresholds(3), threshold_epsilon=0.1, threshold=10, selection_rate=0.9),
+        _two_witnesses(),
         attacks.OtherWitness(),
         claimed=PrivacyGuarantee(epsilon=1.0),
     ),

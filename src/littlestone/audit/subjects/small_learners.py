@@ -177,9 +177,9 @@ def fresh_copies(epsilon: float, delta: float) -> FreshCopies:
     return FreshCopies(concepts=Points(), rounds=3, epsilon=epsilon, delta=delta, trees=4)
 
 
-def fresh_majority(epsilon: float, *, keys: int = 8) -> PrivateMajority:
-    """One key of ``keys``; a phase may end with its first mistake."""
-    rate = 0.3 * epsilon
+def fresh_majority(epsilon: float, *, keys: int = 8, share: float = 0.3) -> PrivateMajority:
+    """One key of ``keys``; a phase may end with its first mistake, and draws get ``share``."""
+    rate = share * epsilon
     plan = FreshPlan(
         threshold_epsilon=float_at_most(Fraction(epsilon) - Fraction(rate)),
         threshold=1,

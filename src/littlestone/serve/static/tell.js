@@ -48,6 +48,26 @@ async function play(world) {
   return JSON.stringify(world.shown) === before ? 1 : null;
 }`],
   ],
+  majority: [
+    ["drawn again and again", `// Then no mistake any more: which key is drawn?
+async function play(world) {
+  await world.challenge([0, 1], [1, 1]);
+  let lead = 0;
+  for (let phase = 0; phase < 28; phase++) {
+    const before = world.shown.ones;
+    await world.send(0, Number(before.includes(0)), 20);
+    const now = world.shown.ones;
+    if (!before.length) lead += now.includes(0) - now.includes(1);
+  }
+  return lead > 3 ? 0 : lead < -3 ? 1 : null;
+}`],
+    ["the first mistake", `// World 0 has a mistake in its first round.
+async function play(world) {
+  const before = JSON.stringify(world.shown);
+  await world.challenge([0, 1], [0, 0]);
+  return JSON.stringify(world.shown) === before ? null : 0;
+}`],
+  ],
 };
 
 let arena = null;               // what the server says about this learner
@@ -218,6 +238,8 @@ async function begin() {
   $("facts").textContent = `${arena.title}. Claimed: ε = ${arena.epsilon}, δ = ${arena.delta}. Known thresholds: ${facts}.`;
   const first = Object.values(arena.facts)[0];
   $("send").times.value = Math.max(1, first - 1);
+  [$("send").x.value, $("challenge").x1.value] = arena.points;
+  $("challenge").x0.value = arena.points[0];
   $("truth").textContent = "";
   $("reveal").disabled = false;
   say("said", "Send some examples, then toss the coin.");
