@@ -44,3 +44,18 @@ def test_a_reader_sees_no_mistakes(browser: Any, tmp_path: Path) -> None:
         assert watched.page.locator("svg[role=img]").count() == 2
         assert watched.complaints == []
         watched.context.close()
+
+
+def test_a_page_waits_for_a_service_that_starts_again(browser: Any, tmp_path: Path) -> None:
+    """A browser gives up a stream for good when it is answered with an error."""
+    with serving(tmp_path) as served:
+        served.client().create("abuse", concepts="keys", **BUDGET)
+        watched = Watched(browser, served.port, WIDTHS["desktop"])
+        watched.enter(served.tokens[Role.READER])
+        streams = "**/runs/abuse/releases*"
+        watched.page.route(streams, lambda route: route.fulfill(status=503))
+        watched.page.click("a[href='/view/abuse']")
+        watched.page.wait_for_selector("text=not connected")
+        watched.page.unroute(streams)
+        watched.page.wait_for_selector("text=live", timeout=30_000)
+        watched.context.close()

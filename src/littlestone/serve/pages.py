@@ -77,8 +77,8 @@ async def asset(request: Request) -> Response:
     return Response(content, media_type=ASSETS[name], headers=headers)
 
 
-def login_page(wrong: bool = False) -> Response:
-    words = "<p role=alert>This token is not known here.</p>" if wrong else ""
+def login_page(problem: str = "") -> Response:
+    words = f"<p role=alert>{problem}</p>" if problem else ""
     body = (
         f"{words}<p>A token of a reader or an owner shows the runs.</p>"
         '<form method="post" action="/login"><label>Token <input type="password" name="token" '
@@ -92,7 +92,7 @@ async def login(request: Request, known: Any) -> Response:
     sent = parse_qs((await bounded(request, MOST_FORM)).decode("utf-8", "replace"))
     token = sent.get("token", [""])[0].strip()
     if not known(token):
-        return login_page(wrong=True)
+        return login_page("This token is not known here.")
     answer = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
     answer.set_cookie("token", token, httponly=True, samesite="strict", secure=secure)
@@ -101,14 +101,19 @@ async def login(request: Request, known: Any) -> Response:
 
 def index(runs: list[wire.RunOut]) -> Response:
     rows = "".join(
-        f'<tr><td><a href="/view/{run.name}">{run.name}</a></td><td>{escape(run.learner)}</td>'
-        f"<td>{escape(run.promise)}</td><td>{escape((run.rule or '')[:120])}</td></tr>"
+        f'<li><a href="/view/{run.name}">{run.name}</a><span class="quiet">{escape(run.learner)}, '
+        f'{escape(run.promise)}</span><p class="rule">{escape(_short(run.rule))}</p></li>'
         for run in runs
     )
-    table = f"<table><tr><th>run<th>learner<th>promise<th>rule now</tr>{rows}</table>"
     empty = "<p>There is no run yet; an owner creates one with <code>POST /runs</code>.</p>"
     arena = '<a href="/arena">The arena: play the adversary</a>'
-    return page("littlestone", table if runs else empty, aside=arena)
+    return page("littlestone", f'<ul class="runs">{rows}</ul>' if runs else empty, aside=arena)
+
+
+def _short(rule: str | None) -> str:
+    if rule is None:
+        return "visible when the clock strikes"
+    return rule if len(rule) <= 120 else f"{rule[:119]}…"
 
 
 def run_page(
@@ -118,7 +123,8 @@ def run_page(
     name, chain = run.name, shown.release.chain.hex()[:16]
     body = (
         f'<div id="now" aria-live="polite">{now(shown, domain)}</div>{_promise(run, promised)}'
-        '<h2>Releases</h2><div id="timeline" class="chart"></div>'
+        '<h2>Releases</h2><div id="timeline" class="chart" role="img" aria-label="no release yet">'
+        "</div>"
         f'<p><a href="/view/{name}/published.jsonl" download>Everything published</a>, a line for '
         f"each release; <code>littlestone verify</code> checks it. The hash over all of it begins "
         f'with <code>{chain}</code> (<a href="/runs/{name}/chain">whole</a>).</p>'
@@ -165,7 +171,8 @@ def _promise(run: wire.RunOut, promised: wire.GuaranteeOut) -> str:
 def _owner(name: str) -> str:
     return (
         '<section class="owner"><h2>For the owner only</h2><p>Mistakes are computed from the '
-        'labels and are not protected.</p><div id="mistakes" class="chart"></div>'
+        'labels and are not protected.</p><div id="mistakes" class="chart" role="img" '
+        'aria-label="no mistake yet"></div>'
         '<div id="baselines"></div>'
         f'<p><a href="/runs/{name}/ledger">Ledger</a> · <a href="/view/{name}/report.html">Report'
         "</a></p></section>"
@@ -198,9 +205,13 @@ def _looks(service: Service, request: Request, role: Role) -> bool:
 
 
 async def look_at_all(service: Service, request: Request) -> Response:
-    if not _looks(service, request, Role.READER):
-        return login_page()
-    return index([described(service, name) for name in service.runs])
+    """The runs that this token may read: all, or those that it was made for."""
+    token = token_of(request)
+    named = [name for name in service.runs if service.tokens.allows(token, Role.READER, name)]
+    if not named and not _looks(service, request, Role.READER):
+        known = service.tokens.known(token)
+        return login_page("This token is a writer’s: it reads nothing." if known else "")
+    return index([described(service, name) for name in named])
 
 
 async def log_in(service: Service, request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 import http.client
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -12,7 +13,7 @@ from littlestone.concepts.classes.thresholds import ThresholdHypothesis
 from littlestone.concepts.domain import IntegerRange
 from littlestone.serve.pages import ASSETS
 from littlestone.serve.rule_pictures import picture
-from littlestone.serve.tokens import Role
+from littlestone.serve.tokens import Role, Tokens
 from littlestone.service.published import examine
 
 HOSTILE = "<script>alert(1)</script>&\"'"
@@ -88,3 +89,21 @@ def test_a_threshold_is_a_number_line() -> None:
 @pytest.mark.parametrize("size", [10**12])
 def test_a_large_line_is_drawn_without_visiting_it(size: int) -> None:
     assert "<rect" in picture(ThresholdHypothesis(size, 3), IntegerRange(size))
+
+
+def test_a_token_of_one_run_shows_that_run(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        for name in ("mine", "theirs"):
+            served.client().create(name, concepts="keys", **BUDGET)
+        all_runs = served.service.tokens
+        served.service.tokens = Tokens(
+            tuple(
+                replace(entry, run="mine") if entry.role is Role.READER else entry
+                for entry in all_runs.entries
+            )
+        )
+        _, _, page = served.raw("GET", "/", role=Role.READER)
+        assert b"/view/mine" in page and b"/view/theirs" not in page
+        _, _, page = served.raw("GET", "/", role=Role.WRITER)
+        assert b'name="token"' in page and "a writer’s".encode() in page
+        assert b"writer" not in served.raw("GET", "/", role=None)[2]

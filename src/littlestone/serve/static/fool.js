@@ -80,6 +80,7 @@ function bars() {
 }
 
 function curve() {
+  $("curve").toggleAttribute("hidden", !history.length);
   const picture = $("curve"), wide = 320, high = 90, total = Math.max(20, history.length);
   const most = Math.max(5, game.mistakes, game.bound < 4 * game.mistakes ? game.bound : 0);
   const x = round => 4 + (wide - 8) * round / total, y = value => high - 12 - (high - 22) * value / most;
@@ -96,6 +97,7 @@ function show() {
   cells(game.points, game.ones, game.open, history);
   $("rule").textContent = words(game.ones, game.points, game.look);
   $("mistakes").textContent = game.mistakes;
+  $("what").textContent = game.mistakes === 1 ? "mistake" : "mistakes";
   $("round").textContent = game.round;
   $("rounds").textContent = game.rounds;
   $("again").disabled = $("until").disabled = game.over || !history.length;
@@ -105,7 +107,7 @@ function show() {
 }
 
 function told(turns) {
-  if (game.over) return `The game is over: ${game.mistakes} mistakes.`;
+  if (game.over) return `The game is over: ${game.mistakes} ${game.mistakes === 1 ? "mistake" : "mistakes"}.`;
   const [x, y, wrong] = turns.at(-1), many = turns.length > 1 ? ` (${turns.length} rounds)` : "";
   const changed = turns.some(turn => turn[3]);
   return `${x} is ${y}: ${wrong ? "a mistake!" : "the rule had it right."}${many} ${changed ? "The rule has changed." : "The rule stays."}`;

@@ -54,10 +54,10 @@ async function play(world) {
   await world.challenge([0, 1], [1, 1]);
   let lead = 0;
   for (let phase = 0; phase < 28; phase++) {
-    const before = world.shown.ones;
-    await world.send(0, Number(before.includes(0)), 20);
-    const now = world.shown.ones;
-    if (!before.length) lead += now.includes(0) - now.includes(1);
+    const had = world.shown.ones;
+    await world.send(0, +had.includes(0), 20);
+    const [key] = world.shown.ones;
+    if (!had.length) lead += { 0: 1, 1: -1 }[key] ?? 0;
   }
   return lead > 3 ? 0 : lead < -3 ? 1 : null;
 }`],
@@ -112,11 +112,11 @@ function scored(score) {
   const claim = arena.epsilon, most = Math.max(2 * claim, score.bound * 1.15), wide = 620;
   const x = value => 10 + wide * Math.min(1, value / most);
   $("scale").replaceChildren(
-    made("rect", { class: "zeros", x: 10, y: 24, width: wide, height: 14, rx: 7 }),
-    made("rect", { class: score.refuted ? "you" : "ones", x: 10, y: 24, width: Math.max(0, x(score.bound) - 10), height: 14, rx: 7 }),
-    made("line", { class: "mark", x1: x(claim), x2: x(claim), y1: 16, y2: 46 }),
-    made("text", { x: x(claim), y: 12, "text-anchor": "middle" }, `claimed ε = ${claim}`),
-    made("text", { x: Math.min(x(score.bound), wide - 90), y: 58 }, `your guesses show ε ≥ ${score.bound.toFixed(2)}`));
+    made("rect", { class: "zeros", x: 10, y: 32, width: wide, height: 14, rx: 7 }),
+    made("rect", { class: score.refuted ? "you" : "ones", x: 10, y: 32, width: Math.max(0, x(score.bound) - 10), height: 14, rx: 7 }),
+    made("line", { class: "mark", x1: x(claim), x2: x(claim), y1: 24, y2: 54 }),
+    made("text", { x: x(claim), y: 18, "text-anchor": "middle" }, `claimed ε = ${claim}`),
+    made("text", { x: Math.min(x(score.bound), wide - 240), y: 76 }, `your guesses show ε ≥ ${score.bound.toFixed(2)}`));
   $("scale").setAttribute("aria-label", `claimed ${claim}, shown at least ${score.bound.toFixed(2)}`);
   $("tally").textContent = `${score.games} games, ${score.right} guesses right, ${score.wrong} wrong; next look at ${score.next} guesses`;
   say("verdict", score.refuted ? `Refuted: the claim ε = ${claim} (δ = ${arena.delta}) is wrong, unless you had luck of one in a hundred.`
