@@ -57,7 +57,7 @@ async function play(world) {
     const had = world.shown.ones;
     await world.send(0, +had.includes(0), 20);
     const [key] = world.shown.ones;
-    if (!had.length) lead += { 0: 1, 1: -1 }[key] ?? 0;
+    if (!had.length) lead += [1, -1][key] ?? 0;
   }
   return lead > 3 ? 0 : lead < -3 ? 1 : null;
 }`],
