@@ -58,4 +58,5 @@ def test_a_page_waits_for_a_service_that_starts_again(browser: Any, tmp_path: Pa
         watched.page.wait_for_selector("text=not connected")
         watched.page.unroute(streams)
         watched.page.wait_for_selector("text=live", timeout=30_000)
+        assert watched.page.locator("#live").text_content() == "live"
         watched.context.close()
