@@ -45,11 +45,6 @@ KNOWN: dict[str, Any] = {"arcs": Arcs(6), "offering-arcs": OfferingArcs(6)}
 SMALL: dict[str, Any] = {"arcs": Arcs(3), "offering-arcs": OfferingArcs(3)}
 both = pytest.mark.parametrize("name", KNOWN)
 PRIVATE = [name for name, entry in LEARNERS.items() if entry.private and name not in TAKES]
-CONSISTENT = (
-    online.test_the_order_of_examples_does_not_matter,
-    online.test_a_contradiction_fails_for_good,
-    online.test_an_example_taken_once_changes_no_later_state,
-)
 
 
 @pytest.fixture(autouse=True)
@@ -106,13 +101,7 @@ def test_an_offered_tracker_is_used_and_agrees(rng: Randomness) -> None:
 @pytest.mark.parametrize("recipe", [StandardOptimal, Halving, SparseMajority])
 def test_online_learners_learn_it(name: str, recipe: Any, rng: Randomness) -> None:
     learner = recipe(KNOWN[name])
-    online.test_states_are_values(learner)
-    online.test_learning_leaves_the_old_state_as_it_was(learner)
-    online.test_bad_points_are_refused(learner)
-    for check in CONSISTENT if learner.repeats_change_nothing else ():
-        check(learner)
-    if learner.conservative:
-        online.test_only_mistakes_change_a_conservative_learner(learner)
+    online.check_learner(learner)
     for adversary, parties in zip(battery.REALIZABLE, rng.spawn(99), strict=False):
         online.check_bound(learner, battery.ADVERSARIES[adversary](learner.concepts), parties)
 
@@ -121,13 +110,11 @@ def test_online_learners_learn_it(name: str, recipe: Any, rng: Randomness) -> No
 @pytest.mark.parametrize("adversary", battery.ADVERSARIES)
 def test_adversaries_play_over_it(name: str, adversary: str, rng: Randomness) -> None:
     adversaries.check_that_it_is_a_value(adversary, name)
-    adversaries.test_planning_changes_nothing(adversary, name, rng)
+    adversaries.check_planning(adversary, name, rng)
     for peek in (False, True):
-        adversaries.test_blocks_and_single_rounds_give_the_same_transcript(
-            adversary, name, peek, rng
-        )
+        adversaries.check_blocks(adversary, name, peek, rng)
         if adversary in battery.REALIZABLE:
-            adversaries.test_realizable_adversaries_keep_their_word(adversary, name, peek, rng)
+            adversaries.check_its_word(adversary, name, peek, rng)
 
 
 # A forest for each round takes seconds.

@@ -36,13 +36,11 @@ def is_adaptive(adversary: str, concepts: str) -> bool:
     return ADVERSARIES[adversary](CLASSES[concepts]).adaptive
 
 
-def each(pairs: list[tuple[str, str]]) -> pytest.MarkDecorator:
-    ids = ["-".join(pair) for pair in pairs]
-    return pytest.mark.parametrize(("adversary", "concepts"), pairs, ids=ids)
+def classes_for(adversary: str) -> list[str]:
+    return [concepts for concepts in CLASSES if adversary in adversaries_for(concepts)]
 
 
-everywhere = each(PAIRS)
-realizable_everywhere = each([pair for pair in PAIRS if pair[0] in REALIZABLE])
+every_adversary = pytest.mark.parametrize("adversary", ADVERSARIES)
 adaptive_somewhere = sorted({pair[0] for pair in PAIRS if is_adaptive(*pair)})
 
 
@@ -106,11 +104,16 @@ def transcript_of(adversary: Adversary, learner: Any, seed: int, **options: Any)
         return play(learner, adversary, rounds=rounds, rng=seeded(seed), **options)
 
 
-@everywhere
+@every_adversary
 @pytest.mark.parametrize("peek", [False, True])
 def test_blocks_and_single_rounds_give_the_same_transcript(
-    adversary: str, concepts: str, peek: bool, rng: Randomness
+    adversary: str, peek: bool, rng: Randomness
 ) -> None:
+    for concepts in classes_for(adversary):
+        check_blocks(adversary, concepts, peek, rng)
+
+
+def check_blocks(adversary: str, concepts: str, peek: bool, rng: Randomness) -> None:
     space = CLASSES[concepts]
     foe = ADVERSARIES[adversary](space)
     assert isinstance(foe.start(rng=seeded(0)), BlockAttack)
@@ -125,11 +128,16 @@ def test_blocks_and_single_rounds_give_the_same_transcript(
         assert replace(mixed, record=()).text() == scalar
 
 
-@realizable_everywhere
+@pytest.mark.parametrize("adversary", REALIZABLE)
 @pytest.mark.parametrize("peek", [False, True])
 def test_realizable_adversaries_keep_their_word(
-    adversary: str, concepts: str, peek: bool, rng: Randomness
+    adversary: str, peek: bool, rng: Randomness
 ) -> None:
+    for concepts in classes_for(adversary):
+        check_its_word(adversary, concepts, peek, rng)
+
+
+def check_its_word(adversary: str, concepts: str, peek: bool, rng: Randomness) -> None:
     space = CLASSES[concepts]
     foe = ADVERSARIES[adversary](space)
     assert foe.realizable
@@ -178,14 +186,19 @@ def test_an_oblivious_adversary_ignores_what_is_published(rng: Randomness) -> No
 def test_an_adaptive_adversary_reads_what_is_published(adversary: str) -> None:
     games = (
         games_against_two_constants(adversary, concepts, seed=7)
-        for concepts in CLASSES
-        if adversary in adversaries_for(concepts) and is_adaptive(adversary, concepts)
+        for concepts in classes_for(adversary)
+        if is_adaptive(adversary, concepts)
     )
     assert any(one != other for one, other in games)
 
 
-@everywhere
-def test_planning_changes_nothing(adversary: str, concepts: str, rng: Randomness) -> None:
+@every_adversary
+def test_planning_changes_nothing(adversary: str, rng: Randomness) -> None:
+    for concepts in classes_for(adversary):
+        check_planning(adversary, concepts, rng)
+
+
+def check_planning(adversary: str, concepts: str, rng: Randomness) -> None:
     space, seed = CLASSES[concepts], rng.below(2**32)
     foe = ADVERSARIES[adversary](space)
     plain, planned = foe.start(rng=seeded(seed)), foe.start(rng=seeded(seed))

@@ -7,6 +7,7 @@ involved; tests/statistical/test_above_threshold_law.py ties the runs to this la
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 import pytest
@@ -57,7 +58,7 @@ def largest_ratio(
     outcomes: Sequence[Answers],
 ) -> Fraction | None:
     """The largest P(answers) / P'(answers); None if it is infinite."""
-    worst = Fraction(0)
+    worst, law = Fraction(0), cache(law)  # a stream has many neighbours
     for one, other in pairs:
         for answers in outcomes:
             here, there = law(one, answers), law(other, answers)

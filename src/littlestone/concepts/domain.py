@@ -204,7 +204,7 @@ class Grid:
 
     def check(self, x: Any, /) -> tuple[int, ...]:
         try:
-            point = tuple(IntegerRange(self.n).check(place) for place in x)
+            point = tuple(map(IntegerRange(self.n).check, x))
         except (TypeError, ValueError):
             raise self._refusal(x) from None
         if len(point) != self.k:
