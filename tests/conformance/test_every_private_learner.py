@@ -245,7 +245,7 @@ CHECKS: tuple[Callable[[Any, Randomness], None], ...] = (
 )
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", [*PRIVATE, "restarting", "unknown-horizon", "places"])
-def test_learner(name: str, check: Callable[[Any, Randomness], None], rng: Randomness) -> None:
-    check(recipe_of(name), rng)
+def test_learner(name: str, rng: Randomness) -> None:
+    for check in CHECKS:
+        check(recipe_of(name), rng)

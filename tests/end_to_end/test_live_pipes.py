@@ -10,7 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from littlestone.cli.main import app
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.service.durable import DurableRun
@@ -81,12 +83,15 @@ def test_a_pipe_with_a_name_is_read_once_and_as_it_comes(tmp_path: Path) -> None
     assert rounds_of(tmp_path) == 5
 
 
-def test_a_store_in_use_is_looked_at_and_goes_on(tmp_path: Path) -> None:
+def test_a_store_in_use_is_looked_at_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
     def told(*words: str) -> str:
-        command = [sys.executable, "-m", "littlestone", *words]
-        return subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
-        ).stdout
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.output
+        return result.output
 
     with started(tmp_path, "--adversary", "adaptive", "--group", "1") as process:
         assert process.stdin is not None

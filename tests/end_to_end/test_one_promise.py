@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.battery import built
+from tests.battery import TAKES
 from typer.testing import CliRunner
 
 from littlestone.catalogue import LEARNERS
@@ -86,7 +86,7 @@ def test_fewer_events_than_one_are_refused(tmp_path: Path, few: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, entry in LEARNERS.items() if entry.private])
 def test_ledgers_count_per_example_and_promises_are_per_user(name: str) -> None:
-    one = built(Thresholds(3), **BUDGET)[name]
+    one = LEARNERS[name].build(TAKES.get(name, Thresholds(3)), **BUDGET)
     many = replace(one, max_contributions=USERS)
     assert many.guarantee() == user_level(one.guarantee(), max_contributions=USERS)
     for recipe in (many, Restarting(learner=many), UnknownHorizon(learner=many)):
