@@ -22,6 +22,8 @@ help: ## List the targets
 
 $(TESTABLE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	# The pip that comes with Python 3.11 takes twice as long to look through the index as a new one.
+	$(BIN)/python $(INSTALL) --upgrade pip
 	$(BIN)/python $(INSTALL) -e '.[test]'
 	@touch $(TESTABLE)
 
@@ -67,7 +69,7 @@ types: $(READY) # code, tests, examples, benchmarks and tools
 layers: $(READY)
 	$(BIN)/lint-imports
 
-statistical: $(READY) ## The statistical tests, with fresh seeds, and twice as many examples of each property
+statistical: $(READY) ## The statistical tests, with fresh seeds, and four times the examples of each property
 	$(PYTEST) -m "statistical and not slow" tests
 	HYPOTHESIS_PROFILE=usual $(PYTEST) -m "hypothesis and not statistical and not slow" tests
 

@@ -160,8 +160,11 @@ def bad_input_changes_nothing(recipe: Any, rng: Randomness) -> None:
     for x, y in ((3, 0), (-1, 1), (0, 2), (0.5, 0), (None, 1), (1, float("nan"))):
         with pytest.raises(ValueError):
             run.observe(x, y)
+        # A list is looked at as far as it is taken, anything else as a whole.
         with pytest.raises(ValueError):
-            run.observe_many([0, x], [0, y])
+            run.observe_many([x, 0], [y, 0])
+        with pytest.raises(ValueError):
+            run.observe_many((0, x), (0, y))
     assert run.rounds_played == 0
     assert published(run, examples) == published(untouched, examples)
 

@@ -66,12 +66,16 @@ def excess(
     return float(low) - claimed.delta
 
 
+def how_long(name: str, rounds: int) -> list[pytest.MarkDecorator]:
+    if rounds == 1:  # exact, but two seconds
+        return [pytest.mark.statistical] if name == "private-witnesses" else []
+    return [pytest.mark.slow] if name in MANY_COINS else []
+
+
 @pytest.mark.parametrize(
     ("name", "rounds"),
     [
-        pytest.param(name, rounds, marks=[pytest.mark.slow] if rounds == 2 else [])
-        if name in MANY_COINS
-        else (name, rounds)
+        pytest.param(name, rounds, marks=how_long(name, rounds))
         for name in PRIVATE
         for rounds in (1, 2)
     ],

@@ -43,7 +43,7 @@ SMALL: list[Any] = [
     *(Stumps(Schema.from_mapping(DELAYS), depth=depth) for depth in (1, 2)),
 ]
 PLAYED = [c for c in SMALL if c.domain.size <= 16]
-MANY = settings(max_examples=max(400, settings().max_examples))
+MANY = settings(max_examples=16 * settings().max_examples)
 WITHOUT_OPTIMUM = (MonotoneDisjunctions, Boxes)
 SMALLEST_FIRST = (Thresholds, Intervals, Conjunctions, Stumps)  # hardest mistakes, among equals
 

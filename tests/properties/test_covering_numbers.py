@@ -65,7 +65,6 @@ def test_the_growth_function_is_the_most_labellings_of_a_set(concepts: FiniteCla
         assert growth_function(concepts, count) == expected
 
 
-@settings(max_examples=25)
 @given(classes(most_points=3, most_concepts=8))
 def test_the_covering_number_is_that_of_the_worst_tree_of_depth_two(concepts: FiniteClass) -> None:
     worst = max(smallest_cover(concepts, tree, 2) for tree in trees(2, concepts.domain.size))

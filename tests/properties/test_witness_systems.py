@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from littlestone import catalogue
@@ -48,7 +48,6 @@ def true_places(system: Any, state: Any, concepts: Any, target: Any) -> set[int]
 
 @pytest.mark.parametrize("concepts", CLASSES, ids=repr)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
 def test_mistakes_name_true_witnesses_which_lead_to_the_target(concepts: Any, data: Any) -> None:
     system = concepts.witness_system()
     target = data.draw(st.sampled_from(list(concepts.concepts())))
@@ -77,7 +76,6 @@ def test_mistakes_name_true_witnesses_which_lead_to_the_target(concepts: Any, da
 
 @pytest.mark.parametrize("concepts", CLASSES, ids=repr)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None)
 def test_after_a_false_witness_everything_starts_again_before_long(
     concepts: Any, data: Any
 ) -> None:

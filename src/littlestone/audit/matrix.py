@@ -61,7 +61,7 @@ def affordable(
     started = time.process_time()
     for number in range(_TRIAL):
         play_once(subject, adversary, number % 2, rng, rng)
-    each = (time.process_time() - started) / _TRIAL
+    each = max(1e-9, (time.process_time() - started) / _TRIAL)  # some clocks tick seldom
     return min(most, max(4 * FIRST_STAGE, int(seconds / each)))
 
 

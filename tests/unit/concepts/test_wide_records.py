@@ -45,7 +45,7 @@ def at_once(values: dict[str, Any]) -> Any:
 
 
 @given(st.lists(PLAIN, min_size=40, max_size=40), st.integers(0, 39), ODD)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 def test_a_wide_record_has_the_cells_that_each_field_says(
     values: list[Any], place: int, odd: Any
 ) -> None:
@@ -55,7 +55,7 @@ def test_a_wide_record_has_the_cells_that_each_field_says(
 
 
 @given(st.lists(PLAIN, min_size=20, max_size=20), st.integers(0, 19), ODD, st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 def test_a_block_of_records_has_the_cells_of_each(
     values: list[Any], place: int, odd: Any, gap: bool
 ) -> None:
@@ -90,7 +90,6 @@ def test_plain_records_are_cut_at_once_and_odd_ones_are_not() -> None:
 
 
 @given(st.lists(st.lists(PLAIN, min_size=40, max_size=40), min_size=1, max_size=3))
-@settings(max_examples=30, deadline=None)
 def test_columns_are_cut_as_records_are(rows: list[list[Any]]) -> None:
     floats = [[float(value) for value in row] for row in rows]
     table: dict[str, Any] = {

@@ -41,7 +41,7 @@ def test_leaving_out_idle_questions_changes_no_label(node: Node) -> None:
 
 
 @given(left=nodes, right=nodes)
-@settings(max_examples=300)
+@settings(max_examples=10 * settings().max_examples)
 def test_equal_means_the_same_function(left: Node, right: Node) -> None:
     one, other = DecisionTree(SCHEMA, left), DecisionTree(SCHEMA, right)
     differ = [cells for cells in CELLS if plain(left, cells) != plain(right, cells)]
