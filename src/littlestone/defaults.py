@@ -83,6 +83,7 @@ def default_learner(
             concepts=concepts,
             rounds=rounds,
             epsilon=epsilon,
+            planned=rounds is not None,
             directions=_DIRECTIONS if many else 0,
             asking=trees,
         )

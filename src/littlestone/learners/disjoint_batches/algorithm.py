@@ -79,15 +79,15 @@ class DisjointBatchesEngine(Engine):
         """One round, with how often each label came in it."""
         self._played += 1
         turn = self._played % _CYCLE if self._watching else 0
-        if turn == 0:
+        if turn == 0 and self._will_be_full():
             _count(self._batch, x, labels)  # (L2)
             self._in_batch += 1
             if self._in_batch == self._recipe.batch_size(self._batches):
                 self._draw()
-        elif turn == _CYCLE // 2 and self._recipe.recent:
+        elif turn % (_CYCLE // 2) == 0 and self._recipe.recent_size:
             _count(self._recent_batch, x, labels)  # (L2)
             self._in_recent_batch += 1
-            if self._in_recent_batch == self._recipe.recent:
+            if self._in_recent_batch == self._recipe.recent_size:
                 self._draw_recent()
         else:
             _count(self._window, x, labels)  # (L2)
@@ -98,9 +98,16 @@ class DisjointBatchesEngine(Engine):
     def _is_time_to_watch(self) -> bool:
         """Asked when a batch begins; a function of the number of rounds alone."""
         recipe = self._recipe
-        assert recipe.watched_from is not None
         choice = len(self._candidates()) > 1 and bool(recipe.window)
-        return choice and self._played + 1 >= recipe.watched_from
+        return choice and recipe.is_watched(self._played, self._batches)
+
+    def _will_be_full(self) -> bool:
+        """Whether the batch will be by the horizon, which stays so until it is."""
+        rounds = self._recipe.rounds
+        if rounds is None or not (self._recipe.planned and self._watching):
+            return True
+        turns = 1 + (rounds - self._played) // _CYCLE
+        return self._in_batch + turns >= self._recipe.batch_size(self._batches)
 
     def _candidates(self) -> list[Hypothesis]:
         recent = [self._recent] if self._recipe.recent else []

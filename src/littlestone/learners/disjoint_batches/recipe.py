@@ -18,6 +18,9 @@ _FIRST_BATCH: Final = 32
 _WINDOW: Final = 32
 _RECENT_BATCH: Final = 512
 _WATCHED_FROM: Final = 1 << 12
+# Besides: the least that a planned watch is left, and what it divides the rounds by.
+_SHORTEST_WATCH: Final = 1 << 10
+_RECENT_SHARE: Final = 32
 _MOST_DIRECTIONS: Final = 1 << 16
 
 
@@ -32,6 +35,9 @@ class DisjointBatches(PrivateLearner):
     batches of ``recent`` examples, and six to short windows. After each window one of the rule,
     the recent batch's rule, "always 0" and "always 1" is published, by its errors in that window
     alone. So changes of the law are followed, slow or abrupt, and good and bad times.
+    If the watch is ``planned``, a batch that would not be full by the declared ``rounds`` is not
+    begun, for its examples would be of no use: the watch begins, if many rounds are left, or they
+    go to recent batches.
     With ``directions``, linear rules drawn by chance are candidates of each draw besides the
     trees: for records whose fields add up. With ``asking``, trees may ask what the last rule says.
 
@@ -70,6 +76,8 @@ class DisjointBatches(PrivateLearner):
     """The watch begins with the first batch from this round on; 4096/epsilon unless given."""
     recent: int | None = None
     """The examples of a recent batch; 512/epsilon unless given, 0 for none."""
+    planned: bool = False
+    """Whether the watch looks at ``rounds``; a recent batch then has a 32nd of them at most."""
     directions: int = 0
     """Of linear rules, besides decision trees, in each draw."""
     asking: bool = False
@@ -100,6 +108,8 @@ class DisjointBatches(PrivateLearner):
             )
         if self.rounds is not None:
             require.integer(rounds=self.rounds, at_least=1)
+        elif self.planned:
+            raise ValueError("planned needs the declared rounds, got planned=True, rounds=None")
         if self.longest is not None:
             require.integer(longest=self.longest, at_least=1)
         if not 1 <= self.growth <= 16:
@@ -124,6 +134,25 @@ class DisjointBatches(PrivateLearner):
         except OverflowError:  # longer than any stream, unless ``longest`` is shorter
             size = sys.maxsize
         return size if self.longest is None else min(size, self.longest)
+
+    @property
+    def recent_size(self) -> int:
+        """The examples of a recent batch, as planned."""
+        assert self.recent is not None
+        if self.rounds is None or not self.planned:
+            return self.recent
+        return min(self.recent, max(1, self.rounds // _RECENT_SHARE))
+
+    def is_watched(self, played: int, number: int) -> bool:
+        """Whether there is a watch from batch ``number`` on, which begins after so many rounds."""
+        assert self.watched_from is not None
+        if played + 1 >= self.watched_from:
+            return True
+        if self.rounds is None or not self.planned:
+            return False
+        left = self.rounds - played
+        # For large epsilon windows are so short that chance decides, not noise.
+        return _SHORTEST_WATCH / min(1, self.epsilon) <= left < self.batch_size(number)
 
     def excess_bound(self, *, size: int, failure_probability: float) -> float:
         """How much likelier to err than the best concept a rule drawn from ``size`` examples is.

@@ -71,6 +71,17 @@ def test_each_example_is_read_by_one_draw_and_pays_epsilon(place: int) -> None:
     assert 0.1 < exact_epsilon(TINY, place) <= 1.0 + 1e-9
 
 
+@pytest.mark.usefixtures("even_trust")
+@pytest.mark.parametrize("place", [0, 2, 3, 4, 5])  # 1 is drawn from and never shown
+def test_what_a_batch_leaves_to_recent_ones_is_read_once(
+    place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(algorithm, "_CYCLE", 4)
+    # Round 1 fills a batch; the next one needs rounds 4 and 8, so 4 goes to recent ones.
+    ended = replace(TINY, rounds=6, growth=2.0, window=2, planned=True)
+    assert 0.1 < exact_epsilon(ended, place) <= 1.0 + 1e-9
+
+
 class _RereadsBatches(DisjointBatchesEngine):
     """Broken: a batch is drawn from again with the next one."""
 
@@ -153,6 +164,21 @@ def test_recent_batches_follow_an_abrupt_change_of_the_rule() -> None:
     assert mistakes(replace(learner, window=0), xs, ys) > 2000
 
 
+def test_a_batch_that_would_not_be_full_by_the_horizon_is_no_use_and_watched_instead() -> None:
+    xs, ys = abrupt(np.random.default_rng(8), 4096)
+    endless = DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=1.0)
+    planned = replace(endless, rounds=4063, planned=True)
+    # Batches end after 32, 96, …, 2,016 and 4,064 rounds.
+    assert planned.is_watched(2016, 6) and not replace(planned, planned=False).is_watched(2016, 6)
+    assert not replace(planned, rounds=4064).is_watched(2016, 6)
+    assert not replace(planned, rounds=3000).is_watched(2016, 6)  # too few are left
+    assert planned.recent_size == 126 and replace(planned, recent=0).recent_size == 0
+    assert replace(planned, rounds=10**6).recent_size == endless.recent_size == 512
+    # About 200 labels are wrong; without recent batches there would be 820 mistakes.
+    assert mistakes(endless, xs[:4063], ys[:4063]) > 1500
+    assert mistakes(planned, xs[:4063], ys[:4063]) < 500
+
+
 def test_without_windows_a_watch_changes_nothing() -> None:
     xs, ys = late(np.random.default_rng(9), 1000)
     learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 2), epsilon=1.0, window=0)
@@ -223,6 +249,8 @@ def test_bad_parameters_are_refused_by_name() -> None:
         DisjointBatches(concepts=Points(), epsilon=1.0)
     with pytest.raises(ValueError, match="window"):
         DisjointBatches(concepts=Thresholds(3), epsilon=1.0, window=-1)
+    with pytest.raises(ValueError, match="planned needs the declared rounds"):
+        DisjointBatches(concepts=Thresholds(3), epsilon=1.0, planned=True)
 
 
 def test_batches_that_stop_growing_never_overflow() -> None:
