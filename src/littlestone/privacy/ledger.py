@@ -201,6 +201,8 @@ class Ledger(Unread):
             "private": self._private,
             "charges": [charge.to_json() for charge in self._charges],
         }
+        if self.beforehand != _NOTHING:
+            content["beforehand"] = _plain(self.beforehand)
         return json.dumps({"ledger": content, "checksum": _checksum(content)})
 
     @classmethod
@@ -218,6 +220,7 @@ class Ledger(Unread):
                 content["concentrated_delta"],
                 tuple(map(Charge.from_json, content["charges"])),
             )
+            ledger.beforehand = PrivacyGuarantee(**content.get("beforehand", _plain(_NOTHING)))
         except (ValueError, TypeError, KeyError) as problem:
             raise SnapshotError(f"this is not a saved ledger: {problem}") from problem
         return ledger
@@ -242,7 +245,7 @@ class Ledger(Unread):
 
     def _terms(self) -> dict[str, Any]:
         return {
-            "budget": {"epsilon": self._budget.epsilon, "delta": self._budget.delta},
+            "budget": _plain(self._budget),
             "rho": self._concentrated.rho,
             "concentrated_delta": self._concentrated_delta,
         }
@@ -259,6 +262,10 @@ def _terms(
             f"concentrated={concentrated!r} is {reserved}, which does not fit into {budget!r}"
         )
     return budget.less(reserved), str(budget)
+
+
+def _plain(guarantee: PrivacyGuarantee) -> dict[str, float]:
+    return {"epsilon": guarantee.epsilon, "delta": guarantee.delta}
 
 
 def _rounds(charges: list[Charge]) -> str:

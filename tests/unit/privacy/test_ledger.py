@@ -267,6 +267,16 @@ def test_a_restored_ledger_knows_everything_that_the_saved_one_knew(entries: Ent
         assert outcomes[0] == outcomes[1]
 
 
+def test_what_was_paid_before_the_run_is_told_too() -> None:
+    book = ledger()
+    assert "beforehand" not in book.to_json()
+    book.beforehand = HALF
+    told = json.loads(book.to_json())["ledger"]
+    assert told["beforehand"] == {"epsilon": 0.5, "delta": 0.0}
+    again = Ledger.from_json(book.to_json())
+    assert again.beforehand == HALF and again.explain() == book.explain()
+
+
 def test_equal_releases_make_equal_books() -> None:
     """And in each the second of two that look alike can be closed without the first."""
     books = [ledger(), ledger()]
