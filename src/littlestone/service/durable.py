@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count, groupby, repeat
 from operator import attrgetter
 from pathlib import Path
@@ -333,21 +334,25 @@ class DurableRun:
         if not fresh:
             return {}
         before = self._last.number
-        with self._store.transaction():
-            if not self._store.events.add(fresh):
-                raise _RepeatedError  # nothing was learned yet, and the transaction is undone
-            self._broken = True  # until everything below has gone through
-            receipts = self._learn(fresh)
-            if self._rounds - self._checkpointed >= self._every():
-                self._save()
-            for point in self._feeding.drawn:
-                self._store.add_to_curve(*point)
-            self._feeding.drawn.clear()
+        receipts = self._store.committed(partial(self._logged, fresh))
         self._store.mark(self._rounds)
         self._broken = False
         if publish is not None and self._last.number > before:
             for release in self._store.releases(after=before):
                 publish(release)
+        return receipts
+
+    def _logged(self, fresh: list[Taken]) -> dict[str, Receipt]:
+        """Log events and what is learned from them; whoever calls commits it."""
+        if not self._store.events.add(fresh):
+            raise _RepeatedError  # nothing was learned yet, and the transaction is undone
+        self._broken = True  # until it is committed
+        receipts = self._learn(fresh)
+        if self._rounds - self._checkpointed >= self._every():
+            self._save()
+        for point in self._feeding.drawn:
+            self._store.add_to_curve(*point)
+        self._feeding.drawn.clear()
         return receipts
 
     def _every(self) -> int:

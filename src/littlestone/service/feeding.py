@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.domain import block_of
-from littlestone.concepts.protocols import Label, Point
+from littlestone.concepts.protocols import Example
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.service.baselines import Baselines
 from littlestone.service.entries import Checkpoint, Taken, as_point
@@ -40,8 +40,10 @@ class Feeding:
 
     def unread(self, events: Sequence[Taken]) -> set[int]:
         """The rounds of a group in the log whose users had their share before: a function of it."""
+        if self._store.users is None:
+            return set()
         most, seen, unread = self._recipe.max_contributions, dict[bytes, int](), set[int]()
-        for event in events if self._store.users is not None else ():
+        for event in events:
             assert event.user is not None
             if event.user not in seen:
                 seen[event.user] = self._store.events.count_of(
@@ -88,15 +90,17 @@ class Feeding:
         self.mistakes += int(np.count_nonzero(wrong))
 
     def _read(self, events: Sequence[Taken]) -> Iterator[tuple[int, int]]:
-        points, labels = self._examples(events)
         if len(events) == 1:
-            wrong_one = self._run.hypothesis(points[0]) != labels[0]
-            self._run.observe_canonical(points[0], labels[0])
+            ((x, label),) = self._examples(events)
+            wrong_one = self._run.hypothesis(x) != label
+            self._run.observe_canonical(x, label)
             self._note_one(wrong=wrong_one)
-            self.baselines.add(points[0], labels[0])
+            self.baselines.add(x, label)
             yield 0, 1
             return
-        block, known = block_of(self._recipe.concepts.domain, points), require.labels(labels)
+        examples = self._examples(events)
+        block = block_of(self._recipe.concepts.domain, [x for x, _ in examples])
+        known = require.labels([label for _, label in examples])
         self.baselines.add_block(block, known)
         start = 0
         while start < len(events):
@@ -107,12 +111,10 @@ class Feeding:
             yield start, end
             start = end
 
-    def _examples(self, events: Sequence[Taken]) -> tuple[list[Point], list[Label]]:
-        """The points, in canonical form, and the labels."""
-        if any(event.example is None for event in events):
-            events = self.with_examples(events)
-        examples = [event.example for event in events if event.example is not None]
-        return [x for x, _ in examples], [y for _, y in examples]
+    def _examples(self, events: Sequence[Taken]) -> list[Example]:
+        """Points in canonical form, and labels."""
+        known = [event.example for event in events if event.example is not None]
+        return known if len(known) == len(events) else self._examples(self.with_examples(events))
 
     def with_examples(self, events: Sequence[Taken]) -> list[Taken]:
         """The same events, with what their bodies say; all are read at once."""

@@ -30,11 +30,10 @@ class Standing(NamedTuple):
     inode: int
     round: int
 
-    def line(self) -> bytes:
-        """As it is written, always equally long, with a checksum."""
-        identity, branch, coming, inode, round_number = self
-        text = f"{_KIND} {identity} {branch} {coming} {inode:020} {round_number:020}"
-        return f"{text} {_checksum(text)}\n".encode()
+    def head(self) -> bytes:
+        """All of it but the round, as it is written: always equally long."""
+        identity, branch, coming, inode, _ = self
+        return f"{_KIND} {identity} {branch} {coming} {inode:020} ".encode()
 
 
 class Mark:
@@ -77,9 +76,17 @@ class Mark:
 
     def write(self, standing: Standing, *, sync: bool) -> None:
         """Remember ``standing``: at once if the process is killed, with ``sync`` on disk too."""
-        os.pwrite(self._file, standing.line(), 0)
+        self._head = standing.head()
+        self._summed = zlib.crc32(self._head)
+        self.advance(standing.round)
         if sync:
             os.fsync(self._file)
+
+    def advance(self, round_number: int) -> None:
+        """Remember another round of what was last written."""
+        place = b"%020d" % round_number
+        checksum = zlib.crc32(place, self._summed)
+        os.pwrite(self._file, b"%b%b %08x\n" % (self._head, place, checksum), 0)
 
     def refuse_known(self) -> None:
         """For a store to be created: refuse if there was one of this name."""
@@ -123,7 +130,7 @@ class Mark:
         return f"{self.path} is {state}: nothing says that {self._store} is the newest. {_ADOPTING}"
 
 
-def inode_of(path: Path) -> int | None:
+def inode_of(path: str | Path) -> int | None:
     """Which file has this name, if any has."""
     try:
         return os.stat(path).st_ino
@@ -137,15 +144,11 @@ _ADOPTING: Final = (
 )
 
 
-def _checksum(text: str) -> str:
-    return f"{zlib.crc32(text.encode()):08x}"
-
-
 def _words(content: bytes) -> Sequence[str] | None:
     """The words of a mark, if it is whole."""
     try:
         text, _, checksum = content.decode("ascii").rpartition(" ")
     except UnicodeDecodeError:
         return None
-    whole = text.startswith(_KIND) and checksum == f"{_checksum(text)}\n"
+    whole = text.startswith(_KIND) and checksum == f"{zlib.crc32(text.encode()):08x}\n"
     return text.split() if whole else None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from littlestone import __version__
 from littlestone.errors import StoreError
@@ -45,6 +45,8 @@ from littlestone.service.store_file import (
 _RELEASES: Final = "SELECT number, round, CAST(body AS BLOB), chain FROM releases "
 
 
+T = TypeVar("T")
+
 Witness = Callable[["Store"], None]
 """Looks at a store that is about to be continued, and raises if it knows better."""
 
@@ -71,7 +73,7 @@ class Store:
     ) -> None:
         """For ``create`` and ``open``, which hold the mark."""
         beside(path, "-journal").unlink(missing_ok=True)  # of somebody else: a store has none
-        self.path = path
+        self.path, self._name = path, str(path)
         self._mark = mark
         self._standing: Standing
         self._db = connect(path)
@@ -165,13 +167,12 @@ class Store:
         self._db.close()
         self._mark.close()
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All or nothing, and on disk when it ends; refused if the store is no longer ours."""
+    def committed(self, change: Callable[[], T]) -> T:
+        """What ``change`` gives, when all of it is on disk; refused if the store is not ours."""
         try:
             self._db.execute("BEGIN IMMEDIATE")
             self._recheck()
-            yield
+            result = change()
             self._db.execute("COMMIT")
         except BaseException as problem:
             with suppress(sqlite3.Error):  # SQLite may have undone it already
@@ -179,6 +180,7 @@ class Store:
             if isinstance(problem, sqlite3.Error | OSError):
                 raise refusal(self.path, problem) from problem
             raise
+        return result
 
     @property
     def identity(self) -> str:
@@ -254,8 +256,7 @@ class Store:
 
     def mark(self, round_number: int) -> None:
         """Remember beside the store how far it has come (survives a killed process)."""
-        self._standing = Standing(*self._standing[:4], round_number)
-        self._mark.write(self._standing, sync=False)
+        self._mark.advance(round_number)
 
     def _enter(self, adopt: bool) -> bool:
         """Begin a branch of its own, on the mark first; True if only ``adopt`` speaks for it."""
@@ -272,7 +273,7 @@ class Store:
     def _recheck(self) -> None:
         """Whoever put another file in place may have continued that one meanwhile."""
         row = self._db.execute("SELECT value FROM about WHERE name = 'branch'").fetchone()
-        if row != (self._standing.branch,) or inode_of(self.path) != self._standing.inode:
+        if row != (self._standing.branch,) or inode_of(self._name) != self._standing.inode:
             raise StoreError(
                 f"{self.path} was removed or replaced while it was in use. Refusing to go on"
             )

@@ -78,7 +78,7 @@ class EventLog:
         ids = [event.id for event in events]
         hashes = self._known.hashes(ids)
         suspects = self._known.suspects(ids, hashes)
-        if len(set(ids)) < len(ids) or any(map(self.find, suspects)):
+        if any(map(self.find, suspects)) or len(set(ids)) < len(ids):
             return False
         self._known.add(ids, hashes)
         self._hash.update(_content(events))

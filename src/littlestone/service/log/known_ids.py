@@ -86,14 +86,14 @@ class KnownIds:
                 return
             yield view[place] & _ROUND
 
-    def suspects(self, ids: Sequence[str], hashes: bytes) -> list[str]:
+    def suspects(self, ids: Sequence[str], hashes: bytes) -> Sequence[str]:
         """Those that may have been taken: all that were, and few others."""
-        found = [name for name in ids if name in self._recent]
         if len(ids) == 1:
             wanted = int.from_bytes(hashes, "little")
             place = bisect_left(self._view, wanted << _SHIFT)
             alike = place < len(self._view) and self._view[place] >> _SHIFT == wanted
-            return found or list(ids[:alike])
+            return ids if alike or ids[0] in self._recent else ()
+        found = [name for name in ids if name in self._recent]
         if len(self._keys):
             shift = np.uint64(_SHIFT)
             keys = np.frombuffer(hashes, _HASHES).astype(np.uint64) << shift
