@@ -39,6 +39,15 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     return run
 
 
+def test_whole_numbers_are_cut_at_whole_numbers(command: Command) -> None:
+    words = ("schema", "events.csv", "--private-ranges", "50", "--numeric", "delay")
+    status, text, _ = command(*words, "--whole", "who", "--without", "late")
+    grids = {name: table["grid"] for name, table in tomllib.loads(text).items() if "grid" in table}
+    assert status == 0 and set(grids) == {"delay", "who"}
+    assert len(grids["who"]) == 7 and all(type(cut) is int for cut in grids["who"])
+    assert any(type(cut) is float for cut in grids["delay"])
+
+
 def stored(name: str, *more: str) -> tuple[str, ...]:
     return (*LEARN, "--store", f"{name}.db", "--out", f"{name}.jsonl", *more)
 

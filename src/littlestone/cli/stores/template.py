@@ -63,6 +63,9 @@ def run(
     numeric: Annotated[
         list[str] | None, typer.Option(help="A column of numbers, for --private-ranges.")
     ] = None,
+    whole: Annotated[
+        list[str] | None, typer.Option(help="A column of whole numbers, for --private-ranges.")
+    ] = None,
     user: Annotated[
         str | None,
         typer.Option(help="The column that says whose a row is, for --private-ranges."),
@@ -83,7 +86,8 @@ def run(
     """
     form = Form(delimiter=delimiter, encoding=encoding)
     names = header(source, form)
-    dates, left_out, numbers = date or [], without or [], list(dict.fromkeys(numeric or []))
+    dates, left_out = date or [], without or []
+    numbers = list(dict.fromkeys([*(numeric or []), *(whole or [])]))
     named = [*dates, *left_out, *numbers, *([] if user is None else [user])]
     unknown = [name for name in named if name not in names]
     if unknown:
@@ -99,7 +103,13 @@ def run(
         if known is not None:
             paid.enter(known, source, users=user, most=max_contributions)
         grids = proposed(
-            source, numbers, paid, form=form, standard_input=sys.stdin.buffer, rng=secure()
+            source,
+            numbers,
+            paid,
+            whole=whole or (),
+            form=form,
+            standard_input=sys.stdin.buffer,
+            rng=secure(),
         )
     tables = [_table(name, name in dates, grids) for name in names if name not in left_out]
     tables += [] if paid is None else [written_table(f"[{PAID}]", paid.table())]
@@ -129,12 +139,12 @@ def _price(
     """What shall be spent, if anything; refused before anything is."""
     if epsilon is None:
         if numbers or user is not None or most != 1:
-            raise ValueError("numeric, user and max-contributions are for --private-ranges")
+            raise ValueError("numeric, whole, user and max-contributions are for --private-ranges")
         return None
     if not numbers:
         raise ValueError(
-            "numeric must name the columns for --private-ranges (--numeric COLUMN): which columns "
-            "hold numbers is not read off the rows"
+            "numeric must name the columns for --private-ranges (--numeric COLUMN, or --whole "
+            "COLUMN): which columns hold numbers is not read off the rows"
         )
     twice = [name for name in numbers if name in others or name == user]
     if twice:

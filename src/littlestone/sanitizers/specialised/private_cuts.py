@@ -32,8 +32,9 @@ class PrivateCuts:
     """Cut each column of a table of numbers into parts of about equal size.
 
     Candidates are the decimal numbers with at most ``digits`` digits from 10**least up to
-    10**(most + 1), those below zero, and zero: fixed beforehand, the same for all data. A cut c is
-    between the values below c and the others. In each of ``levels`` steps every part of a column
+    10**(most + 1), those below zero, and zero: fixed beforehand, the same for all data. Of a column
+    that is among the ``whole`` ones, which are declared, only whole numbers are. A cut c is between
+    the values below c and the others. In each of ``levels`` steps every part of a column
     is cut where its two sides are about equal, or not at all, if the better side of every cut has
     hardly anything. So a column has up to 2**levels - 1 cuts, fewer if it has few different values
     or few rows. A value that is not a number lies in no part: a row may have none in a column.
@@ -62,6 +63,7 @@ class PrivateCuts:
     digits: int = 4
     least: int = -6
     most: int = 14
+    whole: tuple[int, ...] = ()
     _mechanism: ExponentialMechanism = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -74,6 +76,8 @@ class PrivateCuts:
                 raise ValueError(f"{name} must be {limits}, got {name}={getattr(self, name)!r}")
         if self.least > self.most:
             raise ValueError(f"most must be at least {self.least}, got most={self.most}")
+        if not set(self.whole) <= set(range(self.columns)):
+            raise ValueError(f"whole must be places of columns, got whole={self.whole!r}")
         # A row that is replaced leaves one part of each level and comes into one.
         share = Fraction(self.epsilon) / (2 * self.levels * self.columns)
         mechanism = ExponentialMechanism(epsilon=float_at_most(share), range_width=2)
@@ -88,11 +92,12 @@ class PrivateCuts:
         known = [np.asarray(column, dtype=np.float64) for column in table]
         if len(known) != self.columns or {column.shape for column in known} - {known[0].shape}:
             raise ValueError(f"table must have {self.columns} columns that are equally long")
-        candidates = decimals(self.digits, self.least, self.most)
-        return [
-            tuple(candidates[sorted(self._cuts(_below(column, candidates), rng))].tolist())
-            for column in known
-        ]
+        released = []
+        for place, column in enumerate(known):
+            candidates = decimals(self.digits, self.least, self.most, place in self.whole)
+            cuts = sorted(self._cuts(_below(column, candidates), rng))
+            released.append(tuple(candidates[cuts].tolist()))
+        return released
 
     def _cuts(self, below: NDArray[np.int64], rng: Randomness) -> Iterator[int]:
         parts: list[Part] = [(0, len(below) - 1)]
@@ -123,11 +128,11 @@ def _below(column: NDArray[np.float64], candidates: NDArray[np.float64]) -> NDAr
 
 
 @lru_cache(maxsize=4)
-def decimals(digits: int, least: int, most: int) -> NDArray[np.float64]:
+def decimals(digits: int, least: int, most: int, whole: bool = False) -> NDArray[np.float64]:
     """All candidates, increasing; each is the float that its decimal form is read as.
 
-    >>> decimals(1, 0, 1).tolist()[17:25]
-    [-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    >>> decimals(1, -1, 0).tolist()[17:21], decimals(1, -1, 0, whole=True).tolist()[9:12]
+    ([-0.1, 0.0, 0.1, 0.2], [0.0, 1.0, 2.0])
     """
     mantissas = np.arange(10 ** (digits - 1), 10**digits, dtype=np.float64)
     powers = [exponent - (digits - 1) for exponent in range(least, most + 1)]
@@ -135,4 +140,6 @@ def decimals(digits: int, least: int, most: int) -> NDArray[np.float64]:
     positive = np.concatenate(
         [mantissas * 10.0**power if power >= 0 else mantissas / 10.0**-power for power in powers]
     )
+    if whole:
+        positive = positive[positive == np.floor(positive)]
     return np.concatenate([-positive[::-1], [0.0], positive])

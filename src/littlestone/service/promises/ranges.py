@@ -9,7 +9,7 @@ import json
 import secrets
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, Self
@@ -134,17 +134,19 @@ def proposed(
     names: Sequence[str],
     paid: PaidRanges,
     *,
+    whole: Container[str] = (),
     form: Form,
     standard_input: IO[bytes],
     rng: Randomness,
 ) -> dict[str, tuple[float, ...]]:
-    """A grid for each of the named columns, for what was ``paid``.
+    """A grid for each of the named columns, of ``whole`` numbers for some; for what was ``paid``.
 
     Each row has in each column the number that ``learn`` would read there, or none: by a rule that
     looks at this row alone, and at how many of its user came before. So files that differ in one
     row are tables that differ in one row (docs/GUARANTEES.md, R).
     """
-    recipe = PrivateCuts(epsilon=paid.epsilon, columns=len(names))
+    places = tuple(place for place, name in enumerate(names) if name in whole)
+    recipe = PrivateCuts(epsilon=paid.epsilon, columns=len(names), whole=places)
     counted = [] if paid.user is None else [paid.user]
     columns = [array("d") for _ in names]
     seen = Counter[str]()

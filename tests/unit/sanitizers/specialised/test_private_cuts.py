@@ -137,6 +137,18 @@ def test_cuts_are_quantiles_where_there_is_enough(rng: Randomness) -> None:
         assert np.abs(ranks - np.arange(1, 8) / 8).max() < 0.02
 
 
+def test_a_column_of_whole_numbers_is_cut_at_such(rng: Randomness) -> None:
+    known = decimals(4, -6, 14, whole=True)
+    assert set(known) == {cut for cut in decimals(4, -6, 14).tolist() if cut.is_integer()}
+    assert len(known) == 217_999
+    ages = np.repeat(np.arange(18, 66), 100)
+    recipe = PrivateCuts(epsilon=8.0, columns=3, whole=(0, 2))
+    whole, any_of_them, less = recipe.release([ages, ages, -ages], rng=rng)
+    assert len(whole) == len(less) == 7
+    assert all(cut.is_integer() for cut in (*whole, *less))
+    assert not all(cut.is_integer() for cut in any_of_them)
+
+
 def test_what_cannot_be_halved_is_left_alone(rng: Randomness) -> None:
     recipe = PrivateCuts(epsilon=30.0, columns=3)
     mostly_zero = np.r_[np.zeros(9000), np.arange(1, 4001) / 100]
@@ -155,7 +167,15 @@ def test_candidates_are_the_floats_that_their_decimals_are_read_as() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"columns": 0}, {"levels": 7}, {"digits": 0}, {"least": 3, "most": 2}, {"epsilon": 0}]
+    "wrong",
+    [
+        {"columns": 0},
+        {"levels": 7},
+        {"digits": 0},
+        {"least": 3, "most": 2},
+        {"epsilon": 0},
+        {"whole": (1,)},
+    ],
 )
 def test_refusals(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=list(wrong)[-1]):
