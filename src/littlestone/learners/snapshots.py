@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import os
 import secrets
+import stat
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,7 @@ from littlestone.type_checks import fits
 
 _MAGIC: Final = b"littlestone-snapshot-3\n"
 _DIGEST_BYTES: Final = 32
+_SPARE_LINES: Final = 1000
 _AGAIN_BITS: Final = 32  # of a number: how often it was continued without any further round
 
 CONTINUED: Final = (
@@ -138,20 +140,48 @@ class FileRegister(ProcessRegister):
     """Remembers in a file, across processes, which take turns at it.
 
     Lines are appended and synced before the run continues, so a crash can only lose a snapshot,
-    never let one be continued twice.
+    never let one be continued twice. When most lines are outdated the file is written anew.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
 
     def went_on(self, identity: str, number: int) -> None:
-        with self._path.open("a+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # until it is closed
-            _refuse_unless_newest(number, _newest_in(file, identity))
+        with self._locked() as file:
+            newest, lines = _read(file)
+            _refuse_unless_newest(number, newest.get(identity, 0))
             super().went_on(identity, number)
-            file.write(f"{identity} {number + 1}\n")
+            newest[identity] = number + 1
+            end = "\n" if lines[-1] else ""  # of a line that a crash has torn
+            file.write(f"{end}{identity} {number + 1}\n")
             file.flush()
             os.fsync(file.fileno())
+            if len(lines) > 2 * len(newest) + _SPARE_LINES:
+                self._replace(newest, mode=os.fstat(file.fileno()).st_mode)
+
+    @contextmanager
+    def _locked(self) -> Iterator[TextIO]:
+        """The file, held until it is closed: the one that has the name, not one it has replaced."""
+        while True:
+            with self._path.open("a+") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if os.path.samestat(os.fstat(file.fileno()), self._path.stat()):
+                    yield file
+                    return
+
+    def _replace(self, newest: dict[str, int], *, mode: int) -> None:
+        """By a renaming: whoever looks finds all of the old lines or all of the new ones."""
+        target = self._path.resolve()
+        draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+        try:
+            with draft.open("x") as file:
+                os.fchmod(file.fileno(), stat.S_IMODE(mode))
+                file.writelines(f"{name} {number}\n" for name, number in newest.items())
+                file.flush()
+                os.fsync(file.fileno())
+            draft.rename(target)
+        except OSError:  # no room, or no right to: the old lines say the same
+            draft.unlink(missing_ok=True)
 
 
 class ContinuedOnce(NoiseOwner):
@@ -191,10 +221,18 @@ class ContinuedOnce(NoiseOwner):
         self._saved = None
 
 
-def _newest_in(file: TextIO, identity: str) -> int:
+def _read(file: TextIO) -> tuple[dict[str, int], list[str]]:
+    """The newest number of each run, and all lines.
+
+    Whoever wrote a line that a crash has torn did not go on; what is left of its number is smaller.
+    """
     file.seek(0)
-    lines = (line.split() for line in file)
-    return max((int(number) for name, number in lines if name == identity), default=0)
+    lines, newest = file.read().split("\n"), dict[str, int]()
+    for line in lines:
+        name, _, number = line.partition(" ")
+        if number.isdecimal():
+            newest[name] = max(int(number), newest.get(name, 0))
+    return newest, lines
 
 
 def _refuse_unless_newest(number: int, known: int) -> None:

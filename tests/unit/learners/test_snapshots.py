@@ -132,6 +132,55 @@ def test_a_run_that_was_continued_in_another_process_cannot_go_on(
         recipe.restore(again, register)
 
 
+def test_a_file_of_outdated_lines_is_written_anew_and_still_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "_SPARE_LINES", 5)
+    path = tmp_path / "continued"
+    register = snapshots.FileRegister(path)
+    path.touch(mode=0o600)
+    for number in range(100):
+        register.went_on("a", number)
+        register.went_on(f"b{number % 3}", number)
+        _another_process(monkeypatch)
+    assert len(path.read_text().splitlines()) <= 2 * 4 + 5 + 1
+    assert path.stat().st_mode & 0o777 == 0o600 and list(tmp_path.iterdir()) == [path]
+    for identity, newest in {"a": 99, "b0": 99, "b1": 97, "b2": 98}.items():
+        with pytest.raises(SnapshotError, match="already continued"):
+            register.went_on(identity, newest)
+        register.went_on(identity, newest + 1)
+
+
+def test_whoever_waited_for_a_file_that_was_replaced_looks_at_the_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "continued"
+    saved = snapshots.unpack(CoinFlipper().start().snapshot())
+    with ThreadPoolExecutor(1) as pool, path.open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        claim = pool.submit(snapshots.FileRegister(path).claim, saved)
+        with pytest.raises(TimeoutError):
+            claim.result(timeout=0.3)
+        (tmp_path / "new").write_text(f"{saved.identity} {saved.number + 1}\n")
+        (tmp_path / "new").rename(path)
+        fcntl.flock(other, fcntl.LOCK_UN)
+        with pytest.raises(SnapshotError, match="already continued"):
+            claim.result(timeout=10)
+
+
+@pytest.mark.parametrize("torn", ["r", "run", "run ", "run 1"])
+def test_a_line_that_a_crash_has_torn_stands_in_nobodys_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torn: str
+) -> None:
+    _another_process(monkeypatch)
+    path = tmp_path / "continued"
+    path.write_text("other 5\n" + torn)
+    register = snapshots.FileRegister(path)
+    register.went_on("run", 3)
+    _another_process(monkeypatch)
+    for identity, number in (("run", 3), ("other", 4)):
+        with pytest.raises(SnapshotError, match="already continued"):
+            register.went_on(identity, number)
+
+
 def test_a_register_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
     recipe = CoinFlipper()
     folder = tmp_path / "folder"
