@@ -27,6 +27,7 @@ _DEEPEST: Final = 8  # beyond it the mistakes needed exceed every float
 _BEYOND: Final = 1 << 1000
 _SMALLEST_SHARE: Final = 1e-3
 _COVERED: Final = 0.3
+_NEEDED: Final = 0.75  # of the first mistakes that mean values ask for, from dimension 3 on
 _NEVER: Final = 1e-9
 
 
@@ -145,6 +146,15 @@ def calibrated_plan(
         list_thresholds=_smallest_thresholds(listing),
         budgets=budgets,
     ).signed("calibrated")
+
+
+def as_measured(plan: ForestPlan) -> ForestPlan:
+    """A calibrated plan with as many first mistakes as copies were seen to need (§5)."""
+    depth = len(plan.list_thresholds)
+    if depth < 3:
+        return plan
+    first = math.ceil(_NEEDED * plan.mistakes_per_layer[0])
+    return replace(plan, mistakes_per_layer=(first,) * depth + (1,)).signed("calibrated")
 
 
 def _shallow_plan(

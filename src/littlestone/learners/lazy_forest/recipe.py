@@ -17,7 +17,13 @@ from littlestone.learners.lazy_forest.bound import (
     smallest_proved,
 )
 from littlestone.learners.lazy_forest.checks import check_budgets, check_numbers
-from littlestone.learners.lazy_forest.plan import ForestPlan, Rule, calibrated_plan, paper_plan
+from littlestone.learners.lazy_forest.plan import (
+    ForestPlan,
+    Rule,
+    as_measured,
+    calibrated_plan,
+    paper_plan,
+)
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.mechanisms.first_frequent import FirstFrequent
 from littlestone.mechanisms.histogram import PrivateHistogram
@@ -177,7 +183,9 @@ classes of any dimension
             asked["failure_probability"] = min(_MEASURED * rest["failure_probability"], _LIKELY)
         learner = StandardOptimal(rest["concepts"]) if base is None else base
         planner = paper_plan if rule == "paper" else calibrated_plan
-        forest = cls(base=learner, plan=planner(learner.mistake_bound, **asked), **rest)
+        plan = planner(learner.mistake_bound, **asked)
+        plan = as_measured(plan) if rule == "calibrated" else plan
+        forest = cls(base=learner, plan=plan, **rest)
         return smallest_proved(forest) if rule == "proved" else forest
 
     def for_rounds(self, rounds: int) -> "LazyForest":

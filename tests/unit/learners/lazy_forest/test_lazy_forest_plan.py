@@ -2,6 +2,9 @@
 
 import dataclasses
 import itertools
+import math
+from fractions import Fraction
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -14,7 +17,7 @@ from littlestone.game.play import play
 from littlestone.learners.lazy_forest.bound import copy_failure_upper_bound
 from littlestone.learners.lazy_forest.plan import ForestPlan, calibrated_plan, paper_plan
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.randomness import Randomness
+from littlestone.randomness import Randomness, seeded
 from littlestone.theory.realizable_bounds import mistakes_upper_bound, slots_upper_bound
 
 
@@ -57,6 +60,26 @@ def test_mistakes_grow_doubly_exponentially_in_the_dimension() -> None:
     needed = [plan(depth).mistakes_per_layer[0] for depth in range(2, 8)]
     ratios = [after / before for before, after in itertools.pairwise(needed)]
     assert all(after > 2 * before for before, after in itertools.pairwise(ratios))
+
+
+@pytest.mark.parametrize(("n", "share"), [(3, 1), (8, Fraction(3, 4)), (16, Fraction(3, 4))])
+def test_deep_calibrated_forests_begin_with_a_part_of_what_mean_values_ask_for(
+    n: int, share: Fraction
+) -> None:
+    forest = LazyForest.calibrated(concepts=Thresholds(n), rounds=10**6, epsilon=1.0, delta=1e-6)
+    drafted = plan(forest.depth, failure_probability=0.9999)
+    assert forest.plan.mistakes_per_layer[0] == math.ceil(share * drafted.mistakes_per_layer[0])
+    assert forest.plan.made_by == "calibrated"
+    assert forest.for_rounds(10**6) == forest
+
+
+def test_thresholds_of_dimension_three_cost_five_thousand_mistakes() -> None:
+    concepts = Thresholds(8)
+    forest = LazyForest.calibrated(concepts=concepts, rounds=10**6, epsilon=1.0, delta=1e-6)
+    games = [
+        play(forest, MistakeForcing(concepts), rounds=10**6, rng=seeded(seed)) for seed in (1, 2, 3)
+    ]
+    assert 3_900 < mean(game.mistakes for game in games) < 4_400
 
 
 def test_the_same_plan_is_made_for_the_same_numbers() -> None:
