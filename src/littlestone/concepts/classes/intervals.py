@@ -14,7 +14,6 @@ from littlestone.concepts.dimensions.gaps import gaps_dimension
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.hypotheses.runs import runs_of
 from littlestone.concepts.hypotheses.steps import StepFunction
-from littlestone.concepts.losses.answers import MOST_CELLS, Stretches
 from littlestone.concepts.losses.interval_losses import interval_runs
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.listing import LARGEST_ARRAY
@@ -98,12 +97,6 @@ class Intervals(OnARange):
         later = (isqrt(8 * behind + 1) - 1) // 2  # how many beginnings come after this one
         a = self.n - 1 - later
         return StepFunction.from_runs(self.n, [(a, self.n - (behind - later * (later + 1) // 2))])
-
-    def answers(self) -> Stretches | None:
-        if self.n > MOST_CELLS:
-            return None
-        starts, ends = np.triu_indices(self.n)
-        return Stretches(self.n, np.r_[0, starts], np.r_[0, ends + 1])
 
     def on_lines(self) -> OnLines | None:
         if self.size > LARGEST_ARRAY:

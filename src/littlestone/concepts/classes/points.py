@@ -9,7 +9,7 @@ import numpy as np
 
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.concepts.losses.answers import MOST_CELLS, Stretches
+from littlestone.concepts.losses.answers import MOST_CELLS
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_runs import LossRuns, point_runs
 from littlestone.concepts.losses.on_lines import OnLines
@@ -36,12 +36,6 @@ class Points(SparseSets):
         counts = Counter(chosen)
         ones = (i - 1 for i, count in counts.items() if i and 2 * count > len(chosen))
         return FiniteSupport(frozenset(ones))
-
-    def answers(self) -> Stretches | None:
-        if self.n is None or self.n > MOST_CELLS:
-            return None
-        ends = np.arange(self.n + 1)
-        return Stretches(self.n, np.maximum(ends - 1, 0), ends)
 
     def on_lines(self) -> OnLines | None:
         if self.n is None or self.n > MOST_CELLS:

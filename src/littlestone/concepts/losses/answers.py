@@ -4,7 +4,6 @@ Points are rows of whole numbers here, each with a gain; asked is, for every con
 gains where it says 1. Losses of all concepts are such sums (``loss_table``).
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -57,27 +56,3 @@ class Matrix(Answers):
     def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
         said: NDArray[np.bool_] = self._columns[rows[:, 0], position].view(np.bool_)
         return said
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Stretches(Answers):
-    """Concept i is 1 on the points from low[i] to high[i] - 1 of 0 .. n-1."""
-
-    n: int
-    low: Counts
-    high: Counts
-
-    def sums(self, rows: Counts, gains: Counts, /) -> Counts:
-        points = rows[:, 0]
-        if len(rows) * len(self.low) <= self.n + 2 * len(self.low):
-            pairs = zip(points, gains, strict=True)
-            each = (gain * ((self.low <= x) & (x < self.high)) for x, gain in pairs)
-            return sum(each, np.zeros(len(self.low), dtype=np.int64))
-        before = np.zeros(self.n + 1, dtype=np.int64)
-        before[1:] = np.cumsum(np.bincount(points, gains, minlength=self.n))
-        return before[self.high] - before[self.low]
-
-    def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
-        points, low, high = rows[:, 0], self.low[position], self.high[position]
-        inside: NDArray[np.bool_] = (low <= points) & (points < high)
-        return inside

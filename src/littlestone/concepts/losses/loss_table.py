@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.capabilities import Answering, Answers
+from littlestone.concepts.capabilities import Answering, Answers, Stretched
 from littlestone.concepts.losses.answers import Matrix
 from littlestone.concepts.losses.label_counts import Counts, block_sums
 from littlestone.concepts.losses.listing import (
@@ -130,7 +130,11 @@ class LossTable:
 
 
 def _answers(concepts: ConceptClass) -> Answers:
-    known = concepts.answers() if isinstance(concepts, Answering) else None
+    known: Answers | None = None
+    if isinstance(concepts, Answering):
+        known = concepts.answers()
+    elif isinstance(concepts, Stretched):
+        known = concepts.on_lines()
     if known is None and known_by_matrix(concepts):
         known = Matrix(label_matrix(concepts))
     return _Asked(concepts) if known is None else known

@@ -25,6 +25,8 @@ from littlestone.concepts.protocols import ConceptClass, Example
 from littlestone.concepts.schema import Schema
 
 RECORDS = Schema.from_mapping({"delay": {"grid": [0, 5, 9]}, "carrier": {"values": ["UA", "AA"]}})
+FIVE_CELLS = Schema.from_mapping({name: {"grid": [1, 2, 3, 4]} for name in ("left", "right")})
+STUMPS = Stumps(FIVE_CELLS, depth=1)
 CLASSES = [
     Thresholds(9),
     Points(7),
@@ -124,12 +126,15 @@ def test_points_are_forgotten_once_they_are_counted() -> None:
     assert not losses._answers._numbers  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("concepts", [Points(9), Intervals(5)], ids=repr)
-def test_few_rows_and_many_are_added_up_alike(concepts: Points | Intervals) -> None:
-    stretches = concepts.answers()
+@pytest.mark.parametrize("concepts", [Points(9), Intervals(5), STUMPS], ids=repr)
+def test_few_rows_and_many_are_added_up_alike(concepts: Points | Intervals | Stumps) -> None:
+    stretches = concepts.on_lines()
     assert stretches is not None
     generator = np.random.default_rng(8)
-    rows, gains = generator.integers(5, size=(99, 1)), generator.integers(-5, 6, size=99)
+    rows = generator.integers(5, size=(99, stretches.width))
+    gains = generator.integers(-5, 6, size=99)
+    said = [stretches.says(i, rows) for i in range(concepts.size or 0)]
+    assert stretches.sums(rows, gains).tolist() == [int(gains @ row) for row in said]
     one_by_one: Any = sum(stretches.sums(rows[i : i + 1], gains[i : i + 1]) for i in range(99))
     assert stretches.sums(rows, gains).tolist() == one_by_one.tolist()
 
