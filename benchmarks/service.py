@@ -13,7 +13,8 @@ from river import linear_model
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import secure
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
+from littlestone.service.log.intake import Event
 
 Row = tuple[str, str, str, bool | None]
 

@@ -206,9 +206,9 @@ from littlestone.sanitizers.stream.interval_sanitizer import (
 )
 from littlestone.service.durable import DifferentContentError as DifferentContentError
 from littlestone.service.durable import DurableRun as DurableRun
-from littlestone.service.durable import Event as Event
-from littlestone.service.durable import Receipt as Receipt
 from littlestone.service.learning import BadRowError as BadRowError
+from littlestone.service.log.intake import Event as Event
+from littlestone.service.log.intake import Receipt as Receipt
 from littlestone.service.published import AlteredError as AlteredError
 from littlestone.theory.floors import points_floor as points_floor
 

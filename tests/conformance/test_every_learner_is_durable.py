@@ -10,7 +10,8 @@ from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.run import PrivateLearner
 from littlestone.service import durable
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
+from littlestone.service.log.intake import Event
 
 BUDGET: dict[str, Any] = {"rounds": 200, "epsilon": 8.0, "delta": 1e-3}
 STREAM = [Event(str(n), 5 * n % 7, int(5 * n % 7 >= 3)) for n in range(140)]

@@ -15,8 +15,9 @@ from littlestone.errors import LittlestoneError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import Randomness
 from littlestone.service import durable
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
 from littlestone.service.log import event_log
+from littlestone.service.log.intake import Event
 from littlestone.service.store import read_about, read_log, read_progress
 
 DAMAGED = int(os.environ.get("DAMAGED", "5000"))

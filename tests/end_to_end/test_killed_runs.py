@@ -21,8 +21,9 @@ from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness import Randomness
 from littlestone.service import durable
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
 from littlestone.service.learning import Publisher, learn
+from littlestone.service.log.intake import Event
 from littlestone.service.published import examine, release_line
 
 EVENTS = 400

@@ -11,7 +11,8 @@ from littlestone.errors import StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import Randomness
 from littlestone.service import store as stores
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
+from littlestone.service.log.intake import Event
 
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=1000, epsilon=1.0)
 RUNS, REFUSED = 10, 11

@@ -25,7 +25,8 @@ from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.randomness import seeded
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
+from littlestone.service.log.intake import Event
 
 KNOWN = json.loads(FORMS.read_text(encoding="utf-8"))
 

@@ -15,8 +15,9 @@ import pytest
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
 from littlestone.service.log import format_5
+from littlestone.service.log.intake import Event
 from littlestone.service.store import read_about, read_log, read_progress
 from littlestone.service.store_file import FORMAT
 

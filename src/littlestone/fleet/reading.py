@@ -6,8 +6,8 @@ from typing import IO, Any, NamedTuple
 
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError
-from littlestone.service.durable import Event
 from littlestone.service.events import Columns, event_reader, events_of, needed_columns
+from littlestone.service.log.intake import Event
 from littlestone.service.sources import BadRow, Form, Row, json_lines, rows, shown
 
 Part = tuple[list[str], list[int], list[Any], list[int]]

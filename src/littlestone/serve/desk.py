@@ -17,8 +17,8 @@ from littlestone.serve.owner import RunOwner, Unavailable
 from littlestone.serve.tokens import Role, Tokens
 from littlestone.serve.visible import Shown
 from littlestone.service.cells import Misfit
-from littlestone.service.durable import Event
 from littlestone.service.events import PointReader, point_reader
+from littlestone.service.log.intake import Event
 
 Decoded = TypeVar("Decoded")
 

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from littlestone.errors import HorizonExceededError, LittlestoneError
 from littlestone.serve.visible import Visible
-from littlestone.service.durable import DifferentContentError, DurableRun, Event, Receipt
+from littlestone.service.durable import DifferentContentError, DurableRun
+from littlestone.service.log.intake import Event, Receipt
 
 MOST_WAITING: Final = 50_000  # events; beyond them a client is asked to come back later
 MOST_IN_A_TURN: Final = 8_192

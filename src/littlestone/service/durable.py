@@ -6,10 +6,8 @@ from functools import partial
 from itertools import count, groupby, repeat
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from littlestone import require
-from littlestone.concepts.protocols import Example
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun
@@ -20,14 +18,11 @@ from littlestone.service.entries import (
     Checkpoint,
     Release,
     Taken,
-    as_point,
-    body_of,
-    canonical_body,
     chained,
-    refuse_unwritable,
     release_body,
 )
 from littlestone.service.feeding import Feeding
+from littlestone.service.log.intake import Event, Intake, Receipt
 from littlestone.service.promises.ranges import (
     PaidRanges,
     as_text,
@@ -35,40 +30,12 @@ from littlestone.service.promises.ranges import (
     promise_with,
     total_cost,
 )
-from littlestone.service.promises.users import canonical_user, digests_under
+from littlestone.service.promises.users import digests_under
 from littlestone.service.store import Reservation, Store, Witness
 from littlestone.service.store_file import finding_damage
 
 CHECKPOINT_EVERY = 20_000  # rounds, which an opening replays: single ones take their time
 _MEGABYTE: Final = 20
-
-
-class Event(NamedTuple):
-    """One labelled example with an identity of its own; ``x`` must be JSON.
-
-    ``line`` says where it came from, for messages only; ``user`` is whose it is, where users are
-    counted. A reader that has checked ``x`` (made of what JSON gives back unchanged) leaves the
-    canonical ``example``, which is not checked again.
-    """
-
-    id: str
-    x: Any
-    y: int
-    line: int | None = None
-    example: Example | None = None
-    user: str | None = None
-
-
-class Receipt(NamedTuple):
-    """What an event got: its round, and the number of the release in force after it.
-
-    It was ``unread`` if its user had had as many events as are read of anybody.
-    """
-
-    round: int
-    release: int
-    repeated: bool = False
-    unread: bool = False
 
 
 class _RepeatedError(Exception):
@@ -99,7 +66,8 @@ class DurableRun:
 
     def __init__(self, recipe: PrivateLearner, store: Store, run: PrivateRun) -> None:
         self._recipe, self._store, self._run = recipe, store, run
-        self._user_digest = digests_under(store.key)
+        digests = None if store.users is None else digests_under(store.key)
+        self._intake = Intake(recipe.concepts.domain, digests)
         self.ranges = () if store.ranges is None else from_text(store.ranges)
         """What was spent on the ranges of its schema before it began."""
         run.ledger.promise = self.promise
@@ -259,7 +227,7 @@ class DurableRun:
         """
         if self._broken:
             raise StoreError("an earlier error left this run in doubt; open the store again")
-        taken = self._checked(events)
+        taken = self._intake.checked(events, first=self._rounds + 1)
         limit = self._recipe.rounds
         if limit is not None and self._rounds + len(taken) > limit:
             taken, known = self._without_repeats(taken)
@@ -271,43 +239,6 @@ class DurableRun:
         except _RepeatedError:
             fresh, known = self._without_repeats(taken)
             return self._receipts(events, self._commit(fresh, publish), known)
-
-    def _checked(self, events: Sequence[Event]) -> list[Taken]:
-        """The events as they are stored, or a refusal that names the first bad one."""
-        domain, batch = self._recipe.concepts.domain, self._rounds + 1
-        if len(events) == 1 and type(events[0].x) is int:  # needs no block, and no JSON to be read
-            (event,) = events
-            refuse_unwritable([event.id])
-            canonical = (domain.check(event.x), require.label(event.y))
-            body, digest = body_of(*canonical)
-            user = self._digests(events)[0]
-            return [Taken(batch, event.id, digest, body, batch, None, user, canonical)]
-        domain.check_many([as_point(event.x) for event in events if event.example is None])
-        ids = [event.id for event in events]
-        refuse_unwritable(ids)
-        bodies = [
-            body_of(event.x, require.label(event.y))
-            if event.example is None or event.example[0] is not event.x
-            else canonical_body(*event.example)
-            for event in events
-        ]
-        return [
-            Taken(place, event_id, digest, body, batch, None, user, event.example)
-            for place, event_id, (body, digest), user, event in zip(
-                count(batch), ids, bodies, self._digests(events), events, strict=False
-            )
-        ]
-
-    def _digests(self, events: Sequence[Event]) -> list[bytes | None]:
-        """Of the events' users, where they are counted."""
-        users = [event.user for event in events]
-        if self._store.users is None:
-            if any(users):
-                raise ValueError("user must be None where nobody is counted")
-            return [None] * len(events)
-        if None in users:
-            raise ValueError("user must be given where users are counted, got user=None")
-        return [self._user_digest(canonical_user(event.user)) for event in events]
 
     def _without_repeats(self, taken: list[Taken]) -> tuple[list[Taken], dict[str, Receipt]]:
         """Those that are new, numbered without gaps, and the receipts of the others."""

@@ -18,7 +18,7 @@ from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass, Domain, Point
 from littlestone.concepts.schema import Cells
 from littlestone.service.cells import EXACT, WHOLE, CellReader, Misfit
-from littlestone.service.durable import Event
+from littlestone.service.log.intake import Event
 from littlestone.service.promises.users import NAMELESS, canonical_user
 from littlestone.service.sources import BadRow, Form, Position, Row, is_live, rows
 

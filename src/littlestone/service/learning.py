@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import IO, Literal
 
 from littlestone.errors import HorizonExceededError, LittlestoneError, StoreError
-from littlestone.service.durable import DifferentContentError, DurableRun, Event
+from littlestone.service.durable import DifferentContentError, DurableRun
 from littlestone.service.entries import Release
+from littlestone.service.log.intake import Event
 from littlestone.service.pace import Tick
 from littlestone.service.published import (
     Published,

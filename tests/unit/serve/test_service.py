@@ -19,7 +19,8 @@ from littlestone.serve import wire
 from littlestone.serve.app import ENDPOINTS
 from littlestone.serve.owner import Unavailable
 from littlestone.serve.tokens import Role
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
+from littlestone.service.log.intake import Event
 from littlestone.service.published import examine
 
 EVENTS = "/runs/abuse/events"

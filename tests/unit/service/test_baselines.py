@@ -18,7 +18,8 @@ from littlestone.errors import StoreError
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.service import durable
 from littlestone.service.baselines import Baselines
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
+from littlestone.service.log.intake import Event
 
 SCHEMA = Schema.from_mapping({"delay": {"grid": [0, 15, 60]}, "from": {"values": ["A", "B", "C"]}})
 ONE_QUESTION = DecisionTrees(SCHEMA, 1)

@@ -14,13 +14,9 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, RollbackError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.service import durable
-from littlestone.service.durable import (
-    DifferentContentError,
-    DurableRun,
-    Event,
-    Receipt,
-)
+from littlestone.service.durable import DifferentContentError, DurableRun
 from littlestone.service.entries import Release, chained, check_chain, release_body
+from littlestone.service.log.intake import Event, Receipt
 
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=50, epsilon=1.0)
 

@@ -16,8 +16,8 @@ from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Numeric, Schema
 from littlestone.service.cells import CellReader
-from littlestone.service.durable import Event
 from littlestone.service.events import Columns, read
+from littlestone.service.log.intake import Event
 from littlestone.service.sources import BadRow, Form
 
 SCHEMA = Schema.from_mapping(

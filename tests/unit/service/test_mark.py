@@ -11,7 +11,8 @@ import pytest
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import RollbackError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
+from littlestone.service.log.intake import Event
 from littlestone.service.mark import Mark, Standing
 
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=1000, epsilon=1.0)

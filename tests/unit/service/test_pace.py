@@ -11,8 +11,9 @@ import pytest
 
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
 from littlestone.service.learning import Publisher, learn
+from littlestone.service.log.intake import Event
 from littlestone.service.pace import Stopping, Tick
 
 RECIPE = PrivateMajority(concepts=Thresholds(8), rounds=10_000, epsilon=20.0)

@@ -13,8 +13,9 @@ import pytest
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import RollbackError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
 from littlestone.service.learning import Publisher, learn
+from littlestone.service.log.intake import Event
 from littlestone.service.published import AlteredError, examine, heartbeat_line, parsed
 
 RECIPE = PrivateMajority(concepts=Thresholds(64), rounds=10_000, epsilon=2.0)

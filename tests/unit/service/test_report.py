@@ -11,8 +11,9 @@ from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.schema import Schema
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.service import report as pages
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
 from littlestone.service.learning import Tally
+from littlestone.service.log.intake import Event
 from littlestone.service.sources import BadRow
 
 HOSTILE = "<script>alert(1)</script>"

@@ -15,9 +15,10 @@ from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.schema import Schema
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.randomness import seeded
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
 from littlestone.service.events import Columns, read
 from littlestone.service.learning import Publisher, learn
+from littlestone.service.log.intake import Event
 from littlestone.service.sources import BadRow
 
 SCHEMA = Schema.from_mapping({"delay": {"grid": [0, 15, 30]}, "from": {"values": ["A", "B"]}})

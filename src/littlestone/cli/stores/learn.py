@@ -35,9 +35,10 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.defaults import class_over, named_learner
 from littlestone.errors import LittlestoneError, StoreError
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
 from littlestone.service.events import Columns, read
 from littlestone.service.learning import BadRowError, Policy, Publisher, Tally, learn
+from littlestone.service.log.intake import Event
 from littlestone.service.outputs import refuse_overlap, write_whole
 from littlestone.service.pace import Stopping
 from littlestone.service.promises.book import Book, enter

@@ -18,9 +18,9 @@ from littlestone.fleet.keyed import advance, rounds_of
 from littlestone.fleet.reading import Line, line_reader
 from littlestone.fleet.secret_file import secret_of
 from littlestone.learners.run import PrivateLearner
-from littlestone.service.durable import Event
 from littlestone.service.entries import Release
 from littlestone.service.events import Columns
+from littlestone.service.log.intake import Event
 from littlestone.service.published import release_line
 from littlestone.service.sources import BadRow
 

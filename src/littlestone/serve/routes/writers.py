@@ -13,7 +13,7 @@ from littlestone.serve import wire
 from littlestone.serve.desk import Reader, Service, answered, decoded, token_of
 from littlestone.serve.guarding import body_of, lines_of
 from littlestone.serve.owner import Overloaded, RunOwner
-from littlestone.service.durable import Event
+from littlestone.service.log.intake import Event
 
 TURN: Final = 1_000  # events of a stream that wait together
 

@@ -11,8 +11,9 @@ from littlestone.cli.stores import progress
 from littlestone.cli.stores.progress import Progress
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
 from littlestone.service.learning import Tally
+from littlestone.service.log.intake import Event
 from littlestone.service.sources import Form, Position, rows
 
 RECIPE = PrivateMajority(concepts=Thresholds(8), rounds=100, epsilon=1.0)

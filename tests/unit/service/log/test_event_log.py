@@ -11,10 +11,11 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.service import durable
-from littlestone.service.durable import DurableRun, Event
+from littlestone.service.durable import DurableRun
 from littlestone.service.entries import Taken, body_of
 from littlestone.service.log import event_log, known_ids
 from littlestone.service.log.event_log import TABLES, EventLog
+from littlestone.service.log.intake import Event
 
 KEY = bytes(32)
 ODD = ["a", "é\u0301", "x\0y", "12:3", "😀", " ", "1", "10", "\x1f,'\"\n", "a" * 5000]

@@ -18,7 +18,8 @@ from littlestone.errors import StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.run import PrivateRun
 from littlestone.service import durable
-from littlestone.service.durable import DifferentContentError, DurableRun, Event, Receipt
+from littlestone.service.durable import DifferentContentError, DurableRun
+from littlestone.service.log.intake import Event, Receipt
 from littlestone.service.promises.users import NAMELESS, canonical_user, digests_under, promise_of
 
 MOST = 2
