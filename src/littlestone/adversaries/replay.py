@@ -17,8 +17,6 @@ from littlestone.randomness import Randomness
 class Examples:
     """Points and labels side by side, as a value: never changed, equal when they hold the same."""
 
-    __slots__ = ("_hash", "labels", "points")
-
     def __init__(self, points: Any, labels: Any) -> None:
         if len(points) != len(labels):
             raise ValueError(

@@ -40,8 +40,6 @@ class Move:
 class SteadyAttack:
     """Plays the moves of a position; cheap while nothing new is published."""
 
-    __slots__ = ("_at", "_cycle", "_domain", "_planned", "_position", "_seen")
-
     def __init__(self, domain: Domain, position: Position) -> None:
         self._domain = domain
         self._position = position

@@ -29,8 +29,6 @@ def block_sizes() -> Iterator[int]:
 class StreamAttack:
     """Plays the examples of the blocks in order, one by one or many at once."""
 
-    __slots__ = ("_at", "_blocks", "_domain", "_labels", "_played", "_points", "_singles")
-
     def __init__(self, domain: Domain, blocks: Iterator[Block]) -> None:
         self._domain = domain
         self._blocks = blocks

@@ -21,8 +21,6 @@ class RoundCoins(Randomness):
     What couples two worlds in a proof are the coins of the same purpose, not of the same number.
     """
 
-    __slots__ = ("_calls", "_round", "_seed")
-
     def __init__(self, seed: int) -> None:
         super().__init__(Seeded(np.random.SeedSequence([seed])))
         self._seed, self._round = seed, 0

@@ -72,17 +72,6 @@ class Guesses:
     (1.31, 44)
     """
 
-    __slots__ = (
-        "_delta",
-        "_looks",
-        "bound",
-        "failure_probability",
-        "games",
-        "next_look",
-        "right",
-        "wrong",
-    )
-
     def __init__(self, *, delta: float, failure_probability: float) -> None:
         require.probability(delta=delta)
         require.open_probability(failure_probability=failure_probability)

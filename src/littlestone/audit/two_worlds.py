@@ -136,8 +136,6 @@ def look(published: Any) -> Hashable:
 class World:
     """One game in which the hidden bit is fixed; all that an adversary can reach."""
 
-    __slots__ = ("_bit", "_challenged", "_conversation", "_left", "opening")
-
     def __init__(self, subject: Subject, bit: int, rng: Randomness) -> None:
         self.opening, self._conversation = subject.open(rng)
         self._bit, self._left = bit, subject.left

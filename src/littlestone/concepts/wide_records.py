@@ -33,8 +33,6 @@ class Cutter:
     True
     """
 
-    __slots__ = ("_grids", "_numbers", "_others", "_take", "_widths")
-
     def __init__(self, fields: "Sequence[Numeric | Category]") -> None:
         grids = [getattr(part, "grid", None) for part in fields]
         self._widths = np.array([part.cells for part in fields], dtype=np.int64)

@@ -18,8 +18,6 @@ class KeepCoin:
     False
     """
 
-    __slots__ = ("_leading", "_rate", "_true")
-
     def __init__(self, *, fake: Fraction, rate: Fraction) -> None:
         self._true, self._rate = 1 - fake, rate
         self._leading: dict[int, Bounds] = {}

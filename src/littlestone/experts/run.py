@@ -18,8 +18,6 @@ from littlestone.randomness import Randomness
 class Totals:
     """The total loss of every expert, one number for each."""
 
-    __slots__ = ("_totals",)
-
     def __init__(self, experts: int) -> None:
         self._totals = np.zeros(experts, dtype=np.int64)
 
@@ -71,8 +69,6 @@ class ExpertsRun(NoiseOwner):
     >>> run.play()
     1
     """
-
-    __slots__ = ("_expert", "_played", "_recipe", "_rng", "_strategy", "_totals")
 
     def __init__(self, recipe: ExpertsRecipe, rng: Randomness) -> None:
         self._recipe, self._rng = recipe, rng

@@ -31,8 +31,6 @@ class ConsistencyTracker:
     False
     """
 
-    __slots__ = ("_tracker",)
-
     def __init__(self, concepts: ConceptClass) -> None:
         self._tracker = _tracker_for(concepts)
 

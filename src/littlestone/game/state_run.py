@@ -54,16 +54,6 @@ class StateRun:
     realizable streams errs at most (M + 1) · (mistakes of the best concept) + M times on any.
     """
 
-    __slots__ = (
-        "_conservative",
-        "_domain",
-        "_hypothesis",
-        "_learner",
-        "_settled",
-        "_state",
-        "_window",
-    )
-
     def __init__(self, learner: OnlineLearner) -> None:
         self._learner = learner
         self._domain = learner.concepts.domain

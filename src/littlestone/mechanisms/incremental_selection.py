@@ -72,11 +72,6 @@ class IncrementalSelection:
 class IncrementalSelectionRun(NoiseOwner):
     """Holds the weights as they were laid out last."""
 
-    __slots__ = (
-        "_age", "_base", "_digit_bits", "_ends", "_least", "_recipe", "_rng", "_scores", "_sums",
-        "_table", "_within",
-    )  # fmt: skip
-
     _base: NDArray[np.int64] | None
     _age: int
 

@@ -143,8 +143,6 @@ class AgnosticExperts:
 class AgnosticExpertsRun:
     """The weights of all states, and the hypothesis of the one that was drawn."""
 
-    __slots__ = ("_left", "_recipe", "_rng", "_weights", "hypothesis")
-
     def __init__(self, recipe: AgnosticExperts, rng: Randomness) -> None:
         self._recipe, self._rng, self._left = recipe, rng, recipe.rounds
         self._weights = StateWeights(

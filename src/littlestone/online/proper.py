@@ -52,8 +52,6 @@ def draw_position(weights: NDArray[np.float64], rng: Randomness) -> int:
 class ProperRun:
     """A proper online learner at the table: a fresh draw is published each round. Not private."""
 
-    __slots__ = ("_rng", "_state", "hypothesis")
-
     def __init__(self, learner: ProperOnlineLearner, rng: Randomness) -> None:
         self._rng = rng
         self._state = learner.begin()

@@ -12,8 +12,6 @@ from littlestone.learners.private_prediction.recipe import PrivatePrediction
 class TeachesAll(PredictionRun):
     """Every copy is told of every example."""
 
-    __slots__ = ()
-
     def _teach(self, x: Point, y: Label) -> None:
         for state, count in list(self._groups.items()):
             new = state.after(x, y)
@@ -25,8 +23,6 @@ class TeachesAll(PredictionRun):
 
 class NoNoise(PredictionRun):
     """The majority itself, which a single copy may decide."""
-
-    __slots__ = ()
 
     def _two_answers(self, x: Point) -> tuple[Label, Label]:
         majority = int(2 * self._ones(x) > len(self._copies))

@@ -151,8 +151,6 @@ def _upper(pairs: Pairs, factor: Fraction, missing: int) -> Fraction:
 class _Watched(World):
     """Writes down what is published, as it looks."""
 
-    __slots__ = ("_tape", "published")
-
     def __init__(self, subject: Subject, bit: int, tape: Tape) -> None:
         super().__init__(subject, bit, tape)
         self._tape = tape

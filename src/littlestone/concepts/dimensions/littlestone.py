@@ -67,8 +67,6 @@ class BitSetDimension:
     bounds, so it may be dropped at any time: it is when it grows too large.
     """
 
-    __slots__ = ("_bounds", "_matrix", "_ones", "_points", "_recent")
-
     def __init__(self, ones: Sequence[int]) -> None:
         self._points = tuple(ones)
         self._ones = tuple(set(ones))

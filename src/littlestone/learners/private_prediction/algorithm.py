@@ -25,19 +25,6 @@ class PredictionRun(NoiseOwner):
     may be seen by everybody. It cannot be copied, pickled or saved.
     """
 
-    __slots__ = (
-        "_asked",
-        "_cap",
-        "_check",
-        "_copies",
-        "_first",
-        "_groups",
-        "_played",
-        "_recipe",
-        "_rng",
-        "_votes",
-    )
-
     def __init__(self, recipe: "PrivatePrediction", rng: Randomness) -> None:
         plan, start = recipe.planned, recipe.learner.start()
         self._recipe, self._rng = recipe, rng

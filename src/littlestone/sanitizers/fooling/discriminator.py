@@ -133,8 +133,6 @@ class FiniteDiscriminator:
 class FiniteDiscriminatorRun:
     """Holds the counts of all concepts, and the test."""
 
-    __slots__ = ("_choose", "_counts", "_left", "_queries", "_rng", "_size", "_surplus", "_test")
-
     def __init__(
         self, recipe: FiniteDiscriminator, queries: FiniteQueries, tally: Counts, rng: Randomness
     ) -> None:

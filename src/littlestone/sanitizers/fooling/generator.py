@@ -63,8 +63,6 @@ class HedgeGenerator:
 class HedgeState:
     """Logarithms of the weights, the largest being 0."""
 
-    __slots__ = ("_logarithms", "_queries", "_recipe", "weights")
-
     def __init__(self, recipe: HedgeGenerator, queries: FiniteQueries, logarithms: Floats) -> None:
         self._recipe, self._queries = recipe, queries
         self._logarithms = logarithms - logarithms.max()

@@ -86,8 +86,6 @@ class WinnowGenerator:
 class WinnowState:
     """Logarithms of the weights, the largest being 0."""
 
-    __slots__ = ("_logarithms", "_queries", "_recipe", "flags", "weights")
-
     def __init__(self, recipe: WinnowGenerator, queries: FiniteQueries, logarithms: Floats) -> None:
         self._recipe, self._queries = recipe, queries
         self._logarithms = logarithms - logarithms.max()
