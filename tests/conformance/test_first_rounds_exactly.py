@@ -82,7 +82,9 @@ def how_long(name: str, rounds: int) -> list[pytest.MarkDecorator]:
 )
 def test_the_last_hypothesis_is_paid_for_too(name: str, rounds: int) -> None:
     recipe = first_rounds(name, rounds)
-    negligible = Fraction(1, MANY_COINS.get(name, 1 << 30))
+    # After two rounds its likely cases are eight times as many.
+    finer = 8 if (name, rounds) == ("private-witnesses", 2) else 1
+    negligible = Fraction(1, finer * MANY_COINS.get(name, 1 << 30))
     assert excess(recipe, recipe.guarantee(), rounds, negligible) <= 1e-12
 
 

@@ -53,6 +53,7 @@ VISIBLE = {
     "shrinking-dartboard": (24_000, 0.0),
     "lazy-switching": (24_000, 0.0),
     **dict.fromkeys(CORRECT_LEARNERS - SILENT, (3_000, 0.02)),
+    "private-keys": (96_000, 0.02),  # one game of sixty lists the key; half as many show 0.39
 }
 
 
