@@ -27,10 +27,6 @@ Conversation = Callable[[Any], Any]
 EPSILON_ONE = PrivacyGuarantee(epsilon=1.0)
 
 
-class _Recipe(Protocol):
-    def guarantee(self) -> PrivacyGuarantee: ...
-
-
 class Shown(NamedTuple):
     """What a run of a learner shows after a round."""
 
@@ -64,11 +60,11 @@ class Subject:
     """What others see of the special round's answer, where that goes to its asker alone."""
 
     @classmethod
-    def from_release(cls, recipe: _Recipe, release: Callable[..., Any]) -> "Subject":
-        """A mechanism without a state: each input is released anew."""
+    def from_release(cls, recipe: Any, release: Callable[..., Any] | None = None) -> "Subject":
+        """A mechanism without a state: each input is released anew, by its ``release``."""
 
         def start(rng: Randomness) -> tuple[None, Conversation]:
-            return None, lambda data: release(data, rng=rng)
+            return None, lambda data: (release or recipe.release)(data, rng=rng)
 
         return cls(name=repr(recipe), claimed=recipe.guarantee(), open=start)
 

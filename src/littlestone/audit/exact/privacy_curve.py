@@ -188,7 +188,7 @@ def privacy_curve(
     >>> from littlestone.audit.adversaries.questions import OneQuestion
     >>> from littlestone.mechanisms.laplace_count import LaplaceCount
     >>> count = LaplaceCount(epsilon=1.0)
-    >>> subject = Subject.from_release(count, count.release)
+    >>> subject = Subject.from_release(count)
     >>> curve = privacy_curve(subject, OneQuestion(zero=0, one=1), rounds=1)
     >>> round(curve.epsilon_lower_bound(1e-9), 6)  # P(noise >= 0) / P(noise >= 1) is e
     1.0

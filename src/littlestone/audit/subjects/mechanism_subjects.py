@@ -86,11 +86,6 @@ def selection_of_trees(recipe: TreeSelection) -> Subject:
     return Subject.from_release(recipe, draw)
 
 
-def release(recipe: PrivateHistogram | LaplaceCount) -> Subject:
-    """Takes keys or a count, answers with noisy counts or a noisy one."""
-    return Subject.from_release(recipe, recipe.release)
-
-
 def one_sum(
     epsilon: float, delta: float, *, kind: Callable[..., CorrelatedSums] = CorrelatedSums
 ) -> Subject:
@@ -121,7 +116,7 @@ AUDITS = (
     ),
     Audit(
         name="private-histogram",
-        subject=lambda epsilon, delta: release(
+        subject=lambda epsilon, delta: Subject.from_release(
             PrivateHistogram(epsilon=epsilon, delta=delta, neighbours="add-remove")
         ),
         adversary=OneQuestion(
@@ -150,7 +145,7 @@ AUDITS = (
     ),
     Audit(
         name="laplace-count",
-        subject=lambda epsilon, _: release(LaplaceCount(epsilon=epsilon)),
+        subject=lambda epsilon, _: Subject.from_release(LaplaceCount(epsilon=epsilon)),
         adversary=OneQuestion(zero=0, one=1),
         summary="discrete Laplace noise on a count: the count moves by one",
         exact_rounds=1,

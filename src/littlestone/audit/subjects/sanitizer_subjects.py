@@ -18,7 +18,6 @@ from littlestone.sanitizers.fooling.discriminator import FiniteDiscriminator
 from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 from littlestone.sanitizers.fooling.generator import HedgeGenerator
 from littlestone.sanitizers.labels import LabelConversion
-from littlestone.sanitizers.protocols import Sanitizer
 from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
 from littlestone.sanitizers.realizable.winnow_generator import WinnowGenerator
 from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
@@ -41,19 +40,9 @@ CUT_FIRST_OR_LATER = OneQuestion(
 )
 
 
-def cuts(recipe: PrivateCuts) -> Subject:
-    """Takes a table, answers with the cuts of its columns."""
-    return Subject.from_release(recipe, recipe.release)
-
-
 def one_cut(epsilon: float) -> PrivateCuts:
     """Of one column, at one of the numbers from -9 to 9."""
     return PrivateCuts(epsilon=epsilon, columns=1, levels=1, digits=1, least=0, most=0)
-
-
-def sanitizer(recipe: Sanitizer) -> Subject:
-    """Takes a dataset, answers with the release."""
-    return Subject.from_release(recipe, recipe.release)
 
 
 def stream(recipe: IntervalSanitizer) -> Subject:
@@ -104,7 +93,7 @@ def _fooling(epsilon: float, delta: float) -> Subject:
         discriminator=discriminator,
         delta=delta,
     )
-    return sanitizer(recipe)
+    return Subject.from_release(recipe)
 
 
 def _realizable(epsilon: float, delta: float) -> Subject:
@@ -119,7 +108,7 @@ def _realizable(epsilon: float, delta: float) -> Subject:
         test_epsilon=budget.epsilon,
         delta=delta,
     )
-    return sanitizer(recipe)
+    return Subject.from_release(recipe)
 
 
 def _conversion(epsilon: float, delta: float) -> Subject:
@@ -131,7 +120,7 @@ def _conversion(epsilon: float, delta: float) -> Subject:
         anchor=0,
         count_epsilon=3 * epsilon / 4,
     )
-    return sanitizer(recipe)
+    return Subject.from_release(recipe)
 
 
 def _intervals(epsilon: float, delta: float) -> Subject:
@@ -153,7 +142,7 @@ def _two_counts(release: Any) -> Hashable:
 AUDITS = (
     _enumerated(
         name="histogram-sanitizer",
-        subject=lambda epsilon, delta: sanitizer(
+        subject=lambda epsilon, delta: Subject.from_release(
             HistogramSanitizer(concepts=Points(), epsilon=epsilon, delta=delta)
         ),
         adversary=OneQuestion(
@@ -165,7 +154,7 @@ AUDITS = (
     ),
     _enumerated(
         name="tree-sanitizer",
-        subject=lambda epsilon, _: sanitizer(
+        subject=lambda epsilon, _: Subject.from_release(
             TreeSanitizer(concepts=Thresholds(2), epsilon=epsilon)
         ),
         adversary=OneQuestion(
@@ -197,7 +186,7 @@ AUDITS = (
     ),
     Audit(
         name="private-cuts",
-        subject=lambda epsilon, _: cuts(one_cut(epsilon)),
+        subject=lambda epsilon, _: Subject.from_release(one_cut(epsilon)),
         adversary=CUT_FIRST_OR_LATER,
         summary="PrivateCuts: one value moves from below all candidates to above all",
         exact_rounds=1,
