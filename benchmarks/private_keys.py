@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from littlestone.adversaries.frequent_killer import FrequentKiller
-from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.spread_mistakes import SpreadMistakes
+from littlestone.adversaries.spreading import KeepDimension, SpreadMistakes
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.game.play import play
 from littlestone.learners.lazy_forest.recipe import LazyForest

@@ -10,9 +10,8 @@ import numpy as np
 from river import linear_model
 
 from littlestone.adversaries.frequent_killer import FrequentKiller
-from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.spread_mistakes import SpreadMistakes
+from littlestone.adversaries.spreading import KeepDimension, SpreadMistakes
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.stumps import Stumps

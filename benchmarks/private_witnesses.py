@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from littlestone.adversaries.frequent_killer import FrequentKiller
-from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.spread_mistakes import SpreadMistakes
+from littlestone.adversaries.spreading import KeepDimension, SpreadMistakes
 from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.intervals import Intervals

@@ -10,11 +10,10 @@ from littlestone.adversaries.boundary import Boundary
 from littlestone.adversaries.contradiction import Contradiction, FreeLabels, NoisyBoundary
 from littlestone.adversaries.drifting import Drifting
 from littlestone.adversaries.frequent_killer import FrequentKiller
-from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.random_stream import HiddenOnes, RandomStream
 from littlestone.adversaries.shattered_tree import CoinTree, ShatteredTree
-from littlestone.adversaries.spread_mistakes import SpreadMistakes
+from littlestone.adversaries.spreading import KeepDimension, SpreadMistakes
 from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions

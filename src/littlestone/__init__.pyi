@@ -6,7 +6,6 @@ from littlestone.adversaries.contradiction import FreeLabels as FreeLabels
 from littlestone.adversaries.contradiction import NoisyBoundary as NoisyBoundary
 from littlestone.adversaries.drifting import Drifting as Drifting
 from littlestone.adversaries.frequent_killer import FrequentKiller as FrequentKiller
-from littlestone.adversaries.keep_dimension import KeepDimension as KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing as MistakeForcing
 from littlestone.adversaries.random_stream import HiddenOnes as HiddenOnes
 from littlestone.adversaries.random_stream import RandomStream as RandomStream
@@ -14,7 +13,8 @@ from littlestone.adversaries.replay import Examples as Examples
 from littlestone.adversaries.replay import Replay as Replay
 from littlestone.adversaries.shattered_tree import CoinTree as CoinTree
 from littlestone.adversaries.shattered_tree import ShatteredTree as ShatteredTree
-from littlestone.adversaries.spread_mistakes import SpreadMistakes as SpreadMistakes
+from littlestone.adversaries.spreading import KeepDimension as KeepDimension
+from littlestone.adversaries.spreading import SpreadMistakes as SpreadMistakes
 from littlestone.audit.auditing import AuditReport as AuditReport
 from littlestone.audit.exact.masses import Mass as Mass
 from littlestone.audit.exact.privacy_curve import PrivacyCurve as PrivacyCurve

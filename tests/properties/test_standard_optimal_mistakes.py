@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.battery import CLASSES, WITHOUT_DIMENSION
 
-from littlestone.adversaries.keep_dimension import KeepDimension
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.replay import Replay
 from littlestone.adversaries.shattered_tree import ShatteredTree
+from littlestone.adversaries.spreading import KeepDimension
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.protocols import ConceptClass, Example
 from littlestone.game.play import play

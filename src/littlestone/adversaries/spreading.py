@@ -1,4 +1,4 @@
-"""Two adversaries share this position, from which they force mistakes at ever new points."""
+"""Force mistakes, each at a new point where that is possible, or where it costs no dimension."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -102,3 +102,34 @@ class Spreading:
 
     def _after_filling(self, example: Example) -> "Spreading":
         return replace(self, space=self.space.restrict(*example))
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadMistakes(SpreadingForcing):
+    """An adaptive, realizable adversary that repeats a point only when it must.
+
+    Among the new points on which the newest known hypothesis errs it takes the one that keeps the
+    version space largest. When there is none, or ``different_points`` were used, it repeats
+    the old ones in turn. Learners that remember where they erred gain nothing by it.
+    """
+
+    sparing: ClassVar[bool] = False
+
+    def first_position(self) -> Spreading:
+        return Spreading.at_start(self)
+
+
+@dataclass(frozen=True, slots=True)
+class KeepDimension(SpreadingForcing):
+    """An adaptive, realizable adversary that stays as high in the mistake tree as it can.
+
+    It spends concepts, but dimension only when every mistake of the newest known hypothesis costs
+    some: until then it takes new points, up to ``different_points``, and it repeats old ones
+    rather than go down. It repeats each new one once, to see the answer before it goes on.
+    """
+
+    sparing: ClassVar[bool] = True
+
+    def first_position(self) -> Spreading:
+        self.concepts.version_space().standard_optimal()  # refuses if dimensions are not known
+        return Spreading.at_start(self)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.spread_mistakes import SpreadMistakes
+from littlestone.adversaries.spreading import SpreadMistakes
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.spread_mistakes import SpreadMistakes
+from littlestone.adversaries.spreading import SpreadMistakes
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
