@@ -1,8 +1,13 @@
 """The runs of a service: a folder for each, with what was asked for and its durable store."""
 
+import asyncio
+import fcntl
 import json
+import logging
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,8 +18,9 @@ from littlestone.catalogue import CLASSES, class_from_spec, lookup
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.defaults import class_over, named_learner
+from littlestone.errors import LittlestoneError
 from littlestone.learners.run import PrivateLearner
-from littlestone.serve.owner import RunOwner
+from littlestone.serve.owner import RunOwner, Unavailable
 from littlestone.serve.visible import Visible
 from littlestone.service.durable import DurableRun
 from littlestone.service.promises.book import Book, enter
@@ -23,6 +29,8 @@ from littlestone.service.store import Reservation
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 ASKED: Final = "run.json"
 STORE: Final = "store"
+DRAFT: Final = ".new-"
+_LOG: Final = logging.getLogger("littlestone.serve")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,30 +92,75 @@ class Runs:
         self._owners: dict[str, RunOwner] = {}
         self._asked: dict[str, Asked] = {}
         self._recipes: dict[str, PrivateLearner] = {}
+        self.unreadable: set[str] = set()
+        """Runs of which it is not known any more what they were asked to be."""
+        self._lock: int | None = None
 
     def open_all(self) -> None:
         """Begin to open every run that is here; each is ready when its replay is done."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for place in sorted(self.folder.iterdir()):
-            if (place / ASKED).is_file():
-                asked = Asked(**json.loads((place / ASKED).read_text(encoding="utf-8")))
-                self._own(asked, asked.recipe(), fresh=not (place / STORE).exists())
+            if place.name.startswith(DRAFT):
+                shutil.rmtree(place)  # of a service that was killed; it has read nothing
+            elif (place / ASKED).is_file():
+                self._open(place)
+
+    def lock(self) -> None:
+        """Until it is closed: two services would each know only of the runs that they have made."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = os.open(self.folder, os.O_RDONLY)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._lock)
+            self._lock = None
+            raise ValueError(
+                f"store must be a folder of one service, and another uses {self.folder}"
+            ) from None
+
+    def _open(self, place: Path) -> None:
+        try:
+            asked = Asked(**json.loads((place / ASKED).read_text(encoding="utf-8")))
+            recipe = asked.recipe()
+        except (OSError, ValueError, TypeError, OverflowError, LittlestoneError) as problem:
+            # All of it is public; and the other runs are no worse for it.
+            _LOG.error("run %s: %s cannot be read: %s", place.name, ASKED, problem)
+            self.unreadable.add(place.name)
+            return
+        self._own(asked, recipe, fresh=not (place / STORE).exists())
 
     async def create(self, asked: Asked) -> RunOwner:
         """A new run, ready to be used; everything is looked at before anything is made."""
-        if asked.name in self._owners:
+        recipe = await asyncio.to_thread(asked.recipe)  # some plans take long
+        if asked.name in self._owners or asked.name in self.unreadable:
             raise FileExistsError(asked.name)
-        recipe = asked.recipe()
         recipe.refuse_to_start()
         self._reserved(recipe, asked.name)
-        place = self.folder / asked.name
-        place.mkdir(mode=0o700)
-        file = os.open(place / ASKED, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(file, "w", encoding="utf-8") as stream:
-            json.dump(asdict(asked), stream, indent=1)
+        try:
+            self._place(asked)
+        except FileExistsError:
+            raise
+        except OSError as problem:
+            _LOG.error("run %s cannot be made: %s", asked.name, problem)
+            raise Unavailable("the run cannot be written; look at the server") from None
         owner = self._own(asked, recipe, fresh=True)
         await owner.ready()
         return owner
+
+    def _place(self, asked: Asked) -> None:
+        """The folder of a run appears with all that it was asked to be, or not at all."""
+        place, draft = self.folder / asked.name, Path(tempfile.mkdtemp("", DRAFT, self.folder))
+        try:
+            with (draft / ASKED).open("x", encoding="utf-8") as stream:
+                json.dump(asdict(asked), stream, indent=1)
+                stream.flush()
+                os.fsync(stream.fileno())
+            draft.rename(place)  # in the place of an empty folder, too
+        except OSError as problem:
+            shutil.rmtree(draft, ignore_errors=True)
+            if place.exists() and any(place.iterdir()):
+                raise FileExistsError(asked.name) from problem
+            raise
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._owners)
@@ -123,6 +176,8 @@ class Runs:
 
     def usable(self, name: str) -> RunOwner:
         """The owner of a run that is open."""
+        if name in self.unreadable:
+            raise Unavailable(f"run {name!r} cannot be read; look at the server")
         owner = self._owners[name]
         if owner.failure is not None:
             raise owner.unavailable()
@@ -132,6 +187,8 @@ class Runs:
         for owner in self._owners.values():
             owner.visible.stop()
             await owner.close()
+        if self._lock is not None:
+            os.close(self._lock)
 
     def _own(self, asked: Asked, recipe: PrivateLearner, *, fresh: bool) -> RunOwner:
         store = self.folder / asked.name / STORE

@@ -8,6 +8,7 @@ commit is shared by as many clients as are waiting, and the slower the disk, the
 import asyncio
 import logging
 import queue
+import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from littlestone.service.log.intake import Event, Receipt
 
 MOST_WAITING: Final = 50_000  # events; beyond them a client is asked to come back later
 MOST_IN_A_TURN: Final = 8_192
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds until a store is tried again
 _LOG: Final = logging.getLogger("littlestone.serve")
 
 
@@ -63,6 +65,7 @@ class RunOwner:
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._closing = False
+        self._stop = threading.Event()  # for a thread that waits for a disk
         self._thread = threading.Thread(target=self._own, name=f"run {name}", daemon=True)
         self._thread.start()
 
@@ -95,6 +98,7 @@ class RunOwner:
         """Finish what is waiting, then close the store."""
         if not self._closing:
             self._closing = True
+            self._stop.set()
             self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
@@ -113,11 +117,16 @@ class RunOwner:
     def _own(self) -> None:
         run: DurableRun | None = None
         try:
-            run = self._opened()
+            run = self._open()
             self.visible.opened(run)
-            self._tell(self._ready.set_result, None)
-            while run is not None and (turn := self._turn()) is not None:
-                run = self._played(run, turn)
+            self._tell(self._succeed, None)
+            while (turn := self._turn()) is not None:
+                if not self._played(run, turn):
+                    run.close()
+                    run = None
+                    run = self._open()
+                    self._tell(self._succeed, None)
+                    self.visible.published(run)
         except BaseException as problem:
             self._tell(self._fail, problem)
         finally:
@@ -142,10 +151,10 @@ class RunOwner:
             size += following.size
         return turn
 
-    def _played(self, run: DurableRun, turn: list[_Waiting]) -> DurableRun | None:
-        """Answer all of a turn; returns the run, opened anew if an error left it in doubt."""
+    def _played(self, run: DurableRun, turn: list[_Waiting]) -> bool:
+        """Answer all of a turn; False if an error has left the run in doubt."""
         answers: list[tuple[_Waiting, Any]] = []
-        after: DurableRun | None = run
+        sure = True
         try:
             events = [event for one in turn if not callable(one.content) for event in one.content]
             outcomes = iter(take_each(run, events))
@@ -159,20 +168,23 @@ class RunOwner:
             # What was committed of the turn has its receipt when it is sent again.
             _LOG.error("run %s: a turn failed with %s", self.name, type(problem).__name__)
             lost = Unavailable(f"run {self.name!r} is being opened again; send it once more")
-            answers = [(one, lost) for one in turn]
-            run.close()
-            after = self._reopened()
+            answers, sure = [(one, lost) for one in turn], False
         self._tell(self._deliver, answers)
-        if after is not None and after is not run:
-            self.visible.published(after)
-        return after
+        return sure
 
-    def _reopened(self) -> DurableRun | None:
-        try:
-            return self._opened()
-        except Exception as problem:
-            self._tell(self._fail, problem)
-            return None
+    def _open(self) -> DurableRun:
+        """The run; a full or an absent disk is waited for, and nothing else."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                return self._opened()
+            except LittlestoneError as problem:
+                if not isinstance(problem.__cause__, OSError | sqlite3.OperationalError):
+                    raise
+                self._tell(self._fail, problem)
+                if self._stop.wait(pause):
+                    raise
+                pause = min(2 * pause, LONGEST_PAUSE)
 
     def _tell(self, receive: Callable[..., None], content: Any) -> None:
         self._loop.call_soon_threadsafe(receive, content)
@@ -190,7 +202,7 @@ class RunOwner:
                 waiting.answer.set_result(answer)
 
     def _fail(self, problem: BaseException) -> None:
-        """From now on there is no thread: nobody else may wait, and those who do hear of it."""
+        """The store is not open: nobody else may wait, and those who do hear of it."""
         known = isinstance(problem, LittlestoneError)
         _LOG.error("run %s: %s", self.name, problem if known else type(problem).__name__)
         if self._ready.done():
@@ -201,6 +213,14 @@ class RunOwner:
             left = self._queue.get_nowait()
             if left is not None:
                 self._deliver([(left, self.unavailable())])
+        if self._closing:
+            self._queue.put(None)
+
+    def _succeed(self, _: None) -> None:
+        """The store is open, for the first time or again."""
+        if self._ready.done():
+            self._ready = self._loop.create_future()
+        self._ready.set_result(None)
 
 
 def take_each(run: DurableRun, events: Sequence[Event]) -> list[Outcome]:

@@ -60,6 +60,7 @@ def server(
     if (certificate is None) != (private_key is None):
         raise ValueError("tls-cert and tls-key must be given together")
     app = application(folder, tokens, hosts=(host, *hosts), fleet=fleet, book=book)
+    app.state.service.runs.lock()
     return listening(
         app,
         host=host,

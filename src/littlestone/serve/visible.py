@@ -20,6 +20,7 @@ from littlestone.service.durable import DurableRun
 from littlestone.service.entries import Release
 
 REMEMBERED: Final = 1_000  # newest releases; older ones are read from the store
+LOOK: Final = 10.0  # seconds after which a clock may have been set
 
 
 class Shown(NamedTuple):
@@ -107,5 +108,6 @@ class Visible:
         while True:
             left = every - time.time() % every
             strikes = time.monotonic() + left
-            await asyncio.sleep(left)
-            self.show(before=strikes)
+            await asyncio.sleep(min(left, LOOK))
+            if left <= LOOK:
+                self.show(before=strikes)

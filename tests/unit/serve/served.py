@@ -66,6 +66,7 @@ def serving(
     *,
     fleet: Any = None,
     connections: int = 1_000,
+    healthy: bool = True,
     book: Book | None = None,
     **tokens: Any,
 ) -> Iterator[Served]:
@@ -80,7 +81,7 @@ def serving(
         time.sleep(0.01)
     served = Served(running, made)
     try:
-        while served.raw("GET", "/health")[0] == 503:  # stores are being opened
+        while healthy and served.raw("GET", "/health")[0] == 503:  # stores are being opened
             time.sleep(0.01)
         yield served
     finally:

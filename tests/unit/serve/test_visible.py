@@ -57,3 +57,22 @@ def test_a_clock_that_shows_all_there_is_would_be_found(monkeypatch: pytest.Monk
     show = Visible.show
     monkeypatch.setattr(Visible, "show", lambda visible, before=0.0: show(visible))
     assert asyncio.run(_seen_at_a_late_stroke())[0] == 2
+
+
+async def _seen_after_the_clock_was_set(monkeypatch: pytest.MonkeyPatch) -> int:
+    told, day = time.time, 86_400.0
+    visible, run = Visible(every=day), Publishing()
+    run.publish(visible)
+    await asyncio.sleep(0.05)
+    assert visible.newest is None
+    midnight = told() + 0.2
+    monkeypatch.setattr(time, "time", lambda: day + told() - midnight)
+    await asyncio.wait_for(visible.bell(), 5)
+    assert visible.newest is not None and told() >= midnight
+    visible.stop()
+    return visible.newest.release.number
+
+
+def test_a_clock_that_is_set_strikes_by_its_new_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("littlestone.serve.visible.LOOK", 0.02)
+    assert asyncio.run(_seen_after_the_clock_was_set(monkeypatch)) == 1

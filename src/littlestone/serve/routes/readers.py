@@ -163,7 +163,8 @@ async def labels_of(request: Request, recipe: PrivateLearner, rule: Hypothesis) 
 
 async def health(service: Service, _: Request) -> Response:
     waiting = [name for name in service.runs if service.runs.owner(name).failure is not None]
-    return answered({"ok": not waiting, "version": __version__}, 503 if waiting else 200)
+    well = not waiting and not service.runs.unreadable
+    return answered({"ok": well, "version": __version__}, 200 if well else 503)
 
 
 async def metrics(service: Service, _: Request) -> Response:

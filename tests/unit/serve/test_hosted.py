@@ -1,0 +1,129 @@
+"""The folder of all runs: nobody shares it, and nothing in it keeps the others from opening."""
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.serve.served import BUDGET, serving
+
+from littlestone.client import ServiceError
+from littlestone.errors import StoreError
+from littlestone.serve import owner
+from littlestone.serve.hosted import Asked
+from littlestone.serve.server import server
+from littlestone.serve.tokens import Tokens
+from littlestone.service.durable import DurableRun
+
+
+def test_a_second_service_on_the_same_folder_does_not_start(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        with pytest.raises(ValueError, match="another uses"):
+            server(tmp_path, Tokens.fresh()[0])
+        assert served.raw("GET", "/health")[0] == 200
+    with serving(tmp_path) as served:
+        assert served.raw("GET", "/health")[0] == 200
+
+
+def test_what_cannot_be_written_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with serving(tmp_path) as served:
+        client = served.client(patience=0.0)
+        with monkeypatch.context() as disk:
+            disk.setattr(os, "fsync", full)
+            with pytest.raises(ServiceError) as refused:
+                client.create("abuse", concepts="keys", **BUDGET)
+        assert refused.value.status == 503 and "space" not in str(refused.value)
+        assert list(tmp_path.iterdir()) == []
+        assert client.create("abuse", concepts="keys", **BUDGET)["name"] == "abuse"
+
+
+def test_a_run_that_cannot_be_read_keeps_no_other_from_opening(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        served.client().create("good", concepts="keys", **BUDGET)
+    (tmp_path / ".new-of-a-killed-service").mkdir()
+    (tmp_path / "empty").mkdir()
+    for name, content in {"cut": "", "list": "[]", "later": '{"name": "later", "of": 2}'}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text(content)
+    with serving(tmp_path, healthy=False) as served:
+        client = served.client(patience=0.0)
+        assert [run["name"] for run in client._json("GET", "/runs")] == ["good"]
+        assert served.client().send("good", "a", 1)["round"] == 1
+        for name in ("cut", "list", "later"):
+            assert served.raw("GET", f"/runs/{name}")[0] == 503
+        with pytest.raises(ServiceError, match="exists already"):
+            client.create("cut", concepts="keys", **BUDGET)
+        assert served.raw("GET", "/health")[0] == 503
+        assert client.create("empty", concepts="keys", **BUDGET)["name"] == "empty"
+    assert not list(tmp_path.glob(".new*"))
+    assert json.loads((tmp_path / "empty" / "run.json").read_text())["name"] == "empty"
+
+
+def test_nobody_waits_while_a_run_is_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planning, planned, recipe = threading.Event(), threading.Event(), Asked.recipe
+
+    def slow(asked: Asked) -> Any:
+        planning.set()
+        assert planned.wait(10)
+        return recipe(asked)
+
+    with serving(tmp_path) as served:
+        monkeypatch.setattr(Asked, "recipe", slow)
+        made = threading.Thread(
+            target=served.client().create, args=("abuse",), kwargs={"concepts": "keys", **BUDGET}
+        )
+        made.start()
+        assert planning.wait(10)
+        assert served.raw("GET", "/health")[0] == 200
+        planned.set()
+        made.join(10)
+        assert served.raw("GET", "/runs/abuse")[0] == 200
+
+
+def test_a_run_comes_back_when_there_is_a_disk_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = threading.Event()
+    take, resume = DurableRun.take, DurableRun.resume
+
+    def taking(run: DurableRun, *arguments: Any) -> Any:
+        if full.is_set():
+            raise StoreError("the/store cannot be used")
+        return take(run, *arguments)
+
+    def opening(*arguments: Any) -> Any:
+        if full.is_set():
+            raise StoreError("the/store cannot be used") from sqlite3.OperationalError(
+                "disk is full"
+            )
+        return resume(*arguments)
+
+    monkeypatch.setattr(owner, "FIRST_PAUSE", 0.05)
+    with serving(tmp_path) as served:
+        client = served.client(patience=0.0)
+        client.create("abuse", concepts="keys", **BUDGET)
+        client.send("abuse", "a", 1)
+        monkeypatch.setattr(DurableRun, "take", taking)
+        monkeypatch.setattr(DurableRun, "resume", opening)
+        full.set()
+        with pytest.raises(ServiceError, match="503"):
+            client.send("abuse", "b", 1)
+        until = time.monotonic() + 5
+        while served.raw("GET", "/runs/abuse")[0] != 503:
+            assert time.monotonic() < until
+        full.clear()
+        assert served.client(patience=10.0).send("abuse", "b", 1)["round"] == 2
+        full.set()
+        with pytest.raises(ServiceError, match="503"):
+            client.send("abuse", "c", 1)  # and the service can be stopped while it waits
