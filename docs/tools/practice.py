@@ -35,16 +35,20 @@ DRAWN = ("flights", "flights-no-delay", "bananas", "breast", "segments", "change
 def tables(kept: dict[str, Any]) -> dict[str, str]:
     """Each table by the name of its place in the page."""
     streams = kept["streams"]
-    return {
-        f"practice-{epsilon}": markdown_table(
-            ("stream (rounds)", "constant", *OPEN_PEERS, *PRIVATE_PEERS, "ours"),
-            [_row(title, streams[name], epsilon) for name, title in NAMES.items()],
-        )
-        for epsilon in kept["compared"]
-    } | {
-        "practice-compared": _compared(kept["compared"]),
-        "practice-watch": _watch(kept["simulated"]),
-    }
+    return (
+        {
+            f"practice-{epsilon}": markdown_table(
+                ("stream (rounds)", "constant", *OPEN_PEERS, *PRIVATE_PEERS, "ours"),
+                [_row(title, streams[name], epsilon) for name, title in NAMES.items()],
+            )
+            for epsilon in kept["compared"]
+        }
+        | {f"practice-watch-{epsilon}": _watch(rows) for epsilon, rows in kept["simulated"].items()}
+        | {
+            "practice-compared": _compared(kept["compared"]),
+            "practice-linear": _linear(streams),
+        }
+    )
 
 
 def _row(title: str, entry: dict[str, Any], epsilon: str) -> tuple[str, ...]:
@@ -76,11 +80,29 @@ def _compared(compared: dict[str, Any]) -> str:
 
 
 def _watch(simulated: dict[str, Any]) -> str:
-    kinds = ("watch", "windows alone", "batches alone", "constant")
+    kinds = ("watch", "not planned", "windows alone", "batches alone", "constant")
     return markdown_table(
         ("simulated stream", *kinds),
         [(row["what"], *(_share(row[kind]) for kind in kinds)) for row in simulated.values()],
     )
+
+
+def _linear(streams: dict[str, Any]) -> str:
+    return markdown_table(
+        ("stream", "DP-FTRL in hindsight, ε = 1", "`PrivateLinear`, ε = 1", "ε = 0.1"),
+        [
+            (
+                title,
+                _share(streams[name]["DP-FTRL, Toeplitz 1"]["error"]),
+                *(_with_spread(streams[name][f"linear {epsilon}"]) for epsilon in ("1", "0.1")),
+            )
+            for name, title in NAMES.items()
+        ],
+    )
+
+
+def _with_spread(found: dict[str, Any]) -> str:
+    return f"{_share(found['error'])} ± {_share(found['spread'])}"
 
 
 def _share(value: float) -> str:

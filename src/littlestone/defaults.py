@@ -52,7 +52,8 @@ def default_learner(
     """What to run if nobody says otherwise: a function of public values, never of data.
 
     ``agnostic``: no concept needs to fit. On ``oblivious`` streams, a file for instance, rules
-    are drawn from disjoint batches: over a schema, trees and linear rules. Where an ``adaptive``
+    are drawn from disjoint batches: over a schema, trees and linear rules; their watch is planned
+    if the rounds are known. Where an ``adaptive``
     adversary attacks the rule on display, and in the ``realizable`` setting, where some concept
     fits all examples, it is the learner with the best proved mean. Sets of any keys have a learner
     of their own.
@@ -61,8 +62,9 @@ def default_learner(
     >>> from littlestone.concepts.classes.sparse_sets import KeySets
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> budget = {"rounds": 10**5, "epsilon": 1.0, "delta": 1e-6}
-    >>> type(default_learner(Thresholds(99), **budget)).__name__
-    'DisjointBatches'
+    >>> practical = default_learner(Thresholds(99), **budget)
+    >>> type(practical).__name__, practical.planned
+    ('DisjointBatches', True)
     >>> type(default_learner(Thresholds(99), **budget, adversary="adaptive")).__name__
     'AgnosticFinite'
     >>> type(default_learner(Thresholds(99), **budget, setting="realizable")).__name__
