@@ -275,9 +275,10 @@ class DurableRun:
 
     def _logged(self, fresh: list[Taken]) -> dict[str, Receipt]:
         """Log events and what is learned from them; whoever calls commits it."""
-        if not self._store.events.add(fresh):
-            raise _RepeatedError  # nothing was learned yet, and the transaction is undone
         self._broken = True  # until it is committed
+        if not self._store.events.add(fresh):
+            self._broken = False
+            raise _RepeatedError  # nothing was done yet
         receipts = self._learn(fresh)
         if self._rounds - self._checkpointed >= self._every():
             self._save()

@@ -228,6 +228,26 @@ def test_the_key_of_the_noise_is_stored_before_the_first_example(folder_in_memor
     assert len(about["key"]) == 64
 
 
+def test_an_error_while_logging_closes_the_run(folder_in_memory: Path) -> None:
+    """What the log knows in memory may be ahead of the file then."""
+    path = folder_in_memory / "run.db"
+    run = DurableRun.start(RECIPE, path)
+    run.take(events(0, 2))
+    run._store._db.execute(
+        "CREATE TEMP TRIGGER full BEFORE INSERT ON events WHEN new.round = 5 "
+        "BEGIN SELECT raise(ABORT, 'disk full'); END"
+    )
+    with pytest.raises(StoreError, match="disk full"):
+        run.take(events(2, 6))
+    with pytest.raises(StoreError, match="in doubt"):
+        run.take(events(2, 3))
+    run.close()
+    run = DurableRun.resume(RECIPE, path)
+    assert [receipt.round for receipt in run.take(events(0, 6))] == [1, 2, 3, 4, 5, 6]
+    run.close()
+    DurableRun.resume(RECIPE, path).close()
+
+
 def test_an_error_while_learning_closes_the_run(
     run: DurableRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:

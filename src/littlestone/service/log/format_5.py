@@ -55,8 +55,9 @@ def upgrade(db: sqlite3.Connection, log: EventLog, *, covered: int, to: int) -> 
         db.execute(statement)
     sealed = 0
     for group in _groups(db):
-        log.add(group)
         last = group[-1].round
+        if not log.add(group):
+            raise StoreError(f"an id of the events up to {last} was taken twice. Refusing to go on")
         if last == covered or (last < covered and last - sealed >= _BLOCK):
             log.seal(last)
             sealed = last

@@ -15,12 +15,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.errors import StoreError
+
 HASH_BYTES: Final = 4
 _HASHES: Final = np.dtype("<u4")
 _SHIFT: Final = 32
 _ROUND: Final = (1 << _SHIFT) - 1
 _MANY: Final = 50_000
-_SHARE: Final = 16  # merging all for a sixteenth of them costs each little
+_SHARE: Final = 64  # names are large, and merging all for a 64th of them costs each little
 
 
 class KnownIds:
@@ -109,4 +111,6 @@ class KnownIds:
 def _keys(hashes: bytes, *, first: int) -> NDArray[np.uint64]:
     """Hashes above, rounds below: sorted, those of one hash lie together."""
     above = np.frombuffer(hashes, _HASHES).astype(np.uint64) << np.uint64(_SHIFT)
+    if first + len(above) > _ROUND:
+        raise StoreError(f"a store has room for {_ROUND} events; go on in another (and its budget)")
     return above | np.arange(first, first + len(above), dtype=np.uint64)

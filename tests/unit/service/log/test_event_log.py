@@ -39,6 +39,7 @@ ALTERED = {
     "hashes of ids": "UPDATE blocks SET ids = zeroblob(length(ids))",
     "fewer hashes": "UPDATE blocks SET ids = substr(ids, 1, 4)",
     "the end of a block": "UPDATE blocks SET last = last - 1",
+    "a block without end": "UPDATE blocks SET last = 1 << 62",
 }
 
 

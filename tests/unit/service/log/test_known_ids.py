@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from littlestone.errors import StoreError
 from littlestone.randomness import Randomness
 from littlestone.service.log import known_ids
 from littlestone.service.log.known_ids import HASH_BYTES, KnownIds
@@ -52,3 +53,10 @@ def test_as_a_dictionary_would(
 
 def test_hashes_are_under_the_key() -> None:
     assert KnownIds(KEY).hashes(["a", "b"]) != KnownIds(bytes([1] * 32)).hashes(["a", "b"])
+
+
+def test_rounds_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_ids, "_ROUND", 3)
+    KnownIds(KEY).restore([bytes(2 * HASH_BYTES)])
+    with pytest.raises(StoreError, match="room for 3 events"):
+        KnownIds(KEY).restore([bytes(3 * HASH_BYTES)])
