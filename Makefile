@@ -77,7 +77,7 @@ slow: $(READY) ## The full-size tests: large audits, 240 killed runs, 5000 damag
 	$(PYTEST) -m slow tests
 
 test-fleet: $(TESTABLE) ## A fleet on a PostgreSQL server of its own: kills, going back, the commands
-	$(BIN)/python -m pytest -m fleet tests/end_to_end/test_fleet.py tests/end_to_end/test_served_fleet.py -s
+	$(BIN)/python -m pytest -m fleet tests/end_to_end -s
 
 # Of its own: Spark wants an older pandas than everybody else.
 SPARK := out/spark

@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tests.end_to_end import test_fleet as fleets
-from tests.server import MISSING, Server, binaries
+from tests.fleets import NEEDS_A_SERVER, Fleet
+from tests.server import Server
 from tests.unit.serve.served import Served, serving
 
 from littlestone.fleet import database
@@ -17,8 +17,7 @@ from littlestone.serve.routes.fleet_desk import FleetDesk
 from littlestone.serve.tokens import Role
 from littlestone.service.published import release_line
 
-pytestmark = [pytest.mark.fleet, pytest.mark.skipif(binaries() is None, reason=MISSING)]
-server = fleets.server
+pytestmark = NEEDS_A_SERVER
 OPTIONS = {
     "schema": None,
     "class": "thresholds:64",
@@ -32,18 +31,18 @@ KEY = "store 7/Köln & co"
 
 
 @pytest.fixture
-def fleet(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> "fleets.Fleet":
+def fleet(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
     """As ``littlestone fleet init`` makes it: the learner can be made again from its options."""
     create = database.create
     monkeypatch.setattr(
         database, "create", lambda *given, **named: create(*given, **named, options=OPTIONS)
     )
     recipe = recipe_from(OPTIONS)
-    return fleets.Fleet(server, tmp_path, recipe)
+    return Fleet(server, tmp_path, recipe)
 
 
 @pytest.fixture
-def served(fleet: "fleets.Fleet", tmp_path: Path) -> Iterator[Served]:
+def served(fleet: Fleet, tmp_path: Path) -> Iterator[Served]:
     with serving(tmp_path / "runs", fleet=FleetDesk(fleet.server.dsn)) as served:
         yield served
 
@@ -61,9 +60,7 @@ def events(key: str = KEY, count: int = 400) -> list[dict[str, Any]]:
     ]
 
 
-def test_what_is_sent_is_learned_by_workers_and_can_be_read(
-    fleet: "fleets.Fleet", served: Served
-) -> None:
+def test_what_is_sent_is_learned_by_workers_and_can_be_read(fleet: Fleet, served: Served) -> None:
     assert recipe_of(fleet.terms) == fleet.recipe
     mine, bad = events(), {"key": KEY, "number": 3, "x": 64, "y": 1}
     status, answer = sent(served, [*mine, bad])
@@ -97,9 +94,7 @@ def test_what_is_sent_is_learned_by_workers_and_can_be_read(
     assert standing["status"]["rounds"] == 400 and "ε = 2" in standing["promise"]
 
 
-def test_what_does_not_fit_is_refused_and_roles_are_kept(
-    fleet: "fleets.Fleet", served: Served
-) -> None:
+def test_what_does_not_fit_is_refused_and_roles_are_kept(fleet: Fleet, served: Served) -> None:
     first = events(count=1)
     assert sent(served, [{**first[0], "number": 501}])[0] == 422
     assert sent(served, [{**first[0], "key": ""}])[0] == 422
@@ -114,9 +109,7 @@ def test_what_does_not_fit_is_refused_and_roles_are_kept(
     assert "/fleet/events" in described["paths"]
 
 
-def test_readers_do_not_wait_for_somebody_who_puts_a_file(
-    fleet: "fleets.Fleet", served: Served
-) -> None:
+def test_readers_do_not_wait_for_somebody_who_puts_a_file(fleet: Fleet, served: Served) -> None:
     with database.connect(fleet.server.dsn) as other, other.transaction():
         other.execute("SELECT FROM littlestone.fleet FOR UPDATE")
         assert sent(served, events(count=1))[0] == 503
@@ -124,9 +117,7 @@ def test_readers_do_not_wait_for_somebody_who_puts_a_file(
     assert sent(served, events(count=1))[0] == 200
 
 
-def test_a_database_that_is_gone_is_told_and_found_again(
-    fleet: "fleets.Fleet", served: Served
-) -> None:
+def test_a_database_that_is_gone_is_told_and_found_again(fleet: Fleet, served: Served) -> None:
     fleet.server.stop("immediate")
     try:
         assert served.raw("GET", "/fleet", None, Role.READER)[0] == 503

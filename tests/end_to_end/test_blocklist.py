@@ -1,0 +1,129 @@
+"""A blocklist in parts: the bytes of one machine, whoever is killed, and its commands."""
+
+import json
+import os
+import random  # noqa: TID251 (when to kill is no noise)
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from tests.fleets import NEEDS_A_SERVER, emptied, littlestone
+from tests.server import Server
+
+from littlestone.errors import (
+    SequenceGapError,
+)
+from littlestone.fleet import blocklist, database
+from littlestone.fleet.high_water import HighWater
+from littlestone.fleet.secret_file import create_secret, fingerprint, read_secret
+from littlestone.fleet.split_keys import LabelledKeysEngine
+from littlestone.learners.private_keys.recipe import PrivateKeys
+from littlestone.service.entries import chained, release_body
+from littlestone.service.published import parsed
+
+pytestmark = NEEDS_A_SERVER
+
+KEYS_RECIPE = PrivateKeys(rounds=2000, epsilon=2.0, delta=1e-2)
+
+
+def one_machine(
+    identity: str, secret: bytes, events: list[tuple[Any, int]], recipe: PrivateKeys = KEYS_RECIPE
+) -> list[Any]:
+    """What one run publishes that has the table to itself, round by round."""
+    engine = LabelledKeysEngine(recipe, secret)
+    engine.begin()
+    published, chain, seen = list[Any](), b"", None
+    for t in range(len(events) + 1):
+        if t:
+            engine.step(*events[t - 1])
+        if engine.hypothesis != seen:
+            seen = engine.hypothesis
+            body = release_body(seen, run=identity, number=len(published) + 1, round_number=t)
+            published.append((body, chain := chained(chain, body)))
+    return published
+
+
+def test_a_blocklist_in_parts_is_that_of_one_machine_whoever_is_killed(
+    server: Server, tmp_path: Path
+) -> None:
+    emptied(server)
+    secret, chance = os.urandom(32), random.Random(4)
+    identity = blocklist.create(server.dsn, KEYS_RECIPE, fingerprint=fingerprint(secret), parts=4)
+    HighWater(tmp_path / "mark", identity, create=True).close()
+    keys = [*(f"sender {n}" for n in range(11)), 7, ("a", 1)]
+    events = [(keys[k := chance.randrange(13)], int((k + t // 600) % 2 == 0)) for t in range(2000)]
+
+    def work(dies: float) -> NoReturn:
+        toss = random.Random(os.urandom(8))
+        with suppress(BaseException), database.connect(server.dsn) as connection:
+            mark = HighWater(tmp_path / "mark", identity, create=False)
+            hook = lambda new: os.kill(os.getpid(), 9) if toss.random() < dies else None  # noqa: E731
+            mine = blocklist.PartWorker(connection, KEYS_RECIPE, secret, mark, hook)
+            while mine.work():
+                pass
+            os._exit(0)
+        os._exit(1)
+
+    with database.connect(server.dsn) as connection:
+        with pytest.raises(SequenceGapError):
+            blocklist.put(connection, KEYS_RECIPE, 2, ["x"], [1])
+        start = 0
+        while start < 2000:
+            part = events[start : start + chance.randrange(1, 150)]
+            xs, ys = map(list, zip(*part, strict=True))
+            assert blocklist.put(connection, KEYS_RECIPE, start + 1, xs, ys) == len(part)
+            assert blocklist.put(connection, KEYS_RECIPE, start + 1, xs[:1], [0]) == 0
+            start += len(part)
+            for process in [os.fork() or work(0.2) for _ in range(2)]:
+                os.waitpid(process, 0)
+        for _ in range(2):  # one may have been behind a lock of the other
+            os.waitpid(os.fork() or work(0.0), 0)
+        published = [(one.body, one.chain) for one in blocklist.releases(connection)]
+        (waiting,) = connection.execute(
+            "SELECT count(*) FROM littlestone_blocklist.queue"
+        ).fetchone() or (1,)
+    expected = one_machine(identity, secret, events)
+    assert len(expected) > 10 and published == expected and waiting == 0
+
+
+def test_the_commands_of_a_blocklist(server: Server, tmp_path: Path) -> None:
+    emptied(server)
+    where, secret = ("--dsn", server.dsn), ("--secret", str(tmp_path / "secret"))
+    refusal = littlestone("blocklist", "status", *where, expect=2)
+    assert "fleet blocklist init" in refusal
+    budget = ("--rounds", "2000", "--epsilon", "1", "--delta", "1e-2", "--max-contributions", "2")
+    made = littlestone("blocklist", "init", *where, *secret, *budget, "--parts", "3")
+    assert "ε = 2" in made and "at most 2 events" in made
+    assert "exists" in littlestone("blocklist", "init", *where, *secret, *budget, expect=2)
+    other = ("--secret", str(tmp_path / "other"))
+    assert "already" in littlestone("blocklist", "init", *where, *other, *budget, expect=2)
+    assert not (tmp_path / "other").exists()
+    events = [(f"sender {n % 4}", int(n % 4 < 2)) for n in range(300)]
+    rows = "".join(f"{sender},{label}\n" for sender, label in events)
+    (tmp_path / "reports.csv").write_text("sender,abusive\n" + rows)
+    columns = (str(tmp_path / "reports.csv"), *where, "--feature", "sender", "--label", "abusive")
+    assert littlestone("blocklist", "put", *columns) == "300 rounds put\n"
+    assert littlestone("blocklist", "put", *columns, "--first", "1") == "0 rounds put\n"
+    refusal = littlestone("blocklist", "put", *columns, "--first", "302", expect=2)
+    assert "301" in refusal
+    (tmp_path / "bad.csv").write_text("sender,abusive\na,1\n,1\n")
+    refusal = littlestone("blocklist", "put", str(tmp_path / "bad.csv"), *columns[1:], expect=2)
+    assert "line 3" in refusal and "nothing" in refusal
+    said = littlestone("blocklist", "work", *where, *secret, "--until-empty")
+    assert said == "300 rounds published\n"
+    told = littlestone("blocklist", "status", *where)
+    assert "300" in told and "ε = 2" in told
+    ledger = json.loads(littlestone("blocklist", "status", *where, "--json"))["ledger"]
+    assert ledger["entries"][0]["rounds played"] == 300 and ledger["promise"] in told
+    lines = littlestone("blocklist", "releases", *where).splitlines()
+    recipe = PrivateKeys(rounds=2000, epsilon=1.0, delta=1e-2, max_contributions=2)
+    with database.connect(server.dsn) as connection:
+        identity = blocklist.terms_of(connection).identity
+    expected = one_machine(identity, read_secret(tmp_path / "secret"), events, recipe)
+    published = [parsed(line.encode()) for line in lines]
+    assert [(line.body, line.chain) for line in published if line] == expected
+    assert len(expected) > 2
+    (tmp_path / "secret").unlink()
+    create_secret(tmp_path / "secret")
+    assert "not the secret" in littlestone("blocklist", "work", *where, *secret, expect=2)

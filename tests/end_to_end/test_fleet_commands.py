@@ -1,0 +1,69 @@
+"""The commands of a fleet, and the page that shows them."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from tests.fleets import NEEDS_A_SERVER, emptied, littlestone
+from tests.server import Server
+
+from littlestone.fleet.secret_file import create_secret, read_secret
+
+pytestmark = NEEDS_A_SERVER
+
+
+def test_the_commands(server: Server, tmp_path: Path) -> None:
+    emptied(server)
+    where, secret = ("--dsn", server.dsn), ("--secret", str(tmp_path / "secret"))
+    made = littlestone(
+        "init", *where, *secret, "--class", "thresholds:64", "--rounds", "100",
+        "--setting", "realizable", "--max-keys", "3",
+    )  # fmt: skip
+    assert "ε = 3" in made and "at most 3 keys" in made and "is public" in made
+    assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
+    refusal = littlestone("init", *where, *secret, "--class", "thresholds:64", expect=2)
+    assert "exists" in refusal
+    rows = "".join(f"{n // 2 + 1},shop {n % 2},{n},{int(n > 9)}\n" for n in range(20))
+    (tmp_path / "events.csv").write_text("number,shop,size,large\n" + rows)
+    columns = ("--key", "shop", "--label", "large", "--feature", "size")
+    for more in ((), ("--sequence", "number")):  # the second time they are repeats
+        said = littlestone("put", str(tmp_path / "events.csv"), *where, *columns, *more)
+        assert said == "20 events put\n"
+    assert littlestone("work", *where, *secret, "--until-empty") == "20 events taken\n"
+    found = json.loads(littlestone("status", *where, "--json"))
+    assert found["status"]["keys"] == 2 and found["status"]["rounds"] == 20
+    assert found["ledger"]["person"]["cost"] == {"epsilon": 3.0, "delta": 0.0}
+    assert "waiting" in littlestone("status", *where)
+    [line, *_] = littlestone("releases", *where, "--key", "shop 1").splitlines()
+    assert json.loads(line)["run"] == "shop 1" and json.loads(line)["release"] == 1
+    (tmp_path / "bad.csv").write_text("shop,size,large\na,3,1\na,99,1\n")
+    refusal = littlestone("put", str(tmp_path / "bad.csv"), *where, *columns, expect=2)
+    assert "line 3" in refusal and "nothing" in refusal
+    os.chmod(tmp_path / "secret", 0o640)
+    assert "chmod 600" in littlestone("work", *where, *secret, expect=2)
+    (tmp_path / "secret").unlink()
+    create_secret(tmp_path / "secret")
+    assert "not the secret" in littlestone("work", *where, *secret, expect=2)
+    assert read_secret(tmp_path / "secret").hex() not in repr(found)
+
+
+def test_the_page_can_be_followed(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    emptied(server)
+    (tmp_path / "events.csv").write_text("shop,size,large\nHaifa,3,0\nJaffa,70,1\n")
+    page = (Path(__file__).parents[2] / "docs" / "fleet.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\$ littlestone fleet (?!spark|blocklist)(.*)$", page, re.MULTILINE)
+    assert [line.split()[0] for line in lines] == ["init", "put", "work", "status", "releases"]
+    for line in lines:
+        words = [server.dsn if word.startswith("postgresql:") else word for word in line.split()]
+        said = littlestone(*words)
+    assert "Haifa" in said and "Jaffa" not in said
+    (tmp_path / "reports.csv").write_text("sender,abusive\n" + "ann,1\n" * 99)
+    for line in re.findall(r"^\$ littlestone fleet (blocklist .*)$", page, re.MULTILINE):
+        words = [server.dsn if word.startswith("postgresql:") else word for word in line.split()]
+        said = littlestone(*words)
+    assert said.count('"run"') == 2 and "ann" in said

@@ -1,0 +1,125 @@
+"""Fleets on the tests' server, their events, and what one process makes of the same."""
+
+import random  # noqa: TID251 (when to kill is no noise)
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from tests.server import MISSING, Server, binaries
+from typer.testing import CliRunner
+
+from littlestone.cli.main import app
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.errors import (
+    LittlestoneError,
+)
+from littlestone.fleet import database
+from littlestone.fleet.high_water import HighWater
+from littlestone.fleet.keyed import advance, key_name
+from littlestone.fleet.secret_file import create_secret, fingerprint
+from littlestone.fleet.worker import Worker
+from littlestone.learners.private_majority.recipe import PrivateMajority
+
+NEEDS_A_SERVER = [pytest.mark.fleet, pytest.mark.skipif(binaries() is None, reason=MISSING)]
+RECIPE = PrivateMajority(concepts=Thresholds(64), rounds=500, epsilon=2.0)
+KEYS, EACH, SHARDS = 40, 100, 8
+
+Events = dict[str, list[tuple[int, int]]]
+
+
+def emptied(server: Server) -> None:
+    """Without any fleet or blocklist."""
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS littlestone, littlestone_blocklist CASCADE")
+
+
+class Fleet:
+    """A fresh fleet in the server's database."""
+
+    def __init__(self, server: Server, folder: Path, recipe: Any = RECIPE) -> None:
+        self.server, self.recipe = server, recipe
+        emptied(server)
+        self.secret = create_secret(folder / "secret")
+        self.mark = folder / "secret.mark"
+        self.terms = database.create(
+            server.dsn, recipe, fingerprint=fingerprint(self.secret), shards=SHARDS
+        )
+        HighWater(self.mark, self.terms.identity, create=True).close()
+
+    def put(self, keys: list[Any], seqs: list[int], xs: list[Any], ys: list[int]) -> None:
+        with database.connect(self.server.dsn) as connection:
+            database.put(connection, self.recipe, keys, seqs, xs, ys)
+
+    def put_all(self, events: Events, *, size: int) -> None:
+        for batch in batches(events, size):
+            self.put(*batch)
+
+    def worker(self, connection: Any, **hooks: Any) -> Worker:
+        mark = HighWater(self.mark, self.terms.identity, create=False)
+        return Worker(connection, self.terms, self.recipe, self.secret, mark, **hooks)
+
+    def work(self, **hooks: Any) -> int:
+        """Until every shard is done."""
+        taken = 0
+        with database.connect(self.server.dsn) as connection:
+            mine = self.worker(connection, **hooks)
+            while some := mine.work():
+                taken += some
+            mine.mark.close()
+        return taken
+
+    def status(self) -> dict[str, int]:
+        with database.connect(self.server.dsn) as connection:
+            return database.status(connection)
+
+    def content(self) -> tuple[dict[bytes, bytes], dict[tuple[bytes, int], tuple[bytes, bytes]]]:
+        """All states, and all releases."""
+        with database.connect(self.server.dsn) as connection:
+            states = connection.execute("SELECT key, state FROM littlestone.states").fetchall()
+            rows = connection.execute(
+                "SELECT key, number, body, chain FROM littlestone.releases"
+            ).fetchall()
+        return dict(states), {(key, number): (body, chain) for key, number, body, chain in rows}
+
+
+def some_events(seed: int = 1) -> Events:
+    """Labels that change their mind, so that much is released."""
+    chance = random.Random(seed)
+    return {
+        f"key {n}": [
+            (x := chance.randrange(64), int((x >= 20) != (chance.random() < 0.4)))
+            for _ in range(EACH)
+        ]
+        for n in range(KEYS)
+    }
+
+
+def batches(events: Events, size: int) -> list[Any]:
+    """Round by round through all keys, ``size`` events at a time."""
+    rows = [(key, at + 1, *events[key][at]) for at in range(EACH) for key in events]
+    return [
+        [list(column) for column in zip(*rows[start : start + size], strict=True)]
+        for start in range(0, len(rows), size)
+    ]
+
+
+def uninterrupted(fleet: Fleet, events: Events) -> tuple[Any, Any]:
+    """What one process computes from all events of each key at once."""
+    states, published = dict[bytes, bytes](), dict[Any, Any]()
+    for key, examples in events.items():
+        xs, ys = map(list, zip(*examples, strict=True))
+        label = key_name(key).label
+        states[label], releases = advance(
+            fleet.recipe, fleet.secret, key, None, range(1, len(xs) + 1), xs, ys
+        )
+        published |= {(label, r.number): (r.body, r.chain) for r in releases}
+    return states, published
+
+
+def littlestone(*arguments: str, expect: int = 0) -> str:
+    """What a command prints, or how it refuses."""
+    result = CliRunner().invoke(app, ["fleet", *arguments])
+    refused = isinstance(result.exception, ValueError | LittlestoneError)
+    assert (2 if refused else result.exit_code) == expect, result.output + repr(result.exception)
+    return str(result.exception) if refused else result.output
