@@ -1,6 +1,7 @@
 """A service on a free port of this machine, in a thread, for one test."""
 
 import http.client
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from littlestone.serve.server import Server, server
 from littlestone.serve.tokens import Role, Tokens
 from littlestone.service.promises.book import Book
 
+EVENTS = "/runs/abuse/events"
 BUDGET = {"rounds": 10_000, "epsilon": 5.0, "delta": 1e-2}
 
 
@@ -89,3 +91,13 @@ def serving(
         running.stop()
         thread.join(20)
         assert not thread.is_alive()
+
+
+def body(**content: Any) -> bytes:
+    return json.dumps(content).encode()
+
+
+def with_keys(served: Served, **more: Any) -> Client:
+    client = served.client()
+    client.create("abuse", concepts="keys", **(BUDGET | more))
+    return client
