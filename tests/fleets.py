@@ -1,31 +1,24 @@
 """Fleets on the tests' server, their events, and what one process makes of the same."""
 
-import random  # noqa: TID251 (when to kill is no noise)
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from tests.fleet_events import RECIPE, Events
 from tests.server import MISSING, Server, binaries
 from typer.testing import CliRunner
 
 from littlestone.cli.main import app
-from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.errors import (
-    LittlestoneError,
-)
+from littlestone.errors import LittlestoneError
 from littlestone.fleet import database
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.keyed import advance, key_name
 from littlestone.fleet.secret_file import create_secret, fingerprint
 from littlestone.fleet.worker import Worker
-from littlestone.learners.private_majority.recipe import PrivateMajority
 
 NEEDS_A_SERVER = [pytest.mark.fleet, pytest.mark.skipif(binaries() is None, reason=MISSING)]
-RECIPE = PrivateMajority(concepts=Thresholds(64), rounds=500, epsilon=2.0)
 KEYS, EACH, SHARDS = 40, 100, 8
-
-Events = dict[str, list[tuple[int, int]]]
 
 
 def emptied(server: Server) -> None:
@@ -81,18 +74,6 @@ class Fleet:
                 "SELECT key, number, body, chain FROM littlestone.releases"
             ).fetchall()
         return dict(states), {(key, number): (body, chain) for key, number, body, chain in rows}
-
-
-def some_events(seed: int = 1) -> Events:
-    """Labels that change their mind, so that much is released."""
-    chance = random.Random(seed)
-    return {
-        f"key {n}": [
-            (x := chance.randrange(64), int((x >= 20) != (chance.random() < 0.4)))
-            for _ in range(EACH)
-        ]
-        for n in range(KEYS)
-    }
 
 
 def batches(events: Events, size: int) -> list[Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
-from tests.spark_events import COLUMNS, RECIPE, SEQUENCE
+from tests.fleet_events import COLUMNS, RECIPE, SEQUENCE
 
 from littlestone.errors import StoreError
 from littlestone.fleet import keyed

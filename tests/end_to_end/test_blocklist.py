@@ -11,9 +11,7 @@ import pytest
 from tests.fleets import NEEDS_A_SERVER, emptied, littlestone
 from tests.server import Server
 
-from littlestone.errors import (
-    SequenceGapError,
-)
+from littlestone.errors import SequenceGapError
 from littlestone.fleet import blocklist, database
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.secret_file import create_secret, fingerprint, read_secret

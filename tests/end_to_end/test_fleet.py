@@ -10,15 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fleets import EACH, KEYS, NEEDS_A_SERVER, RECIPE, Fleet, some_events, uninterrupted
+from tests.fleet_events import RECIPE, some_events
+from tests.fleets import EACH, KEYS, NEEDS_A_SERVER, Fleet, uninterrupted
 from tests.server import Server
 
 from littlestone.concepts.classes.points import Points
-from littlestone.errors import (
-    HorizonExceededError,
-    RollbackError,
-    StoreError,
-)
+from littlestone.errors import HorizonExceededError, RollbackError, StoreError
 from littlestone.fleet import database, worker
 from littlestone.fleet.worker import Turn, Worker
 from littlestone.learners.lazy_forest.recipe import LazyForest
@@ -27,7 +24,7 @@ pytestmark = NEEDS_A_SERVER
 
 
 def test_batches_give_the_bytes_of_one_call_for_each_key(fleet: Fleet) -> None:
-    events = some_events()
+    events = some_events(KEYS, EACH)
     fleet.put_all(events, size=700)
     assert fleet.work() == KEYS * EACH
     assert fleet.content() == uninterrupted(fleet, events)
@@ -138,7 +135,7 @@ def test_two_workers_with_one_session_lose_nothing(
 
 
 def test_the_secret_is_nowhere_in_the_database(fleet: Fleet) -> None:
-    fleet.put_all(some_events(), size=4000)
+    fleet.put_all(some_events(KEYS, EACH), size=4000)
     fleet.work()
     with database.connect(fleet.server.dsn) as connection:
         for table in ("fleet", "queue", "states", "releases", "shards"):

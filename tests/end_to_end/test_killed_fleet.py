@@ -10,12 +10,11 @@ from typing import NoReturn
 
 import psycopg
 import pytest
-from tests.fleets import NEEDS_A_SERVER, Events, Fleet, batches, some_events, uninterrupted
+from tests.fleet_events import Events, some_events
+from tests.fleets import EACH, KEYS, NEEDS_A_SERVER, Fleet, batches, uninterrupted
 from tests.server import until
 
-from littlestone.errors import (
-    LittlestoneError,
-)
+from littlestone.errors import LittlestoneError
 from littlestone.fleet import keyed, worker
 from littlestone.fleet.worker import Turn
 
@@ -98,7 +97,7 @@ def test_kills_change_nothing(
     fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "_MOST_BLOCKS", 1)  # many small turns, to be killed in
-    events, log = some_events(), tmp_path / "computed"
+    events, log = some_events(KEYS, EACH), tmp_path / "computed"
     killed_again_and_again(fleet, log, events, KILLS)
     assert fleet.content() == uninterrupted(fleet, events)
     computed, differ = orphans(fleet, log)
@@ -114,7 +113,7 @@ def test_fresh_noise_would_be_noticed(
     keys = keyed._keys
     monkeypatch.setattr(keyed, "_keys", lambda *given: [os.urandom(32), keys(*given)[1]])
     monkeypatch.setattr(worker, "_MOST_BLOCKS", 1)
-    events, log = some_events(), tmp_path / "computed"
+    events, log = some_events(KEYS, EACH), tmp_path / "computed"
     fleet.put_all(events, size=200)
     while fleet.status()["waiting"]:
         os.waitpid(started(fleet, log, dies=0.2), 0)

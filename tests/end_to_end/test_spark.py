@@ -17,8 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from tests.server import binaries, running
-from tests.spark_events import (
+from tests.fleet_events import (
     COLUMNS,
     RECIPE,
     SEQUENCE,
@@ -29,9 +28,9 @@ from tests.spark_events import (
     write,
     write_all,
 )
-from typer.testing import CliRunner
+from tests.fleets import littlestone
+from tests.server import binaries, running
 
-from littlestone.cli.main import app
 from littlestone.errors import LittlestoneError, RollbackError, StoreError
 from littlestone.fleet import database
 from littlestone.fleet.high_water import HighWater
@@ -353,19 +352,11 @@ def test_the_secret_stays_in_its_file(fleet: Fleet, spark: Any, tmp_path: Path) 
         SparkFleet(fleet.folder, RECIPE, fleet.secret)
 
 
-def littlestone(*arguments: str, expect: int = 0) -> str:
-    """What a command prints, or how it refuses."""
-    result = CliRunner().invoke(app, ["fleet", "spark", *arguments])
-    refused = isinstance(result.exception, ValueError | LittlestoneError)
-    assert (2 if refused else result.exit_code) == expect, result.output + repr(result.exception)
-    return str(result.exception) if refused else result.output
-
-
 def test_the_commands(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     made = littlestone(
-        "init", "fleet", "--secret", "secret", "--class", "thresholds:64", "--rounds", "100",
-        "--setting", "realizable", "--max-keys", "3", "--partitions", "2",
+        "spark", "init", "fleet", "--secret", "secret", "--class", "thresholds:64",
+        "--rounds", "100", "--setting", "realizable", "--max-keys", "3", "--partitions", "2",
     )  # fmt: skip
     assert "ε = 3" in made and "at most 3 keys" in made and "is public" in made
     Path("events").mkdir()
@@ -375,21 +366,21 @@ def test_the_commands(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         [line_of("é", 1, 3, 0), line_of("é", 3, 3, 0), line_of("é", 2, 64, 0)],
     )
     columns = ("--key", "shop", "--label", "large", "--feature", "size", "--sequence", "number")
-    work = ("work", "fleet", "--secret", "secret", "--events", "events", *columns)
+    work = ("spark", "work", "fleet", "--secret", "secret", "--events", "events", *columns)
     assert littlestone(*work, "--until-empty").endswith("1 events taken\n")
-    found = json.loads(littlestone("status", "fleet", "--json"))
+    found = json.loads(littlestone("spark", "status", "fleet", "--json"))
     assert found["status"] == {
         "batches": 1, "keys": 1, "rounds": 1, "releases": 1, "refused": 1, "behind a gap": 1
     }  # fmt: skip
     assert found["ledger"]["person"]["cost"] == {"epsilon": 3.0, "delta": 0.0}
-    [line] = littlestone("releases", "fleet").splitlines()
+    [line] = littlestone("spark", "releases", "fleet").splitlines()
     assert json.loads(line)["run"] == "é" and json.loads(line)["release"] == 1
-    [line] = littlestone("releases", "fleet", "--refused").splitlines()
+    [line] = littlestone("spark", "releases", "fleet", "--refused").splitlines()
     assert json.loads(line)["line"] == line_of("é", 2, 64, 0)
-    again = ("init", "fleet", "--secret", "other", "--class", "points", "--rounds", "10")
+    again = ("spark", "init", "fleet", "--secret", "other", "--class", "points", "--rounds", "10")
     assert "exists" in littlestone(*again, expect=2)
     assert not Path("other").exists()
-    assert "no fleet in" in littlestone("status", "nowhere", expect=2)
+    assert "no fleet in" in littlestone("spark", "status", "nowhere", expect=2)
 
 
 def test_a_job_that_spark_submit_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -398,7 +389,7 @@ def test_a_job_that_spark_submit_starts(tmp_path: Path, monkeypatch: pytest.Monk
     page = (ROOT / "docs" / "fleet.md").read_text(encoding="utf-8")
     [job] = re.findall(r'```python title="fleet_job.py"\n(.*?)```', page, re.DOTALL)
     Path("fleet_job.py").write_text(job)
-    [init] = re.findall(r"^\$ littlestone fleet spark (init .*)$", page, re.MULTILINE)
+    [init] = re.findall(r"^\$ littlestone fleet (spark init .*)$", page, re.MULTILINE)
     littlestone(*init.split())
     Path("events").mkdir()
     write(tmp_path / "events", "1.jsonl", [line_of("Haifa", 1, 3, 0)])
@@ -411,5 +402,5 @@ def test_a_job_that_spark_submit_starts(tmp_path: Path, monkeypatch: pytest.Monk
         env=os.environ | ENVIRONMENT,
     )
     assert done.returncode == 0 and "1 events taken" in done.stdout, done.stderr[-3000:]
-    [line] = littlestone("releases", "spark-fleet").splitlines()
+    [line] = littlestone("spark", "releases", "spark-fleet").splitlines()
     assert json.loads(line)["run"] == "Haifa"

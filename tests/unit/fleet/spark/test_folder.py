@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.spark_events import RECIPE
+from tests.fleet_events import RECIPE
 
 from littlestone.errors import StoreError
 from littlestone.fleet.spark.folder import SparkFolder, Standing

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.spark_events import COLUMNS, RECIPE, SEQUENCE, Events, expected, line_of, some_events
+from tests.fleet_events import COLUMNS, RECIPE, SEQUENCE, Events, expected, line_of, some_events
 
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.schema import Schema

@@ -1,4 +1,4 @@
-"""What the tests of the fleet on Spark feed it, and what must come out."""
+"""What the tests of fleets feed them, and what must come out."""
 
 import json
 import os
