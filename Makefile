@@ -53,7 +53,7 @@ test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, R
 check: lint types layers docs test examples ## Format, lint, types, layers, site, tests, doctests, examples
 
 examples: $(READY) ## Run every example
-	@for example in examples/*.py; do echo "$$example"; $(BIN)/python $$example > /dev/null || exit 1; done
+	@printf '%s\n' examples/*.py | xargs -P 2 -I EXAMPLE sh -c 'echo EXAMPLE; $(BIN)/python EXAMPLE > /dev/null'
 
 format: $(READY) ## Rewrite the code in the house format
 	$(BIN)/ruff format .
@@ -70,8 +70,7 @@ layers: $(READY)
 	$(BIN)/lint-imports
 
 statistical: $(READY) ## The statistical tests, with fresh seeds, and four times the examples of each property
-	$(PYTEST) -m "statistical and not slow" tests
-	HYPOTHESIS_PROFILE=usual $(PYTEST) -m "hypothesis and not statistical and not slow" tests
+	HYPOTHESIS_PROFILE=usual $(PYTEST) -m "(statistical or hypothesis) and not slow" tests
 
 slow: $(READY) ## The full-size tests: large audits, 240 killed runs, 5000 damaged stores
 	$(PYTEST) -m slow tests

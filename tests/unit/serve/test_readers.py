@@ -12,7 +12,7 @@ from tests.unit.serve.served import serving, with_keys
 
 from littlestone.client import Client, ServiceError
 from littlestone.serve.tokens import Role
-from littlestone.service.durable import Event
+from littlestone.service.log.intake import Event
 
 
 def test_an_unchanged_list_is_not_sent_again(tmp_path: Path) -> None:
