@@ -22,7 +22,6 @@ class OneMoreReport(Deterministic):
         return _is_one(_counted(world, "a", self.short), "a")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ListedTwice(Deterministic):
     """Have a key listed, unlisted and reported once more: is it listed again at once?
 
@@ -30,28 +29,23 @@ class ListedTwice(Deterministic):
     odds of e**query_rate each time.
     """
 
-    short: int = 3
-
     def noticed(self, world: World) -> Hashable:
-        shown = _counted(world, "a", self.short)
+        shown = _counted(world, "a", 3)
         if shown is None or not shown.hypothesis("a"):
             return EARLY
         until_it_changes(world, shown, ("a", 0))
         return bool(world.send(("a", 1)).hypothesis("a"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseOfOthers(Deterministic):
     """Learn the threshold noise from some keys, then aim at another that has the same.
 
     The most reports that any of them needed is where every key is listed for sure.
     """
 
-    others: int = 6
-
     def noticed(self, world: World) -> Hashable:
         most = 0
-        for key in range(self.others):
+        for key in range(6):
             reports, listed = 0, False
             while not listed:
                 listed = bool(world.send((key, 1)).hypothesis(key))
@@ -75,7 +69,6 @@ class OneMoreMistake(Deterministic):
         return _is_one(_counted(world, (1,), self.short), (1,))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseOfOtherEpochs(Deterministic):
     """Learn the threshold noise from some epochs, then aim at the next one if it has the same.
 
@@ -83,11 +76,9 @@ class NoiseOfOtherEpochs(Deterministic):
     point that is labelled 1 then names "start again".
     """
 
-    epochs: int = 6
-
     def noticed(self, world: World) -> Hashable:
         one, most = (1,), 0
-        for _ in range(self.epochs):
+        for _ in range(6):
             named = 1
             while not world.send((one, 1)).hypothesis(one):
                 named += 1
@@ -113,24 +104,20 @@ class OtherPlace(Deterministic):
         return int(shown.hypothesis(1))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlacesOfEarlierEpochs(Deterministic):
     """A mistake or none; then epochs that are alike, as if a draw could still know of it."""
-
-    epochs: int = 40
-    most: int = 26
 
     def noticed(self, world: World) -> Hashable:
         empty, drawn, turn = world.opening.shown, 0, 0
         shown = world.challenge((0, 1), (0, 0))
-        for _ in range(self.epochs):
+        for _ in range(40):
             while shown == empty:
                 shown, turn = world.send((turn, 1)), 1 - turn
             drawn += shown.hypothesis(0)
             place = 1 - shown.hypothesis(0)
             while shown != empty:
                 shown = world.send((place, 0))
-        return drawn >= self.most
+        return drawn >= 26
 
 
 def _counted(world: World, point: Any, short: int) -> Any:

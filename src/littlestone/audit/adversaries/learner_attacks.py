@@ -10,6 +10,8 @@ from littlestone.learners.lazy_forest.recipe import LazyForest
 
 EARLY = "too early"
 PATIENCE = 60
+AGREEING, ANOTHER, NO_MISTAKE = (2, 1), (3, 0), (0, 0)
+"""Examples for a forest over Thresholds(6): two mistakes of its first rule, and none."""
 
 
 @lru_cache(maxsize=64)
@@ -42,7 +44,6 @@ class LastSwitch(Deterministic):
     copies (``copies`` of them) are used up first, to see whether they leave something behind.
     """
 
-    key: str = "a"
     copies: int = 0
 
     def noticed(self, world: World) -> Hashable:
@@ -50,14 +51,14 @@ class LastSwitch(Deterministic):
         forest = getattr(recipe, "learner", recipe)
         threshold = forest.switch(forest.depth, 0).threshold
         for copy in range(self.copies + 1):
-            while not newest.hypothesis(self.key):
-                newest = world.send((self.key, 1))
+            while not newest.hypothesis("a"):
+                newest = world.send(("a", 1))
             if copy < self.copies:
-                newest = until_it_changes(world, newest, (self.key, 0))
+                newest = until_it_changes(world, newest, ("a", 0))
         for _ in range(threshold - 1):
-            if world.send((self.key, 0)) != newest:
+            if world.send(("a", 0)) != newest:
                 return EARLY
-        return bool(world.challenge((self.key, 0), (self.key, 1)) != newest)
+        return bool(world.challenge(("a", 0), ("a", 1)) != newest)
 
 
 class ListMembership(Deterministic):
@@ -82,25 +83,20 @@ class ListMembership(Deterministic):
         return tuple(listed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PairsOnTheFirstList(Deterministic):
     """Against the list of layer 1: sequences that all agree, or all but one.
 
     Twice the threshold of them make as many pairs as the list wants, or one pair less.
     """
 
-    agreeing: tuple[int, int] = (2, 1)
-    another: tuple[int, int] = (3, 0)
-    no_mistake: tuple[int, int] = (0, 0)
-
     def noticed(self, world: World) -> Hashable:
         recipe, newest = world.opening
         for _ in range(2 * recipe.plan.list_thresholds[0] - 1):
-            if world.send(self.agreeing) != newest:
+            if world.send(AGREEING) != newest:
                 return EARLY
-        shown = world.challenge(self.agreeing, self.another)
+        shown = world.challenge(AGREEING, ANOTHER)
         if shown == newest:
-            shown = until_it_changes(world, newest, self.no_mistake)
+            shown = until_it_changes(world, newest, NO_MISTAKE)
         return bool(shown.hypothesis == newest.hypothesis), shown == newest
 
 
@@ -111,18 +107,17 @@ class FirstMistake(Deterministic):
     Enough where the first mistake is one that AboveThreshold may answer with yes.
     """
 
-    key: Any = 0
     after: int = 0
     """Rounds without a mistake that come before."""
 
     def noticed(self, world: World) -> Hashable:
         newest = world.opening.shown
         for _ in range(self.after):
-            newest = world.send((self.key, newest.hypothesis(self.key)))
+            newest = world.send((0, newest.hypothesis(0)))
         # A sampled majority may publish the key itself before it has seen anything.
-        wrong = 1 - newest.hypothesis(self.key)
-        shown = world.challenge((self.key, wrong), (self.key, 1 - wrong))
-        return wrong, shown != newest, shown.hypothesis(self.key)
+        wrong = 1 - newest.hypothesis(0)
+        shown = world.challenge((0, wrong), (0, 1 - wrong))
+        return wrong, shown != newest, shown.hypothesis(0)
 
 
 class FirstWeights(Deterministic):
@@ -141,28 +136,24 @@ class FirstWeights(Deterministic):
 class MistakesInOrder(Deterministic):
     """A mistake or none, with mistakes (1) and other examples (0) before it and after it."""
 
-    key: str = "a"
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
 
     def noticed(self, world: World) -> Hashable:
         for label in self.before:
-            world.send((self.key, label))
-        shown = world.challenge((self.key, 1), (self.key, 0))
+            world.send(("a", label))
+        shown = world.challenge(("a", 1), ("a", 0))
         for label in self.after:
-            shown = world.send((self.key, label))
-        return shown.hypothesis(self.key), shown.status
+            shown = world.send(("a", label))
+        return shown.hypothesis("a"), shown.status
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FirstRelease(Deterministic):
     """A mistake, then a mistake on the same point or none: is it published?"""
 
-    key: str = "a"
-
     def noticed(self, world: World) -> Hashable:
-        world.send((self.key, 1))
-        return bool(world.challenge((self.key, 1), (self.key, 0)).hypothesis(self.key))
+        world.send(("a", 1))
+        return bool(world.challenge(("a", 1), ("a", 0)).hypothesis("a"))
 
 
 def one_more_of_two(world: World) -> Any:

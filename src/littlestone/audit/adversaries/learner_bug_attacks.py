@@ -1,14 +1,22 @@
 """Adversaries that know one bug each, for the controls of ``controls/broken_learners.py``."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from functools import lru_cache
 
-from littlestone.audit.adversaries.learner_attacks import EARLY, one_more_of_two, until_it_changes
+from littlestone.audit.adversaries.learner_attacks import (
+    AGREEING,
+    ANOTHER,
+    EARLY,
+    NO_MISTAKE,
+    one_more_of_two,
+    until_it_changes,
+)
 from littlestone.audit.two_worlds import Deterministic, Shown, World
 from littlestone.learners.lazy_forest.recipe import LazyForest
 
 LATE = "too late"
+FOUR_MISTAKES = ((0, 1), (2, 1), (3, 0), (5, 0))
+"""For a forest over Thresholds(6)."""
 
 
 @lru_cache(maxsize=64)
@@ -16,11 +24,8 @@ def _certain_inclusion(recipe: LazyForest) -> int:
     return recipe.histogram(recipe.depth).certain_inclusion
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KnownThreshold(Deterministic):
     """Measure the noisy threshold with one copy; in the next, wait right below it."""
-
-    rounds: int = 30
 
     def noticed(self, world: World) -> Hashable:
         recipe, newest = world.opening
@@ -33,7 +38,7 @@ class KnownThreshold(Deterministic):
         while not shown.hypothesis("a"):
             shown = world.send(("a", 1))
         quiet = world.challenge(("a", 0), ("a", 1)) == shown
-        quiet = quiet and all(world.send(("a", 1)) == shown for _ in range(self.rounds))
+        quiet = quiet and all(world.send(("a", 1)) == shown for _ in range(30))
         return mistakes <= threshold, quiet
 
 
@@ -76,33 +81,25 @@ class WhichComesFirst(Deterministic):
         return number % 2, shown.hypothesis("a")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ShiftedPairs(Deterministic):
     """Four groups of sequences in a row; one sequence more in the first shifts all others."""
 
-    mistakes: tuple[tuple[int, int], ...] = ((0, 1), (2, 1), (3, 0), (5, 0))
-    no_mistake: tuple[int, int] = (0, 0)
-
     def noticed(self, world: World) -> Hashable:
         recipe, newest = world.opening
-        shown = world.challenge(self.mistakes[0], self.no_mistake)
-        for example in self.mistakes:
+        shown = world.challenge(FOUR_MISTAKES[0], NO_MISTAKE)
+        for example in FOUR_MISTAKES:
             for _ in range(2 * recipe.plan.list_thresholds[0]):
                 if shown != newest:
                     return EARLY
                 shown = world.send(example)
         if shown == newest:
-            shown = until_it_changes(world, newest, self.no_mistake)
+            shown = until_it_changes(world, newest, NO_MISTAKE)
         listed = 0
         while shown.hypothesis != newest.hypothesis and "layer 1" in shown.status:
             listed += 1
             x = 0
             shown = until_it_changes(world, shown, (x, 1 - shown.hypothesis(x)))
         return listed
-
-
-AGREEING, ANOTHER, NO_MISTAKE = (2, 1), (3, 0), (0, 0)
-"""Examples for a forest over Thresholds(6): two mistakes of its first rule, and none."""
 
 
 class EdgesOfBothLists(Deterministic):
@@ -153,21 +150,18 @@ def _brought_to_its_end(world: World, first: Shown) -> tuple[int, Shown]:
     return taken, shown
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SeveralLists(Deterministic):
     """Two keys at the threshold of the list, one of which gets one element more; then copies.
 
     In each copy strangers bring the first layer to its end. Who is listed how often?
     """
 
-    copies: int = 3
-
     def noticed(self, world: World) -> Hashable:
         newest, shown = world.opening.shown, one_more_of_two(world)
         if shown is None:
             return EARLY
         strangers, lead = 0, 0
-        for _ in range(self.copies):
+        for _ in range(3):
             before = shown
             while shown.status == before.status and shown.hypothesis == newest.hypothesis:
                 strangers += 1
@@ -191,19 +185,16 @@ class RareListing(Deterministic):
         return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CountsOfEarlierPhases(Deterministic):
     """A mistake at one key or at another, then many phases; which key is drawn more often?
 
     Later mistakes fall on both keys alike. Phases that begin with a key published tell nothing.
     """
 
-    phases: int = 24
-
     def noticed(self, world: World) -> Hashable:
         newest, lead, key = world.opening.shown, 0, 0
         shown = world.challenge((0, 1), (1, 1))
-        for _ in range(self.phases):
+        for _ in range(24):
             published = [x for x in (0, 1) if newest.hypothesis(x)]
             while shown == newest:
                 key = 1 - key
@@ -229,15 +220,12 @@ class OtherWitness(Deterministic):
         return int(shown.hypothesis(2))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WaitForTheFlag(Deterministic):
     """Send nothing special until a copy is in its bad state; then challenge."""
 
-    rounds: int = 32
-
     def noticed(self, world: World) -> Hashable:
         shown = world.opening.shown
-        for _ in range(self.rounds):
+        for _ in range(32):
             if shown.hypothesis("flag"):
                 return int(world.challenge(("a", 1), ("a", 0)).hypothesis("a"))
             shown = world.send(("a", 0))

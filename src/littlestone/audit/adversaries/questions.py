@@ -52,8 +52,6 @@ class FirstRound(Deterministic):
 class ThenWait(Deterministic):
     """A one or a zero first, then ``rounds`` zeros, a last bit; notice how long it took."""
 
-    zero: Any = 1
-    one: Any = 0
     before: tuple[Any, ...] = ()
     rounds: int = 8
     last: Any = 0
@@ -62,7 +60,7 @@ class ThenWait(Deterministic):
         for bit in self.before:
             if world.send(bit):
                 return "too early"
-        if world.challenge(self.zero, self.one):
+        if world.challenge(1, 0):
             return 0
         for waited in range(1, self.rounds + 1):
             if world.send(0):
@@ -70,54 +68,42 @@ class ThenWait(Deterministic):
         return "last" if world.send(self.last) else "never"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FractionalBits(Deterministic):
     """Make two sums differ by a whole step on some rounds and by none on others."""
-
-    rounds: int = 12
 
     def noticed(self, world: World) -> Hashable:
         half = Fraction(1, 2)
         if world.challenge(half, Fraction(0)) or world.send(half):
             return "early"
-        for _ in range(self.rounds):
+        for _ in range(12):
             if world.send(Fraction(0)):
                 return "early"
         answer: Hashable = world.send(half)
         return answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LearnTheThreshold(Deterministic):
     """Wait after the challenge, then measure the reused threshold noise with later instances."""
 
-    rounds: int = 12
-    measurements: int = 60
-
     def noticed(self, world: World) -> Hashable:
         quiet = not world.challenge(1, 0)
-        for _ in range(self.rounds):
+        for _ in range(12):
             quiet = quiet and not world.send(0)
         while not world.send(1):  # bring the current instance to its end
             pass
         ones = 0
-        for _ in range(self.measurements):
+        for _ in range(60):
             ones += 1
             while not world.send(1):
                 ones += 1
-        return quiet, ones // max(1, self.measurements // 8)
+        return quiet, ones // 7  # coarsely
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SeveralYeses(Deterministic):
-    """Ask for a yes in several rounds in a row."""
-
-    rounds: int = 3
+    """Ask for a yes in three rounds in a row."""
 
     def noticed(self, world: World) -> Hashable:
-        answers = [world.challenge(1, 0)]
-        answers += [world.send(0) for _ in range(self.rounds - 1)]
-        return tuple(answers)
+        return world.challenge(1, 0), world.send(0), world.send(0)
 
 
 class CompareTwoAnswers(Deterministic):

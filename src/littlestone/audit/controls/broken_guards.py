@@ -7,7 +7,6 @@ run, what a key looks like, what a round counts, what a ledger adds up.
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -121,25 +120,20 @@ class AskTheChild(Deterministic):
         return world.send(None), world.challenge(1, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class QuietThenRising(Deterministic):
     """A key that stays unreleased shows that the noise is large; another is then released early.
 
     With noise of its own, the second key would not care.
     """
 
-    below: int = 1
-    wait: int = 20
-    other: int = 3
-
     def noticed(self, world: World) -> Hashable:
-        first = ["a"] * (SHARED.threshold - self.below)
-        second = ["b"] * (SHARED.threshold - self.other)
+        first = ["a"] * (SHARED.threshold - 1)
+        second = ["b"] * (SHARED.threshold - 3)
         if world.send([*second, *first]):
             return "early"
-        if world.challenge(["a"], ["b"]) or world.send([None] * self.wait):
+        if world.challenge(["a"], ["b"]) or world.send([None] * 20):
             return "waiting"
-        for rising in range(2 * self.other):
+        for rising in range(6):
             released = world.send(["b"])
             if released:
                 return rising, "a" in released
