@@ -18,6 +18,8 @@ from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.fleet.keyed import advance
 from littlestone.learners import codec
+from littlestone.learners.private_teachers.plan import TeachersPlan
+from littlestone.learners.private_teachers.recipe import PrivateTeachers
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.learners.recipe_forms import form_digest
 from littlestone.learners.run import PrivateRun
@@ -35,6 +37,18 @@ BUDGET: dict[str, Any] = {"rounds": 120, "epsilon": 1.0, "delta": 1e-3}
 NEEDS_A_POINT = ("SanitizedBatches", "SanitizedExperts")
 """A sanitizer's dataset has a fixed size: a public point stands where there is no example."""
 
+FEW_TEACHERS = TeachersPlan(
+    teachers=40,
+    tolerance=1,
+    mistakes=1,
+    phases=2,
+    count_epsilon=0.5,
+    watch_epsilon=0.05,
+    draw_epsilon=0.15,
+    draw_delta=2.0**-12,
+)
+"""Planned recipes have 15,000 copies: as private, and too many to play."""
+
 PRIVATE = [name for name, entry in LEARNERS.items() if entry.private]
 
 
@@ -47,6 +61,8 @@ def recipe_of(name: str) -> Any:
         return UnknownHorizon(learner=recipe_of("private-majority"), first_rounds=16)
     if name == "places":
         return PrivateWitnesses(**places(3, 1.0, rounds=BUDGET["rounds"]))
+    if name == "teachers":
+        return PrivateTeachers(concepts=CONCEPTS, plan=FEW_TEACHERS, **BUDGET)
     return LEARNERS[name].build(TAKES.get(name, CONCEPTS), **BUDGET)
 
 
@@ -248,7 +264,7 @@ CHECKS: tuple[Callable[[Any, Randomness], None], ...] = (
 )
 
 
-@pytest.mark.parametrize("name", [*PRIVATE, "restarting", "unknown-horizon", "places"])
+@pytest.mark.parametrize("name", [*PRIVATE, "restarting", "unknown-horizon", "places", "teachers"])
 def test_learner(name: str, rng: Randomness) -> None:
     for check in CHECKS:
         check(recipe_of(name), rng)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from littlestone.bounds.bound import Bound, Row
 from littlestone.bounds.setting import LARGEST_DIMENSION, Setting
+from littlestone.learners.private_prediction import prediction_planner
 from littlestone.theory import (
     above_threshold_bounds,
     concentration,
@@ -75,6 +76,7 @@ BOUNDS: Final[Sequence[Bound]] = [
         ("trees", golowich_livni_bounds.kept_count_lower_bound),
         ("trees", golowich_livni_bounds.dropped_count_upper_bound),
         ("ε", golowich_livni_bounds.fresh_copy_epsilon_lower_bound),
+        ("mistakes", prediction_planner.predicted_mistakes_upper_bound),
     ),
     *_group(
         "agnostic",

@@ -294,5 +294,5 @@ class Branching(Protocol):
     @property
     def conditions(self) -> "tuple[Condition, ...]": ...
 
-    def answers(self, cells: NDArray[np.int64], dtype: Any = ..., /) -> NDArray[Any]:
+    def holding(self, cells: NDArray[np.int64], dtype: Any = ..., /) -> NDArray[Any]:
         """For each record, given by its cells, and each condition: whether it holds."""

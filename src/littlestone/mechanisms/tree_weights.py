@@ -109,7 +109,7 @@ class TreeWeights:
         if depth == 1:
             return self._leaf(single) + self._leaf(whole - single)
         exact = np.float32 if sample.size < _EXACT_SINGLE else np.float64
-        holds = self.trees.answers(sample.cells, exact)
+        holds = self.trees.holding(sample.cells, exact)
         if depth == 2:
             signed = holds.T * (zeros - ones).astype(holds.dtype)
             excess = np.asarray(signed @ holds, dtype=np.float64)

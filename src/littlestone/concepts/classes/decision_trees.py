@@ -114,10 +114,10 @@ class DecisionTrees:
         """The mistakes of the best tree in hindsight, by trying all first questions."""
         cells = np.array([self.schema.check(x) for x in tally], dtype=np.int64)
         counts = np.array(list(tally.values()), dtype=np.int64).reshape(-1, 2).T
-        holds = self.answers(cells.reshape(len(counts[0]), len(self.schema.fields)))
+        holds = self.holding(cells.reshape(len(counts[0]), len(self.schema.fields)))
         return self._fewest(holds, counts, self.depth)
 
-    def answers(self, cells: NDArray[np.int64], dtype: Any = np.int64, /) -> NDArray[Any]:
+    def holding(self, cells: NDArray[np.int64], dtype: Any = np.int64, /) -> NDArray[Any]:
         """For each record, given by its cells, and each question: whether it holds."""
         holds = np.empty((len(cells), len(self.conditions)), dtype=dtype)
         for number, (part, low, high) in enumerate(self.conditions):

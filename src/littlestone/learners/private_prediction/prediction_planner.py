@@ -63,3 +63,27 @@ def planned(*, rounds: int, epsilon: float, delta: float, base_mistakes: int) ->
         plan = replace(plan, cap=plan.cap * 11 // 10)
         fitting = plan.within(epsilon=epsilon, delta=delta)
     return fitting
+
+
+def predicted_mistakes_upper_bound(
+    *,
+    rounds: int,
+    epsilon: float,
+    delta: float,
+    littlestone_dimension: int,
+    failure_probability: float,
+) -> float:
+    """What is proved of ``PrivatePrediction`` as it is planned, T at most [KMMNS23].
+
+    Of order d²·ln²T/ε², where each answer goes to its asker alone.
+
+    >>> predicted_mistakes_upper_bound(rounds=10**9, epsilon=1.0, delta=1e-6,
+    ...     littlestone_dimension=1, failure_probability=0.05)
+    749853.0
+    """
+    plan = planned(rounds=rounds, epsilon=epsilon, delta=delta, base_mistakes=littlestone_dimension)
+    return plan.mistake_bound(
+        rounds=rounds,
+        base_mistakes=littlestone_dimension,
+        failure_probability=failure_probability,
+    )

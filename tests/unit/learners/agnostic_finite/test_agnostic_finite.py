@@ -9,6 +9,7 @@ import pytest
 from littlestone.adversaries.boundary import Boundary
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.concepts.classes.conjunctions import Conjunctions
+from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.points import Points
@@ -41,6 +42,7 @@ CLASSES: dict[str, ConceptClass] = {
     "stumps": Stumps(SCHEMA, depth=2),
     "sparse-sets": SparseSets(2, 5),
     "conjunctions": Conjunctions(3),
+    "trees": DecisionTrees(SCHEMA, 1),
 }
 every_class = pytest.mark.parametrize("concepts", CLASSES.values(), ids=CLASSES)
 
