@@ -96,11 +96,13 @@ class DecisionTrees:
         return DecisionTree(self.schema, label)
 
     def concepts(self) -> Iterator[DecisionTree]:
-        """Every function once, the simplest first; ValueError where there are too many trees."""
+        """Every tree, the simplest first; ValueError where there are too many.
+
+        Some are the same function: a position among ``size`` trees is one in this list.
+        """
         if self.size > _MOST_LISTED:
             raise ValueError(f"{self.size} decision trees are too many to list")
-        trees = (DecisionTree(self.schema, node) for node in self._nodes(self.depth))
-        return iter(dict.fromkeys(trees))
+        return (DecisionTree(self.schema, node) for node in self._nodes(self.depth))
 
     def _nodes(self, depth: int) -> Iterator[Node]:
         yield 0
