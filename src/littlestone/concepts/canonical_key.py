@@ -27,6 +27,8 @@ LARGEST_WHOLE: Final = 1 << 2000
 """Python may refuse to print larger ones, and what cannot be printed cannot be published."""
 _DEEPEST: Final = 16
 _LARGEST_EXPONENT: Final = 600
+_TEXTS: Final = 1 << 12  # looked at together, so that little is copied at a time
+_SHORT: Final = 1 << 31
 _PLAIN_MARSHAL: Final = 2  # the last version that writes all objects alike
 _MARSHALLED: Final = np.dtype([("kind", "S1"), ("value", "<i4")])
 
@@ -75,18 +77,27 @@ def whole_numbers(keys: list[Any]) -> NDArray[np.int64] | None:
     """
     if not keys or type(keys[0]) is not int:
         return None if keys else np.empty(0, dtype=np.int64)
-    with suppress(ValueError):  # what marshal does not know is no int
-        # One pass for types and values: it writes numbers of 32 bits, and no others, as "i" and
-        # four bytes. Asking each for its type and then for its value takes twice as long.
-        written = marshal.dumps(keys, _PLAIN_MARSHAL)
-        if len(written) == _MARSHALLED.itemsize * (len(keys) + 1):
-            records = np.frombuffer(written, dtype=_MARSHALLED)[1:]
-            if (records["kind"] == b"i").all():
-                return records["value"].astype(np.int64)
-    if _are_all(int, keys):
+    short = _short_numbers(keys) if -_SHORT <= keys[0] < _SHORT else None
+    if short is None and _are_all(int, keys):
         with suppress(OverflowError):
             return np.fromiter(keys, np.int64, len(keys))
-    return None
+    return short
+
+
+def _short_numbers(keys: list[Any]) -> NDArray[np.int64] | None:
+    """The same where 32 bits are enough, in one pass that asks for types and values.
+
+    Asking each for its type, and then for its value, takes twice as long.
+    """
+    try:
+        # It writes whole numbers of 32 bits, and nothing else, as "i" and four bytes.
+        written = marshal.dumps(keys, _PLAIN_MARSHAL)
+    except ValueError:  # something that it does not know
+        return None
+    if len(written) != _MARSHALLED.itemsize * (len(keys) + 1):
+        return None
+    records = np.frombuffer(written, dtype=_MARSHALLED)[1:]  # after the list's own beginning
+    return records["value"].astype(np.int64) if (records["kind"] == b"i").all() else None
 
 
 def _stay_as_they_are(keys: list[Any]) -> bool:
@@ -99,7 +110,8 @@ def _stay_as_they_are(keys: list[Any]) -> bool:
 def _are_plain(keys: list[Any]) -> bool:
     """Whether all are ASCII strings, or all small whole numbers."""
     if keys and type(keys[0]) is str:
-        return _are_all(str, keys) and "".join(keys).isascii()
+        pieces = (keys[start : start + _TEXTS] for start in range(0, len(keys), _TEXTS))
+        return _are_all(str, keys) and all("".join(piece).isascii() for piece in pieces)
     if whole_numbers(keys) is not None:
         return True
     return _are_all(int, keys) and _is_small(min(keys)) and _is_small(max(keys))
