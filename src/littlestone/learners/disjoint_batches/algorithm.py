@@ -79,7 +79,7 @@ class DisjointBatchesEngine(Engine):
         """One round, with how often each label came in it."""
         self._played += 1
         turn = self._played % _CYCLE if self._watching else 0
-        if turn == 0 and self._will_be_full():
+        if turn == 0 and self._ends_in_time():
             _count(self._batch, x, labels)  # (L2)
             self._in_batch += 1
             if self._in_batch == self._recipe.batch_size(self._batches):
@@ -101,12 +101,12 @@ class DisjointBatchesEngine(Engine):
         choice = len(self._candidates()) > 1 and bool(recipe.window)
         return choice and recipe.is_watched(self._played, self._batches)
 
-    def _will_be_full(self) -> bool:
-        """Whether the batch will be by the horizon, which stays so until it is."""
-        rounds = self._recipe.rounds
-        if rounds is None or not (self._recipe.planned and self._watching):
+    def _ends_in_time(self) -> bool:
+        """Whether the batch does, as planned; from its beginning to its end the answer is one."""
+        latest = self._recipe.latest_end
+        if latest is None or not self._watching:
             return True
-        turns = 1 + (rounds - self._played) // _CYCLE
+        turns = 1 + (latest - self._played) // _CYCLE
         return self._in_batch + turns >= self._recipe.batch_size(self._batches)
 
     def _candidates(self) -> list[Hypothesis]:

@@ -18,9 +18,10 @@ _FIRST_BATCH: Final = 32
 _WINDOW: Final = 32
 _RECENT_BATCH: Final = 512
 _WATCHED_FROM: Final = 1 << 12
-# Besides: the least that a planned watch is left, and what it divides the rounds by.
 _SHORTEST_WATCH: Final = 1 << 10
-_RECENT_SHARE: Final = 32
+# Of a plan's rounds: what a recent batch has at most, and in what part no batch may end.
+_RECENT_PART: Final = 32
+_LAST_PART: Final = 10
 _MOST_DIRECTIONS: Final = 1 << 16
 
 
@@ -35,9 +36,9 @@ class DisjointBatches(PrivateLearner):
     batches of ``recent`` examples, and six to short windows. After each window one of the rule,
     the recent batch's rule, "always 0" and "always 1" is published, by its errors in that window
     alone. So changes of the law are followed, slow or abrupt, and good and bad times.
-    If the watch is ``planned``, a batch that would not be full by the declared ``rounds`` is not
-    begun, for its examples would be of no use: the watch begins, if many rounds are left, or they
-    go to recent batches.
+    If the watch is ``planned``, a batch that would end in the last tenth of the declared
+    ``rounds``, or not at all, is of little use, and not begun: the watch begins, if many rounds
+    are left, and during the watch its examples go to recent batches.
     With ``directions``, linear rules drawn by chance are candidates of each draw besides the
     trees: for records whose fields add up. With ``asking``, trees may ask what the last rule says.
 
@@ -141,18 +142,25 @@ class DisjointBatches(PrivateLearner):
         assert self.recent is not None
         if self.rounds is None or not self.planned:
             return self.recent
-        return min(self.recent, max(1, self.rounds // _RECENT_SHARE))
+        return min(self.recent, max(1, self.rounds // _RECENT_PART))
+
+    @property
+    def latest_end(self) -> int | None:
+        """The last round in which a batch may end, if that is planned."""
+        if self.rounds is None or not self.planned:
+            return None
+        return self.rounds - self.rounds // _LAST_PART
 
     def is_watched(self, played: int, number: int) -> bool:
         """Whether there is a watch from batch ``number`` on, which begins after so many rounds."""
         assert self.watched_from is not None
         if played + 1 >= self.watched_from:
             return True
-        if self.rounds is None or not self.planned:
+        latest = self.latest_end
+        if self.rounds is None or latest is None or played + self.batch_size(number) <= latest:
             return False
-        left = self.rounds - played
         # For large epsilon windows are so short that chance decides, not noise.
-        return _SHORTEST_WATCH / min(1, self.epsilon) <= left < self.batch_size(number)
+        return self.rounds - played >= _SHORTEST_WATCH / min(1, self.epsilon)
 
     def excess_bound(self, *, size: int, failure_probability: float) -> float:
         """How much likelier to err than the best concept a rule drawn from ``size`` examples is.

@@ -170,13 +170,25 @@ def test_a_batch_that_would_not_be_full_by_the_horizon_is_no_use_and_watched_ins
     planned = replace(endless, rounds=4063, planned=True)
     # Batches end after 32, 96, …, 2,016 and 4,064 rounds.
     assert planned.is_watched(2016, 6) and not replace(planned, planned=False).is_watched(2016, 6)
-    assert not replace(planned, rounds=4064).is_watched(2016, 6)
+    assert replace(planned, rounds=4514).is_watched(2016, 6)  # 4,064 are more than nine tenths
+    assert not replace(planned, rounds=4516).is_watched(2016, 6)
     assert not replace(planned, rounds=3000).is_watched(2016, 6)  # too few are left
     assert planned.recent_size == 126 and replace(planned, recent=0).recent_size == 0
     assert replace(planned, rounds=10**6).recent_size == endless.recent_size == 512
     # About 200 labels are wrong; without recent batches there would be 820 mistakes.
     assert mistakes(endless, xs[:4063], ys[:4063]) > 1500
     assert mistakes(planned, xs[:4063], ys[:4063]) < 500
+
+
+@pytest.mark.parametrize(("rounds", "begun"), [(17, 1), (16, 0), (15, 0)])
+def test_during_a_planned_watch_no_batch_ends_in_the_last_tenth(rounds: int, begun: int) -> None:
+    # A batch has the examples of rounds 8 and 16.
+    learner = replace(TINY, rounds=rounds, first=2, watched_from=1, planned=True)
+    engine = learner.engine(seeded(4))
+    engine.begin()
+    for _ in range(8):
+        engine.step(0, 1)
+    assert engine._in_batch == begun
 
 
 def test_without_windows_a_watch_changes_nothing() -> None:
