@@ -90,9 +90,7 @@ class Subject:
         )
 
     @classmethod
-    def from_predictor(
-        cls, recipe: Any, *, name: str | None = None, claimed: PrivacyGuarantee | None = None
-    ) -> "Subject":
+    def from_predictor(cls, recipe: Any, *, name: str | None = None) -> "Subject":
         """A learner that answers questions: takes (x, y), shows its answer, but not the special
         round's. In other rounds y may be a function of the answer."""
 
@@ -109,7 +107,7 @@ class Subject:
 
         return cls(
             name=repr(recipe) if name is None else name,
-            claimed=recipe.guarantee() if claimed is None else claimed,
+            claimed=recipe.guarantee(),
             open=start,
             left=lambda answered: answered._replace(said=None),
         )

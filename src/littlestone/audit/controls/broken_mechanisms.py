@@ -65,15 +65,13 @@ def _releases_the_noisy_answer(queries: Answers, rng: Randomness) -> tuple[int |
     return tuple(released)
 
 
-def _query_noise_not_scaled(
-    queries: Answers, rng: Randomness, *, positives: int = 5
-) -> tuple[bool, ...]:
+def _query_noise_not_scaled(queries: Answers, rng: Randomness) -> tuple[bool, ...]:
     noisy_threshold = DiscreteLaplace(rate=HALF / 2).draw(rng)
     query_noise = DiscreteLaplace(rate=3 * HALF / 2)
     released: list[bool] = []
     for query in queries:
         released.append(query + query_noise.draw(rng) >= noisy_threshold)
-        if sum(released) == positives:
+        if sum(released) == 5:
             break
     return tuple(released)
 
@@ -102,8 +100,8 @@ def _float_laplace(count: int, rng: Randomness) -> float:
     return count + (magnitude if rng.coin() else -magnitude)
 
 
-def _threshold_noise_reused(rng: Randomness, *, threshold: int = 1) -> Conversation:
-    monitor = PlainMonitor(threshold, rng)
+def _threshold_noise_reused(rng: Randomness) -> Conversation:
+    monitor = PlainMonitor(1, rng)
 
     def answer(bit: int) -> bool:
         above = monitor.observe(bit)
@@ -151,13 +149,13 @@ def _query_noise_skipped_when_correct(rng: Randomness) -> Conversation:
     return answer
 
 
-def _counts_not_reset(rng: Randomness, *, threshold: int = 2) -> Conversation:
-    monitor = PlainMonitor(threshold, rng)
+def _counts_not_reset(rng: Randomness) -> Conversation:
+    monitor = PlainMonitor(2, rng)
 
     def answer(bit: int) -> bool:
         above = monitor.observe(bit)
         if above:
-            monitor.noisy_threshold = threshold + UNIT.draw(rng)  # the count stays
+            monitor.noisy_threshold = 2 + UNIT.draw(rng)  # the count stays
         return above
 
     return answer

@@ -20,9 +20,9 @@ def _noise_without_size(dataset: Sequence[int], rng: Randomness) -> int:
     return sum(dataset) + DiscreteLaplace(rate=len(dataset)).draw(rng)
 
 
-def _budget_in_every_round(dataset: Sequence[int], rng: Randomness, *, rounds: int = 8) -> int:
+def _budget_in_every_round(dataset: Sequence[int], rng: Randomness) -> int:
     choose, surplus = ExponentialMechanism(epsilon=1.0), 2 * sum(dataset) - len(dataset)
-    return sum(choose.draw([-surplus, surplus], rng=rng)[0] for _ in range(rounds))
+    return sum(choose.draw([-surplus, surplus], rng=rng)[0] for _ in range(8))
 
 
 def _anchor_from_the_data(dataset: Sequence[tuple[int, int]], rng: Randomness) -> Any:
