@@ -15,10 +15,12 @@ from typing import Any, Final
 
 from littlestone import require
 from littlestone.catalogue import CLASSES, class_from_spec, lookup
+from littlestone.concepts.capabilities import Branching
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.defaults import class_over, named_learner
 from littlestone.errors import LittlestoneError
+from littlestone.learners.agnostic_finite.recipe import MOST_CONCEPTS
 from littlestone.learners.run import PrivateLearner
 from littlestone.serve.owner import RunOwner, Unavailable
 from littlestone.serve.visible import Visible
@@ -72,8 +74,14 @@ class Asked:
 
     def recipe(self) -> PrivateLearner:
         require.integer(max_contributions=self.max_contributions, at_least=1)
+        space = self.space()
+        if self._too_many_trees(space):
+            raise ValueError(
+                "adversary must be 'oblivious' (events do not react to the rules), or setting "
+                f"'realizable', for so large a schema, got adversary={self.adversary!r}"
+            )
         return named_learner(
-            self.space(),
+            space,
             self.learner,
             rounds=self.rounds,
             epsilon=self.epsilon,
@@ -82,6 +90,10 @@ class Asked:
             adversary=self.adversary,
             max_contributions=self.max_contributions,
         )
+
+    def _too_many_trees(self, space: ConceptClass) -> bool:
+        reacting = self.adversary == "adaptive" and self.setting == "agnostic"
+        return isinstance(space, Branching) and reacting and (space.size or 0) > MOST_CONCEPTS
 
 
 class Runs:

@@ -127,3 +127,15 @@ def test_a_run_comes_back_when_there_is_a_disk_again(
         full.set()
         with pytest.raises(ServiceError, match="503"):
             client.send("abuse", "c", 1)  # and the service can be stopped while it waits
+
+
+def test_a_large_schema_says_what_it_needs(tmp_path: Path) -> None:
+    schema = {name: {"grid": list(range(20))} for name in ("delay", "age")}
+    with serving(tmp_path) as served:
+        client = served.client()
+        with pytest.raises(ServiceError, match="adversary must be 'oblivious'"):
+            client.create("rules", schema=schema, **BUDGET)
+        asked = {"schema": schema, "adversary": "oblivious", **BUDGET}
+        assert client.create("rules", **asked)["learner"] == "DisjointBatches"
+        small = {"delay": {"grid": [0]}}
+        assert client.create("few", schema=small, **BUDGET)["learner"] == "AgnosticFinite"
