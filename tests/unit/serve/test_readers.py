@@ -11,6 +11,7 @@ import pytest
 from tests.unit.serve.served import serving, with_keys
 
 from littlestone.client import Client, ServiceError
+from littlestone.serve.routes import readers
 from littlestone.serve.tokens import Role
 from littlestone.service.log.intake import Event
 
@@ -60,6 +61,28 @@ def test_readers_hear_of_releases_and_come_back_where_they_were(tmp_path: Path) 
         assert heard == [1, 2, 3]
         with closing(served.client().follow("abuse", after=2)) as later:
             assert next(later)["release"] == 3
+
+
+def test_a_reader_who_comes_late_is_sent_little_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    found = readers._visible_after
+
+    async def counted(owner: Any, after: int, page: int) -> list[Any]:
+        part = await found(owner, after, page)
+        asked.append(len(part))
+        return part
+
+    monkeypatch.setattr(readers, "AHEAD", 2)
+    monkeypatch.setattr(readers, "_visible_after", counted)
+    with serving(tmp_path) as served:
+        client = with_keys(served)
+        for name in "abcd":
+            client.send_many("abuse", [(name, 1)] * 40)
+        with closing(served.client().follow("abuse")) as late:
+            assert [next(late)["release"] for _ in range(5)] == [1, 2, 3, 4, 5]
+        assert asked[:3] == [2, 2, 1]
 
 
 def test_with_a_clock_nothing_is_seen_before_it_strikes(tmp_path: Path) -> None:

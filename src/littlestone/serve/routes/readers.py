@@ -22,6 +22,7 @@ from littlestone.service.events import point_reader
 from littlestone.service.published import release_line
 
 PAGE: Final = 1_000  # releases in one answer
+AHEAD: Final = 50  # releases that wait in memory for one reader of a stream
 KEEP_ALIVE: Final = 15.0  # seconds between signs of life
 
 
@@ -74,7 +75,7 @@ async def releases(service: Service, request: Request) -> Response:
         stream = _sent(service, owner, after)
         return StreamingResponse(stream, media_type="text/event-stream")
     after = number_of(request.query_params.get("after"))
-    found = await _visible_after(owner, after)
+    found = await _visible_after(owner, after, PAGE)
     newest = owner.visible.newest
     return answered(wire.release_page(found, 0 if newest is None else newest.release.number))
 
@@ -86,15 +87,15 @@ def number_of(*texts: str | None) -> int:
     return int(text)
 
 
-async def _visible_after(owner: RunOwner, after: int) -> list[Any]:
+async def _visible_after(owner: RunOwner, after: int, page: int) -> list[Any]:
     """At most a page of what is visible after a number, from memory or from the store."""
     found = owner.visible.after(after)
     if found is None:
         newest = owner.visible.newest
         assert newest is not None
-        most = min(PAGE, newest.release.number - after)
+        most = min(page, newest.release.number - after)
         found = await owner.ask(partial(_logged, after=after, most=most))
-    return found[:PAGE]
+    return found[:page]
 
 
 def _logged(run: Any, *, after: int, most: int) -> list[Any]:
@@ -107,11 +108,12 @@ async def _sent(service: Service, owner: RunOwner, after: int) -> AsyncIterator[
         yield b": littlestone\n\n"
         while not service.stopping.is_set():
             bell = asyncio.ensure_future(owner.visible.bell())
-            found = await _visible_after(owner, after)
+            found = await _visible_after(owner, after, AHEAD)
             if found:
                 bell.cancel()
+                for release in found:  # one by one: each waits until the reader has room
+                    yield wire.server_sent(release)
                 after = found[-1].number
-                yield b"".join(map(wire.server_sent, found))
                 continue
             stop = asyncio.ensure_future(service.stopping.wait())
             done, left = await asyncio.wait(
