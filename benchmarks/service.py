@@ -73,13 +73,13 @@ def _opening(path: Path, *, rounds: int, group: int) -> Row:
             run.take([Event(f"{n}", n % 1000, int(n % 1000 >= 337)) for n in points])
         os._exit(0)  # nothing is closed
     os.waitpid(child, 0)
-    started = time.perf_counter()
+    started, computed = time.perf_counter(), time.process_time()
     run = DurableRun.resume(RECIPE, path)
-    seconds = time.perf_counter() - started
+    seconds, computed = time.perf_counter() - started, time.process_time() - computed
     assert run.rounds == rounds
     run.close()
     what = f"opening a store of {rounds:,} rounds after a kill"
-    return what, f"{seconds:.2f} s", "<= 1 s", seconds <= 1.0
+    return what, f"{seconds:.2f} s, {computed:.2f} of it computing", "<= 1 s", seconds <= 1.0
 
 
 def _in_memory() -> Row:
