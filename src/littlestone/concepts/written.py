@@ -43,7 +43,7 @@ def _value(data: dict[str, Any], name: str, hint: Any) -> Any:
         return hint.from_json(data.get(name))
     value = _in_tuples(data.get(name, ...))
     if not fits(value, hint):
-        wanted = getattr(hint, "__name__", str(hint))
+        wanted = hint.__name__ if isinstance(hint, type) else str(hint).replace("tuple", "list")
         raise ValueError(f"{name} must be of the kind {wanted}, got {name}={data.get(name)!r}")
     return value
 

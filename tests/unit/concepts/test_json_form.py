@@ -74,6 +74,20 @@ def test_truncated_or_mangled_objects_are_refused(hypothesis: Any) -> None:
                 hypothesis_from_json(mangled)
 
 
+@pytest.mark.parametrize(
+    ("mangled", "words"),
+    [
+        ({"bounds": [[0, 1], 2]}, r"bounds must be of the kind list\[list\[int, int\], ...\]"),
+        ({"k": 2.0}, "k must be of the kind int, got k=2.0"),
+    ],
+)
+def test_refusals_name_the_field(mangled: dict[str, Any], words: str) -> None:
+    box = {"kind": "box", "k": 2, "n": 3, "bounds": [[0, 1], [2, 2]]}
+    assert hypothesis_from_json(box).to_json() == box
+    with pytest.raises(ValueError, match=words):
+        hypothesis_from_json({**box, **mangled})
+
+
 def test_votes_within_votes_end_somewhere() -> None:
     data = FiniteSupport.on().to_json()
     for _ in range(200):
