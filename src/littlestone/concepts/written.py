@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from numbers import Integral
 from typing import Any, ClassVar, Final, Self
 
 from littlestone.type_checks import fits, hints_of
@@ -13,7 +14,7 @@ _hints: Final[Callable[[Any], dict[str, Any]]] = cache(
 
 
 class Written:
-    """A frozen dataclass of plain values, tuples of them, and parts with a JSON form of their own.
+    """A frozen dataclass of whole numbers, None, tuples, and parts with a JSON form of their own.
 
     Tuples are written as lists. ``from_json`` reads back what ``to_json`` wrote, and refuses
     anything else with a ValueError that names the field.
@@ -33,9 +34,11 @@ class Written:
 
 
 def _as_json(value: Any) -> Any:
+    if value is None or type(value) is int:
+        return value
     if isinstance(value, tuple):
-        return [_as_json(part) for part in value]
-    return value.to_json() if hasattr(value, "to_json") else value
+        return list(map(_as_json, value))
+    return int(value) if isinstance(value, Integral) else value.to_json()  # a label may be True
 
 
 def _value(data: dict[str, Any], name: str, hint: Any) -> Any:
@@ -49,4 +52,4 @@ def _value(data: dict[str, Any], name: str, hint: Any) -> Any:
 
 
 def _in_tuples(value: Any) -> Any:
-    return tuple(map(_in_tuples, value)) if isinstance(value, list) else value
+    return tuple(map(_in_tuples, value)) if type(value) is list else value

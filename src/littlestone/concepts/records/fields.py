@@ -46,9 +46,10 @@ class _Field(ABC):
         return 0 if self.missing is None else self.declared_cell(self.missing)
 
     def _json(self, **declared: Any) -> dict[str, Any]:
-        rest = {"missing": self.missing, "date": self.date}
-        known = {key: value for key, value in rest.items() if value is not None}
-        return {"name": self.name, **declared, **known}
+        written = {"name": self.name, **declared}
+        if self.missing is not None:
+            written["missing"] = self.missing
+        return written if self.date is None else {**written, "date": self.date}
 
 
 @dataclass(frozen=True, slots=True)
