@@ -20,9 +20,9 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist workstea
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
 
+# The pip that comes with Python 3.11 takes twice as long to look through the index as a new one.
 $(TESTABLE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	# The pip that comes with Python 3.11 takes twice as long to look through the index as a new one.
 	$(BIN)/python $(INSTALL) --upgrade pip
 	$(BIN)/python $(INSTALL) -e '.[test]'
 	@touch $(TESTABLE)

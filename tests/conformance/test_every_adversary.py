@@ -93,7 +93,7 @@ def rounds_for(concepts: ConceptClass) -> int:
     # Halfspaces are exact, with fractions that grow; one class meets the longest blocks.
     if isinstance(concepts, MarginHalfspaces):
         return 30
-    return 500 if concepts is CLASSES["thresholds"] else 130
+    return 500 if concepts is CLASSES["thresholds"] else 100
 
 
 def transcript_of(adversary: Adversary, learner: Any, seed: int, **options: Any) -> Transcript:

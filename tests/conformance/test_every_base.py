@@ -101,8 +101,8 @@ def promise(base: OnlineLearner) -> dict[str, Any]:
 FORESTS: dict[str, tuple[Callable[[Any], PrivateLearner], int]] = {
     "array": (lambda base: lazy(base, packed=False), ROUNDS),
     "packed": (lambda base: lazy(base, packed=True), ROUNDS),
-    "eager": (eager, ROUNDS),
-    "fresh": (fresh, 20),
+    "eager": (eager, 40),
+    "fresh": (fresh, 12),
 }
 
 

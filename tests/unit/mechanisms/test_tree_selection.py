@@ -189,8 +189,9 @@ SKEWED = [(0, 0, 0)] * 400 + [(2, 1, 1)] * 400 + [(1, 2, 0)] * 3
 @pytest.mark.parametrize(
     ("epsilon", "others"),
     [
-        (0.1, NONE),
-        pytest.param(1.0, OTHERS, marks=pytest.mark.statistical),  # exact, but long
+        # Exact, but long.
+        pytest.param(0.1, NONE, marks=pytest.mark.statistical),
+        pytest.param(1.0, OTHERS, marks=pytest.mark.statistical),
         (8.0, OTHERS),
     ],
 )
