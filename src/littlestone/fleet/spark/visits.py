@@ -38,8 +38,8 @@ SCHEMA: Final = {
 """Of the rows that come out: lines of both kinds, and one row for each key that changed."""
 _NOTHING: Final = (None,) * (len(SCHEMA) - 2)
 _MOST_EARLY: Final = 1_000
-_MOST_EARLY_TEXT: Final = 1 << 20
-"""How many events of a key wait behind a gap, and how long they may be together."""
+_LONGEST_EARLY: Final = 1 << 14
+"""How far ahead of a gap an event may be to wait there, and how long its line."""
 _EARLY: Final = struct.Struct("<4sI")
 _EARLY_MAGIC: Final = b"LSE1"
 _SEAL_BYTES: Final = 16
@@ -69,7 +69,9 @@ def visited(
 
     Repeats are dropped, as ``advance`` does: of two with one number the first that came counts.
     What it would raise for is refused line by line, numbers past the horizon, which are public, and
-    what is no example of the class; so is what finds no room behind a gap.
+    what is no example of the class; so is what finds no room behind a gap. Whether a line does
+    follows from the numbers, which are public, and from this line alone: room that others could
+    use up would let the length of one example decide which others are learned from.
     """
     refused = list[tuple[Line, str]]()
     waiting = dict[int, Line]()
@@ -87,9 +89,13 @@ def visited(
         xs.append(event.example[0])
         ys.append(event.example[1])
         last += 1
-    kept, rest = _with_room([waiting[number] for number in sorted(waiting) if number > last])
-    missing = f"event {last + 1} of this key is missing, and as many as may wait for it do"
-    refused += [(line, missing) for line in rest]
+    kept = list[Line]()
+    for line in [waiting[number] for number in sorted(waiting) if number > last]:
+        problem = _no_room(line, last + 1)
+        if problem is None:
+            kept.append(line)
+        else:
+            refused.append((line, problem))
     if not xs:
         return Visit(None, [], refused, 0, kept)
     seqs = range(before + 1, last + 1)
@@ -108,14 +114,13 @@ def _problem(line: Line, key: str, horizon: int | None) -> str | None:
     return None
 
 
-def _with_room(behind: list[Line]) -> tuple[list[Line], list[Line]]:
-    """Those that may wait, and the others; the nearest wait, since their turn comes first."""
-    kept, rest, room = list[Line](), list[Line](), _MOST_EARLY_TEXT
-    for line in behind:
-        fits = len(kept) < _MOST_EARLY and len(line.text) <= room
-        (kept if fits else rest).append(line)
-        room -= len(line.text) if fits else 0
-    return kept, rest
+def _no_room(line: Line, missing: int) -> str | None:
+    """Why it cannot wait for event ``missing``."""
+    if line.number >= missing + _MOST_EARLY:
+        return f"event {missing} of this key is missing, and {_MOST_EARLY:,} from it on have room"
+    if len(line.text) > _LONGEST_EARLY:
+        return f"event {missing} of this key is missing, and so long a line may not wait"
+    return None
 
 
 def packed(state: bytes | None, early: Sequence[str]) -> bytes:

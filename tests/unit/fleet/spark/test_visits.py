@@ -169,18 +169,27 @@ def test_what_waited_and_cannot_be_read_any_more_is_handed_back(task: Task) -> N
 def test_so_many_wait_the_nearest_and_what_finds_no_room_is_handed_back(
     task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visits, "_MOST_EARLY", 3)
-    task.batch("a", [line_of("a", number, 3, 0) for number in (5, 6, 7)])
-    nearer, long = line_of("a", 3, 3, 0), line_of("a", 4, 3, 0) + " " * (1 << 20)
-    rows = task.batch("a", [nearer, long])
-    handed_back = [json.loads(row[1]) for row in rows if row[0] == REFUSED]
-    assert [found["line"] for found in handed_back] == [long, line_of("a", 7, 3, 0)]
-    assert {found["reason"].partition(",")[0] for found in handed_back} == {
-        "event 1 of this key is missing"
-    }
-    assert rows[-1][-3:] == (0, 0, 0)
+    monkeypatch.setattr(visits, "_MOST_EARLY", 4)
+    rows = task.batch("a", [line_of("a", number, 3, 0) for number in (5, 4, 3)])
+    [handed_back] = [json.loads(row[1]) for row in rows if row[0] == REFUSED]
+    assert handed_back["line"] == line_of("a", 5, 3, 0)
+    assert handed_back["reason"] == "event 1 of this key is missing, and 4 from it on have room"
     _, early = unpacked(task.handle.get()[0])  # type: ignore[index]
-    assert early == [nearer, line_of("a", 5, 3, 0), line_of("a", 6, 3, 0)]
+    assert early == [line_of("a", number, 3, 0) for number in (3, 4)]
+
+
+@pytest.mark.parametrize("spaces", [0, 10_000, (1 << 20) - 100])
+def test_how_long_a_line_is_decides_about_no_other(
+    task: Task, monkeypatch: pytest.MonkeyPatch, spaces: int
+) -> None:
+    monkeypatch.setattr(visits, "_MOST_EARLY", 4)
+    mine, handed_back = line_of("a", 2, 3, 0) + " " * spaces, []
+    for group in ([2, 4], [5], [3]):
+        lines = [mine if number == 2 else line_of("a", number, 3, 0) for number in group]
+        rows = task.batch("a", lines)
+        handed_back += [json.loads(row[1])["line"] for row in rows if row[0] == REFUSED]
+    assert [line for line in handed_back if line != mine] == [line_of("a", 5, 3, 0)]
+    assert (mine in handed_back) == (spaces > visits._LONGEST_EARLY)
 
 
 def test_lines_without_a_key_begin_nothing(task: Task) -> None:
