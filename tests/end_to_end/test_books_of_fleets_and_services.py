@@ -66,6 +66,31 @@ def test_what_was_reserved_for_a_fleet_that_was_never_made_is_taken_up_or_given_
     assert book.entries() == [same]
 
 
+def test_a_fleet_that_cannot_be_entered_leaves_no_secret_and_a_refused_one_no_entry(
+    book: Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "fleet.secret"
+    secret.touch()
+    assert init(tmp_path, "fleet").exit_code != 0 and book.entries() == []
+    secret.unlink()
+
+    def given_back(*told: Any) -> None:
+        raise StoreError("was given back")
+
+    monkeypatch.setattr(Book, "register", given_back)
+    assert "was given back" in str(init(tmp_path, "fleet").exception)
+    assert not secret.exists()  # with it and --adopt somebody could work, and no book would know
+
+
+def test_what_stands_in_the_way_of_a_run_takes_no_room(book: Book, tmp_path: Path) -> None:
+    (tmp_path / "runs" / "one").mkdir(parents=True)
+    (tmp_path / "runs" / "one" / "somebody's").touch()
+    with serving(tmp_path / "runs", book=book) as served:
+        asked = json.dumps({**RUN, "name": "one", "epsilon": 2.0}).encode()
+        assert served.raw("POST", "/runs", asked)[0] == 409
+    assert book.entries() == []
+
+
 def test_runs_of_a_service_are_entered_once_and_refused_without_room(
     book: Book, tmp_path: Path
 ) -> None:

@@ -32,6 +32,7 @@ from littlestone.type_checks import fits
 _MAGIC: Final = b"littlestone-snapshot-3\n"
 _DIGEST_BYTES: Final = 32
 _SPARE_LINES: Final = 1000
+_IDENTITY_DIGITS: Final = 32
 _AGAIN_BITS: Final = 32  # of a number: how often it was continued without any further round
 
 CONTINUED: Final = (
@@ -182,6 +183,13 @@ class FileRegister(ProcessRegister):
             draft.rename(target)
         except OSError:  # no room, or no right to: the old lines say the same
             draft.unlink(missing_ok=True)
+            return
+        # Else a machine that loses its power may find the old lines, and none that follow now.
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 class ContinuedOnce(NoiseOwner):
@@ -225,11 +233,13 @@ def _read(file: TextIO) -> tuple[dict[str, int], list[str]]:
     """The newest number of each run, and all lines.
 
     Whoever wrote a line that a crash has torn did not go on; what is left of its number is smaller.
+    But whoever wrote behind it in the same line, as earlier versions did, went on.
     """
     file.seek(0)
     lines, newest = file.read().split("\n"), dict[str, int]()
     for line in lines:
-        name, _, number = line.partition(" ")
+        torn_and_name, _, number = line.rpartition(" ")
+        name = torn_and_name[-_IDENTITY_DIGITS:]
         if number.isdecimal():
             newest[name] = max(int(number), newest.get(name, 0))
     return newest, lines

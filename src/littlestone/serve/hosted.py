@@ -27,6 +27,7 @@ from littlestone.serve.visible import Visible
 from littlestone.service.durable import DurableRun
 from littlestone.service.promises.book import Book, enter
 from littlestone.service.store import Reservation
+from littlestone.service.store_file import sync_folder
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 ASKED: Final = "run.json"
@@ -144,7 +145,8 @@ class Runs:
     async def create(self, asked: Asked) -> RunOwner:
         """A new run, ready to be used; everything is looked at before anything is made."""
         recipe = await asyncio.to_thread(asked.recipe)  # some plans take long
-        if asked.name in self._owners or asked.name in self.unreadable:
+        known = asked.name in self._owners or asked.name in self.unreadable
+        if known or _is_taken(self.folder / asked.name):
             raise FileExistsError(asked.name)
         recipe.refuse_to_start()
         self._reserved(recipe, asked.name)
@@ -170,9 +172,10 @@ class Runs:
             draft.rename(place)  # in the place of an empty folder, too
         except OSError as problem:
             shutil.rmtree(draft, ignore_errors=True)
-            if place.exists() and any(place.iterdir()):
+            if _is_taken(place):
                 raise FileExistsError(asked.name) from problem
             raise
+        sync_folder(self.folder)  # a run that is lost with all that it has read could begin again
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._owners)
@@ -224,3 +227,8 @@ class Runs:
         if self._book is None:
             return None
         return self._book.reserve(self.folder / name / STORE, recipe.guarantee(), recipe.promise)
+
+
+def _is_taken(place: Path) -> bool:
+    """Whether there is anything but an empty folder."""
+    return place.exists() and (not place.is_dir() or any(place.iterdir()))

@@ -100,9 +100,16 @@ def place(target: Path, mark: Mark, about: dict[str, str], first: Release) -> No
     finally:
         for name in ("", "-wal", "-shm", "-journal"):
             beside(draft, name).unlink(missing_ok=True)
-    folder = os.open(target.parent, os.O_RDONLY)
-    os.fsync(folder)
-    os.close(folder)
+    sync_folder(target.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """What was renamed in it stays so if the machine loses its power."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def refuse_foreign(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -179,6 +180,36 @@ def test_a_line_that_a_crash_has_torn_stands_in_nobodys_way(
     for identity, number in (("run", 3), ("other", 4)):
         with pytest.raises(SnapshotError, match="already continued"):
             register.went_on(identity, number)
+
+
+@pytest.mark.parametrize("torn", ["4", "42", "{name}", "{name} ", "{name} 429"])
+def test_what_follows_a_torn_line_in_the_same_line_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torn: str
+) -> None:
+    """Earlier versions wrote there, and then went on."""
+    _another_process(monkeypatch)
+    name, path = "0123456789abcdef" * 2, tmp_path / "continued"
+    path.write_text(f"{torn.format(name=name)}{name} 4294967297\n")
+    with pytest.raises(SnapshotError, match="already continued"):
+        snapshots.FileRegister(path).went_on(name, 4294967296)
+
+
+def test_a_file_that_was_written_anew_is_there_for_good_before_another_line_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _another_process(monkeypatch)
+    monkeypatch.setattr(snapshots, "_SPARE_LINES", 0)
+    synced, real = list[bool](), os.fsync
+
+    def fsync(file: int) -> None:
+        synced.append(stat.S_ISDIR(os.fstat(file).st_mode))
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    register = snapshots.FileRegister(tmp_path / "continued")
+    for number in range(3):
+        register.went_on("a", number)
+    assert synced == [False] * 4 + [True]  # three lines, the new file, its folder
 
 
 def test_a_register_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:

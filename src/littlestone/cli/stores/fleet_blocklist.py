@@ -45,8 +45,8 @@ def init(
         rounds=rounds, epsilon=epsilon, delta=delta, max_contributions=max_contributions
     )
     with (
-        shared.entered(book, secret, recipe.guarantee(), _promise(recipe)),
         shared.new_secret(secret) as mine,
+        shared.entered(book, secret, recipe.guarantee(), _promise(recipe)),
     ):
         identity = blocklist.create(dsn, recipe, fingerprint=mine, parts=parts)
     HighWater(shared.mark_of(secret), identity, create=True).close()

@@ -78,8 +78,8 @@ class NewFleet:
         recipe = recipe_from(options)
         fleet = PerKey(learner=recipe, max_keys=self.max_keys)
         with (
-            entered(self.book, self.secret, fleet.guarantee(), fleet.promise),
             new_secret(self.secret) as mine,
+            entered(self.book, self.secret, fleet.guarantee(), fleet.promise),
         ):
             terms = create(recipe, mine)
         HighWater(mark_of(self.secret), terms.identity, create=True).close()
@@ -119,10 +119,10 @@ def tell(found: dict[str, int], promise: str, ledger: dict[str, Any], as_json: b
 def entered(
     book: Path | None, secret: Path, promised: PrivacyGuarantee, promise: str
 ) -> Iterator[None]:
-    """Refuse what the book has no room for before anything is made; enter it when all is.
+    """Refuse what the book has no room for before anything else is made; enter it when all is.
 
-    It stands in the book under the place of its secret. Until it is entered it has no mark, and
-    without one nobody works on it.
+    It stands in the book under the place of its secret, which is new, and goes again unless it can
+    be entered: what is left then is of no use to anybody.
     """
     known = None if book is None else Book(book)
     reserved = None if known is None else known.reserve(secret, promised, promise)

@@ -158,8 +158,9 @@ class Book:
     def give_back(self, store: str | Path) -> list[Entry]:
         """Return what was reserved for a store that has read nothing: it was never entered as made.
 
-        Should it be made after all, ``register`` refuses it, before it reads anything. What was
-        entered stays for ever: nobody can take back what was seen.
+        Should it be made after all, ``register`` refuses it, before it reads anything. What stands
+        at its place goes first: nobody asks the book when a fleet goes on. What was entered stays
+        for ever: nobody can take back what was seen.
         """
         place = os.path.realpath(store)
         with finding_damage(self.path), self._transaction() as db:
@@ -169,6 +170,11 @@ class Book:
                 state = "was opened, and may have published what it read" if here else "is unknown"
                 raise StoreError(
                     f"{place} {state}: {self.path} has no reservation for it to give back"
+                )
+            if os.path.lexists(place):
+                raise StoreError(
+                    f"{place} exists, and could be gone on with: it must be deleted before what was "
+                    f"reserved for it is given back to {self.path}"
                 )
             for entry in reserved:
                 returned = entry._replace(identity=_RETURNED + entry.identity, at=_now())

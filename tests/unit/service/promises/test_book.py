@@ -84,6 +84,19 @@ def test_what_was_reserved_can_be_given_back_and_what_was_opened_cannot(book: Bo
         Book(book.path)
 
 
+def test_what_was_reserved_for_something_that_exists_is_not_given_back(
+    book: Book, tmp_path: Path
+) -> None:
+    place = tmp_path / "fleet.secret"  # of a fleet whose making was killed before it was entered
+    reserved = book.reserve(place, ONE, "one")
+    place.touch()
+    with pytest.raises(StoreError, match="must be deleted before"):
+        book.give_back(place)
+    assert book.total() == ONE
+    place.unlink()
+    assert [entry.identity for entry in book.give_back(place)] == [reserved.identity]
+
+
 def test_of_many_at_once_as_many_get_in_as_fit(book: Book) -> None:
     children = []
     for number in range(12):
