@@ -173,7 +173,7 @@ class Book:
                 )
             if os.path.lexists(place):
                 raise StoreError(
-                    f"{place} exists, and could be gone on with: it must be deleted before what was "
+                    f"{place} exists, and may be gone on with: it must be deleted before what was "
                     f"reserved for it is given back to {self.path}"
                 )
             for entry in reserved:
