@@ -13,6 +13,7 @@ from littlestone.randomness import Randomness
 
 _MORE_BITS: Final = 32  # read where 16 do not decide
 _ALL: Final = 1 << (16 + _MORE_BITS)  # words there are
+_FEWER: Final = _ALL - 16  # so that rounded weights do not add up to more
 _FEW: Final = 16  # draws from one row, for which no guide pays
 _GUIDE_SHIFT: Final = 9
 _LEAST: Final = -700.0
@@ -67,9 +68,10 @@ def _ends(costs: Floats) -> Counts:
     weights = np.subtract(costs.min(axis=1, keepdims=True), costs)
     # Floats below e**-708 are slow, and add nothing to a sum that words could tell.
     np.maximum(weights, _LEAST, out=weights)
-    np.cumsum(np.exp(weights, out=weights), axis=1, out=weights)
-    weights *= _ALL / weights[:, -1:]
+    np.exp(weights, out=weights)
+    weights *= _FEWER / weights.sum(axis=1, keepdims=True)
     ends = weights.astype(np.int64)
+    np.cumsum(ends, axis=1, out=ends)  # whole numbers: four times as fast as floats
     ends[:, -1] = _ALL
     ends += (np.arange(len(ends)) * _ALL)[:, None]
     flat: Counts = ends.ravel()

@@ -19,7 +19,7 @@ from littlestone.theory.outwards import upwards
 _SHARPER: Final = 2.0
 """Correlated noise is so small that a rate above the one with the least bound pays."""
 _DRAW_ERROR: Final = 2.0**-36
-"""Each probability of a draw is off by less than this."""
+"""For each concept; together, the probabilities of a draw are off by less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

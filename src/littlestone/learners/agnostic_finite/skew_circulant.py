@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 _LARGEST_MATRIX: Final = 1 << 21
-_SMALL_PRODUCT: Final = 1 << 18  # multiplications
+_SMALL_PRODUCT: Final = 1 << 19  # multiplications
 _SHORT_EXACT: Final = 1 << 24
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from decimal import Decimal, localcontext
 from itertools import pairwise, product
 from typing import Any
 
@@ -20,6 +21,7 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.game.play import play
 from littlestone.learners.agnostic_finite.batch_queries import Lines, queries_about
+from littlestone.learners.agnostic_finite.fresh_draws import _ALL, _ends
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.noisy_losses_engine import NoisyLossesEngine
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
@@ -133,6 +135,28 @@ epochs = pytest.mark.parametrize(("epoch", "batches"), EPOCHS)
 
 def weights_of(epoch: int) -> list[int]:
     return [int(weight) for weight in time_weights(epoch).mix[:, 0]]
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0, 30.0, 5000.0])
+def test_words_choose_positions_by_their_weights(spread: float) -> None:
+    """To 2**-38, as the proof beside the engine says of classes of this size."""
+    costs = np.random.default_rng(1).random((3, 100)) * spread + 1e6
+    ends = _ends(costs).reshape(3, 100) - np.arange(3)[:, None] * _ALL
+    assert (np.diff(ends, axis=1) >= 0).all() and (ends[:, -1] == _ALL).all() and ends.min() >= 0
+    with localcontext() as context:
+        context.prec = 60
+        for row, counts in zip(costs, np.diff(ends, prepend=0), strict=True):
+            weights = [(-Decimal(cost)).exp() for cost in row.tolist()]
+            whole = sum(weights)
+            for weight, count in zip(weights, counts.tolist(), strict=True):
+                assert abs(weight / whole - Decimal(count) / _ALL) < Decimal(2) ** -38
+
+
+@pytest.mark.parametrize("experts", [1, 2, 3, 1 << 16])
+def test_rounded_weights_never_add_up_to_more_words_than_there_are(experts: int) -> None:
+    for costs in (np.zeros((1, experts)), np.random.default_rng(1).random((4, experts))):
+        ends = _ends(costs).reshape(costs.shape) - np.arange(len(costs))[:, None] * _ALL
+        assert (np.diff(ends, axis=1) >= 0).all() and (ends[:, -1] == _ALL).all()
 
 
 @epochs
