@@ -1,6 +1,6 @@
 """The classes, learners and adversaries that the tests of the game run through."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from littlestone.online.perceptron import Perceptron
 from littlestone.online.sparse_majority.recipe import SparseMajority
 from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.online.winnow import Winnow
+from littlestone.randomness import seeded
 
 SCATTERED = FiniteClass(np.random.default_rng(3).integers(2, size=(24, 9)))
 SCHEMA = Schema.from_mapping(
@@ -117,3 +118,16 @@ def learners_for(concepts: str) -> dict[str, Any]:
     if isinstance(space, MonotoneDisjunctions):
         learners["winnow"] = Winnow(space)
     return learners
+
+
+def check_a_saved_run(learner: Any, xs: Sequence[Any], ys: Sequence[int], *, at: int) -> None:
+    """Saved after ``at`` rounds and restored, it goes on like one that was never saved."""
+    run, other = (learner.start(rng=seeded(2)) for _ in range(2))
+    for x, y in zip(xs[:at], ys[:at], strict=True):
+        run.observe(x, y)
+        other.observe(x, y)
+    restored = learner.restore(run.snapshot())
+    for x, y in zip(xs[at:], ys[at:], strict=True):
+        restored.observe(x, y)
+        other.observe(x, y)
+    assert restored.hypothesis == other.hypothesis and restored.switches == other.switches

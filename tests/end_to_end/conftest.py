@@ -1,13 +1,16 @@
-"""One server for all fleets, and a fresh fleet."""
+"""One server for all fleets, a fresh fleet, and commands as the shell runs them."""
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from tests.fleets import Fleet
 from tests.server import Server, running
+
+from littlestone.cli.main import main
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +24,22 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def fleet(server: Server, tmp_path: Path) -> Fleet:
     return Fleet(server, tmp_path)
+
+
+@pytest.fixture
+def command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """The status, what was printed, and what was said, on one line."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["littlestone", *words])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert isinstance(end.value.code, int)
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return end.value.code, said.out, " ".join(said.err.split())
+
+    return run

@@ -281,9 +281,9 @@ def test_a_book_lets_in_what_fits_and_nothing_is_left_of_what_does_not(
     assert status == 2 and "say --book" in said
 
 
-def test_a_crash_before_creation_leaves_a_reservation_for_the_same_store(
-    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def crash_before_creation(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Budget is reserved in a book, and then the power fails."""
+
     def crash(*arguments: object, **named: object) -> None:
         raise OSError("power failure")
 
@@ -291,6 +291,12 @@ def test_a_crash_before_creation_leaves_a_reservation_for_the_same_store(
     with monkeypatch.context() as patched:
         patched.setattr(DurableRun, "start", crash)
         assert command(*learn("--book", "data.book"))[0] == 2
+
+
+def test_a_crash_before_creation_leaves_a_reservation_for_the_same_store(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crash_before_creation(command, monkeypatch)
     assert "reserved" in command("budget", "show", "data.book")[1]
     assert command(*learn("--book", "data.book", store="other.db"))[0] == 2
     assert command(*learn("--book", "data.book", "--out", "rules.jsonl"))[0] == 0
@@ -300,13 +306,7 @@ def test_a_crash_before_creation_leaves_a_reservation_for_the_same_store(
 def test_only_a_reservation_is_given_back(
     folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(*arguments: object, **named: object) -> None:
-        raise OSError("power failure")
-
-    assert command("budget", "init", "data.book", "--epsilon", "1")[0] == 0
-    with monkeypatch.context() as patched:
-        patched.setattr(DurableRun, "start", crash)
-        assert command(*learn("--book", "data.book"))[0] == 2
+    crash_before_creation(command, monkeypatch)
     shown = command("budget", "return", "data.book", "--store", "run.db")
     assert shown[0] == 0 and "ε = 0 is promised to 0 stores" in shown[1]
     assert command(*learn("--book", "data.book", "--out", "a", store="other.db"))[0] == 0

@@ -2,14 +2,11 @@
 
 import json
 import re
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from littlestone.cli.main import main
 
 Command = Callable[..., tuple[int, str, str]]
 SCHEMA = ("schema", "events.csv", "--without", "late", "--without", "who")
@@ -22,21 +19,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"{x % 700 / 10},{x % 90},{int(x % 700 >= 200)}\n" for x in range(7000))
     Path("events.csv").write_text("delay,who,late\n" + rows)
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["littlestone", *words])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main()
-        assert isinstance(end.value.code, int)
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return end.value.code, said.out, " ".join(said.err.split())
-
-    return run
 
 
 def test_whole_numbers_are_cut_at_whole_numbers(command: Command) -> None:

@@ -2,14 +2,12 @@
 
 import csv
 import json
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from littlestone.cli.main import main
 from littlestone.concepts.json_form import hypothesis_from_json
 
 Command = Callable[..., tuple[int, str, str]]
@@ -46,21 +44,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         table.writerow(["flight", "delay", "left", "late"])
         for x in range(200):
             table.writerow([f"F{x}", delay(x), f"2013-01-01 {x % 24:02d}:30", x % 2])
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["littlestone", *words])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main()
-        assert isinstance(end.value.code, int)
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return end.value.code, said.out, " ".join(said.err.split())
-
-    return run
 
 
 def test_options_come_from_a_file_and_the_command_line_wins(command: Command) -> None:

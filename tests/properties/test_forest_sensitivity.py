@@ -47,44 +47,39 @@ def pairs(forest: ForestArray) -> list[tuple[Sequence, Sequence, bool]]:
     return [(*siblings, split) for siblings, split in zip(both, forest.split, strict=True)]
 
 
-@given(
-    stream=st.lists(examples, min_size=90, max_size=120),
-    position=st.integers(0, 89),
-    replacement=examples,
+Worlds = tuple[list[tuple[int, int]], list[tuple[int, int]]]
+
+
+@st.composite
+def neighbours(draw: st.DrawFn) -> Worlds:
+    """Two streams that differ in one example."""
+    stream = draw(st.lists(examples, min_size=90, max_size=120))
+    position, replacement = draw(st.integers(0, 89)), draw(examples)
+    return stream, [*stream[:position], replacement, *stream[position + 1 :]]
+
+
+WORLDS = given(
+    worlds=neighbours(),
     published=st.lists(st.integers(0, 17), min_size=120, max_size=120),
     seed=st.integers(0, 2**32),
 )
+
+
+@WORLDS
 def test_one_example_changes_one_pair_per_layer(
-    stream: list[tuple[int, int]],
-    position: int,
-    replacement: tuple[int, int],
-    published: list[int],
-    seed: int,
+    worlds: Worlds, published: list[int], seed: int
 ) -> None:
-    neighbour = [*stream[:position], replacement, *stream[position + 1 :]]
-    worlds = [layers(world, published, seed) for world in (stream, neighbour)]
-    for one, other in zip(*worlds, strict=True):
+    for one, other in zip(*(layers(world, published, seed) for world in worlds), strict=True):
         differing = [a != b for a, b in zip(pairs(one), pairs(other), strict=True)]
         assert sum(differing) <= 1
 
 
-@given(
-    stream=st.lists(examples, min_size=90, max_size=120),
-    position=st.integers(0, 89),
-    replacement=examples,
-    published=st.lists(st.integers(0, 17), min_size=120, max_size=120),
-    seed=st.integers(0, 2**32),
-)
+@WORLDS
 def test_one_example_changes_one_count_of_a_new_layer_by_one(
-    stream: list[tuple[int, int]],
-    position: int,
-    replacement: tuple[int, int],
-    published: list[int],
-    seed: int,
+    worlds: Worlds, published: list[int], seed: int
 ) -> None:
-    neighbour = [*stream[:position], replacement, *stream[position + 1 :]]
     created = []
-    for world in (stream, neighbour):
+    for world in worlds:
         last = layers(world, published, seed)[-1]
         rng = seeded(seed + 1)
         created.append(ForestArray.placed(last.update(rng=rng), packed=False, rng=rng))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.battery import check_a_saved_run
 
 from littlestone.audit.exact.privacy_curve import privacy_curve
 from littlestone.audit.two_worlds import Subject, World
@@ -234,15 +235,7 @@ def test_blocks_are_the_same_rounds() -> None:
 def test_a_saved_run_goes_on_identically() -> None:
     learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 2), epsilon=2.0, watched_from=50)
     xs, ys = late(np.random.default_rng(7), 500)
-    run, other = learner.start(rng=seeded(2)), learner.start(rng=seeded(2))
-    for x, y in zip(xs[:300], ys[:300], strict=True):
-        run.observe(x, y)
-        other.observe(x, y)
-    restored = learner.restore(run.snapshot())
-    for x, y in zip(xs[300:], ys[300:], strict=True):
-        restored.observe(x, y)
-        other.observe(x, y)
-    assert restored.hypothesis == other.hypothesis and restored.switches == other.switches
+    check_a_saved_run(learner, xs, ys, at=300)
 
 
 def test_no_horizon_is_needed_and_no_delta() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.battery import check_a_saved_run
 
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.classes.thresholds import Thresholds
@@ -110,15 +111,7 @@ def test_a_saved_run_with_linear_rules_goes_on_identically() -> None:
     rng = np.random.default_rng(6)
     xs = [(int(a), int(b), int(c)) for a, b, c in rng.integers(0, (5, 3, 2), size=(200, 3))]
     ys = [int(a + 2 * c > 3) for a, _, c in xs]
-    run, other = learner.start(rng=seeded(7)), learner.start(rng=seeded(7))
-    for x, y in zip(xs[:120], ys[:120], strict=True):
-        run.observe(x, y)
-        other.observe(x, y)
-    restored = learner.restore(run.snapshot())
-    for x, y in zip(xs[120:], ys[120:], strict=True):
-        restored.observe(x, y)
-        other.observe(x, y)
-    assert restored.hypothesis == other.hypothesis and restored.switches == other.switches
+    check_a_saved_run(learner, xs, ys, at=120)
 
 
 def test_other_classes_have_no_linear_rules() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.battery import check_a_saved_run
 
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.stumps import Stumps
@@ -137,15 +138,7 @@ def test_blocks_are_the_same_rounds() -> None:
 
 def test_a_saved_run_goes_on_identically() -> None:
     xs, ys = stream(600, 7)
-    run, other = LEARNER.start(rng=seeded(2)), LEARNER.start(rng=seeded(2))
-    for x, y in zip(xs[:300], ys[:300], strict=True):
-        run.observe(x, y)
-        other.observe(x, y)
-    restored = LEARNER.restore(run.snapshot())
-    for x, y in zip(xs[300:], ys[300:], strict=True):
-        restored.observe(x, y)
-        other.observe(x, y)
-    assert restored.hypothesis == other.hypothesis and restored.switches == other.switches
+    check_a_saved_run(LEARNER, xs, ys, at=300)
 
 
 def test_batches_grow_and_fit_into_the_rounds() -> None:
