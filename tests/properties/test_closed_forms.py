@@ -81,12 +81,12 @@ def restricted(draw: st.DrawFn) -> tuple[Any, Any, Any]:
     return concepts, closed, listed
 
 
-@pytest.mark.parametrize("concepts", SMALL, ids=repr)
-def test_sizes_and_dimensions_are_those_of_the_table(concepts: Any) -> None:
-    table = as_table(concepts)
-    assert concepts.size == table.size
-    found = [getattr(concepts, name) for name in DIMENSIONS]
-    assert found == [getattr(table, name) for name in DIMENSIONS]
+def test_sizes_and_dimensions_are_those_of_the_table() -> None:
+    for concepts in SMALL:
+        table = as_table(concepts)
+        assert concepts.size == table.size, concepts
+        found = [getattr(concepts, name) for name in DIMENSIONS]
+        assert found == [getattr(table, name) for name in DIMENSIONS], concepts
 
 
 @MANY

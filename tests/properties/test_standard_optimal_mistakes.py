@@ -1,6 +1,7 @@
 """[L88]: the optimal mistake bound of a class is its Littlestone dimension."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -91,13 +92,10 @@ def test_the_forcing_adversaries_reach_the_littlestone_dimension(
     check_forced(adversary, concepts, peek=peek)
 
 
-@pytest.mark.parametrize("adversary", FORCING)
-@pytest.mark.parametrize("peek", [False, True])
 @pytest.mark.parametrize("name", WITH_DIMENSION)
-def test_the_forcing_adversaries_reach_it_on_structured_classes(
-    adversary: Forcing, peek: bool, name: str
-) -> None:
-    check_forced(adversary, CLASSES[name], peek=peek)
+def test_the_forcing_adversaries_reach_it_on_structured_classes(name: str) -> None:
+    for adversary, peek in product(FORCING, (False, True)):
+        check_forced(adversary, CLASSES[name], peek=peek)
 
 
 def check_forced(adversary: Forcing, concepts: ConceptClass, *, peek: bool) -> None:

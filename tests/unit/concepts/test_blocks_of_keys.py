@@ -10,9 +10,9 @@ from littlestone.concepts.domain import AnyHashable, block_of
 MIXED: tuple[Any, ...] = (7, "8", 1.5, None, (1, 2))
 
 
-@pytest.mark.parametrize("keys", [*permutations(MIXED, 3)])
-def test_a_block_of_keys_is_its_keys(keys: tuple[Any, ...]) -> None:
-    assert list(block_of(AnyHashable(), keys)) == list(keys)
+def test_a_block_of_keys_is_its_keys() -> None:
+    for keys in permutations(MIXED, 3):
+        assert list(block_of(AnyHashable(), keys)) == list(keys)
 
 
 @pytest.mark.parametrize("key", ["\ud800", ("user", "\udfff"), frozenset(["\ud800"])])
