@@ -58,7 +58,10 @@ class Mark:
             raise InUseError(f"{store} is in use by another process") from None
 
     def close(self) -> None:
-        os.close(self._file)
+        """Once: a second time the number may be that of another file, and of its lock."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
 
     def forget(self) -> None:
         """Leave no trace of a store that never was; one that is gone stays known."""

@@ -219,6 +219,16 @@ def test_a_second_process_is_kept_out(folder_in_memory: Path, run: DurableRun) -
         DurableRun.resume(RECIPE, folder_in_memory / "run.db")
 
 
+def test_who_closes_twice_lets_nobody_into_another_store(folder_in_memory: Path) -> None:
+    one = DurableRun.start(RECIPE, folder_in_memory / "one.db")
+    one.close()
+    other = DurableRun.start(RECIPE, folder_in_memory / "other.db")  # its files have the numbers
+    one.close()
+    with pytest.raises(StoreError, match="in use"):
+        DurableRun.resume(RECIPE, folder_in_memory / "other.db")
+    other.close()
+
+
 def test_the_key_of_the_noise_is_stored_before_the_first_example(folder_in_memory: Path) -> None:
     path = folder_in_memory / "run.db"
     DurableRun.start(RECIPE, path).close()

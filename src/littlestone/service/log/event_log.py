@@ -28,9 +28,10 @@ CREATE TABLE blocks (last INTEGER PRIMARY KEY, ids BLOB NOT NULL, seal BLOB NOT 
 _ROWS: Final = "SELECT round, id, digest, body, batch, seal, user FROM events "
 _AT_ONCE: Final = 2_000
 # As ``_content`` has it, of rows as a block has them. Texts come before all blobs, by their order.
+# Rows are strung together as they are found: by rounds, and by no index of users.
 _STRUNG: Final = """
-SELECT CAST(group_concat(digest || {user} batch || ':' || id, '') AS BLOB), count(*) FROM events
-WHERE round > ? AND round <= ?
+SELECT CAST(group_concat(digest || {user} batch || ':' || id, '') AS BLOB), count(*)
+FROM events NOT INDEXED WHERE round > ? AND round <= ?
     AND id < x'' AND digest >= x'' AND body IS NULL AND seal IS NULL AND {whose}
 """
 

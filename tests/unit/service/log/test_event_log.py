@@ -100,6 +100,19 @@ def test_whatever_is_altered_is_noticed(db: sqlite3.Connection, users: bool, wha
         opened(db, users)
 
 
+def test_a_block_of_many_users_is_strung_together_by_rounds(db: sqlite3.Connection) -> None:
+    db.executescript("DELETE FROM events; DELETE FROM blocks;")
+    log = EventLog(db, KEY, users=True)
+    for place, user in enumerate((b"z" * 16, b"a" * 16, b"m" * 16, b"a" * 16), start=1):
+        assert log.add(group(place, [f"e{place}"], user))
+    log.seal(4)
+    EventLog(db, KEY, users=True).check(covered=4, of="here")
+    by_users = EventLog(db, KEY, users=True)
+    by_users._strung = by_users._strung.replace("NOT INDEXED", "INDEXED BY by_user")
+    with pytest.raises(StoreError, match="does not match its hash"):  # so SQLite has no choice
+        by_users.check(covered=4, of="here")
+
+
 def test_damage_that_comes_meanwhile_is_not_sealed_in(db: sqlite3.Connection, users: bool) -> None:
     log = opened(db, users)
     db.execute("UPDATE events SET id = 'other' WHERE round = 8")
