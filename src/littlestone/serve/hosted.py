@@ -1,6 +1,7 @@
 """The runs of a service: a folder for each, with what was asked for and its durable store."""
 
 import asyncio
+import errno
 import fcntl
 import json
 import logging
@@ -19,7 +20,7 @@ from littlestone.concepts.capabilities import Branching
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.defaults import class_over, named_learner
-from littlestone.errors import LittlestoneError
+from littlestone.errors import LittlestoneError, StoreError
 from littlestone.learners.agnostic_finite.recipe import MOST_CONCEPTS
 from littlestone.learners.run import PrivateLearner
 from littlestone.serve.owner import RunOwner, Unavailable
@@ -206,14 +207,19 @@ class Runs:
             os.close(self._lock)
 
     def _own(self, asked: Asked, recipe: PrivateLearner, *, fresh: bool) -> RunOwner:
-        store = self.folder / asked.name / STORE
+        store, begun = self.folder / asked.name / STORE, False
 
         def opened() -> DurableRun:
+            nonlocal begun
             if store.exists():
                 run = DurableRun.resume(recipe, store)
+            elif begun:  # another would learn from the same people again
+                gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(store))
+                raise StoreError(f"{store} is gone; bring it back, with its mark") from gone
             else:
                 run = DurableRun.start(recipe, store, reserved=self._reserved(recipe, asked.name))
             enter(self._book, run, store)
+            begun = True
             return run
 
         visible = Visible(every=asked.publish_every, fresh=fresh)

@@ -129,6 +129,29 @@ def test_a_run_comes_back_when_there_is_a_disk_again(
             client.send("abuse", "c", 1)  # and the service can be stopped while it waits
 
 
+def test_a_store_that_goes_while_it_is_served_is_waited_for_and_not_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owner, "FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(owner, "LONGEST_PAUSE", 0.05)
+    (tmp_path / "away").mkdir()
+    with serving(tmp_path / "runs") as served:
+        client = served.client(patience=0.0)
+        client.create("abuse", concepts="keys", **BUDGET)
+        assert client.send("abuse", "a", 1)["round"] == 1
+        moved = [path for path in (tmp_path / "runs" / "abuse").iterdir() if path.stem != "run"]
+        for path in moved:  # with its mark, so that nothing else would tell
+            path.rename(tmp_path / "away" / path.name)
+        for _ in range(10):
+            with pytest.raises(ServiceError):
+                client.send("abuse", "b", 1)
+            time.sleep(0.05)
+        assert not (tmp_path / "runs" / "abuse" / "store").exists()
+        for path in sorted(moved, reverse=True):  # its mark first: one without is not waited for
+            (tmp_path / "away" / path.name).rename(path)
+        assert served.client(patience=10.0).send("abuse", "b", 1)["round"] == 2
+
+
 def test_a_large_schema_says_what_it_needs(tmp_path: Path) -> None:
     schema = {name: {"grid": list(range(20))} for name in ("delay", "age")}
     with serving(tmp_path) as served:
