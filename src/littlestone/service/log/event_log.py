@@ -130,14 +130,24 @@ class EventLog:
         first = self._sealed
         whole = len(ids) == HASH_BYTES * (last - first)
         for start in range(first, last, _AT_ONCE) if whole else ():
-            end = min(start + _AT_ONCE, last)
-            content, count = self._db.execute(self._strung, (start, end)).fetchone()
-            whole = whole and count == end - start
-            self._hash.update(content or b"")
+            whole = self._feed(start, min(start + _AT_ONCE, last)) and whole
         self._hash.update(ids)
         if not whole or seal != self._hash.digest():
             raise StoreError(f"one of the events {first + 1} to {last} {_altered(of)}")
         self._sealed, self._hash = last, _begun(seal)
+
+    def _feed(self, start: int, end: int) -> bool:
+        """Add the rows of a block to the hash; False if not all are as a block has them."""
+        try:
+            content, count = self._db.execute(self._strung, (start, end)).fetchone()
+        except sqlite3.DataError:  # longer together than any text in SQLite
+            middle = (start + end) // 2
+            if middle == start:
+                raise
+            first = self._feed(start, middle)
+            return self._feed(middle, end) and first
+        self._hash.update(content or b"")
+        return bool(count == end - start)
 
 
 def _altered(of: str) -> str:

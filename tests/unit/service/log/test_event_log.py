@@ -113,6 +113,19 @@ def test_a_block_of_many_users_is_strung_together_by_rounds(db: sqlite3.Connecti
         by_users.check(covered=4, of="here")
 
 
+def test_ids_too_long_to_be_strung_together_are_looked_at_in_parts() -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        db.executescript(TABLES)
+        log = EventLog(db, KEY, users=False)
+        assert log.add(group(1, [str(place) * 3000 for place in range(10)], None))
+        log.seal(10)
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 8000)  # for a thousand million
+        EventLog(db, KEY, users=False).check(covered=10, of="here")
+        db.execute("UPDATE events SET seal = x'00' WHERE round = 4")
+        with pytest.raises(StoreError, match="here"):
+            EventLog(db, KEY, users=False).check(covered=10, of="here")
+
+
 def test_damage_that_comes_meanwhile_is_not_sealed_in(db: sqlite3.Connection, users: bool) -> None:
     log = opened(db, users)
     db.execute("UPDATE events SET id = 'other' WHERE round = 8")
