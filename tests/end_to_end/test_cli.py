@@ -161,7 +161,7 @@ def test_bounds_as_json_have_a_logarithm_where_floats_end() -> None:
 @pytest.mark.parametrize("over", ["rounds", "epsilon", "dimension"])
 def test_bounds_are_drawn_along_an_axis(over: str, tmp_path: Path) -> None:
     picture = tmp_path / "bounds.svg"
-    result = run("bounds", "realizable", "floors", "--over", over, "--plot", str(picture))
+    result = run("bounds", "floors", "--over", over, "--plot", str(picture))
     assert result.exit_code == 0, result.output
     assert "<svg" in picture.read_text(encoding="utf-8")
 
