@@ -210,8 +210,9 @@ class Boxes:
 class BoxVersionSpace(Searched):
     """The boxes that hold the ``core``, the hull of all positives, and none of the negatives.
 
-    A negative that another one makes superfluous is left out, so that equal is equal. Without a
-    positive the core is None; when no box is left, the negatives are.
+    A negative that another one makes superfluous is left out, and one stands for all that span the
+    same with the core, so that equal is equal. Without a positive the core is None; when no box is
+    left, the negatives are.
     """
 
     concept_class: Boxes
@@ -255,7 +256,7 @@ class BoxVersionSpace(Searched):
             if any(inside(z, wider) for z in self.negatives):
                 return self  # whatever holds this point holds that one
             rest = (z for z in self.negatives if not inside(point, hull(core, z)))
-            negatives = frozenset((*rest, point))
+            negatives = frozenset((*rest, _folded(core, point)))
         lost = core is not None and any(inside(z, core) for z in negatives)
         return BoxVersionSpace(self.concept_class, *((None, None) if lost else (core, negatives)))
 
@@ -344,11 +345,19 @@ def _beside(x: Point, core: Bounds, i: int) -> bool:
 def _nearest(core: Bounds, negatives: Iterable[Point]) -> frozenset[Point]:
     """Those whose hull with the core holds no other."""
     kept: list[Point] = []
-    for z in sorted(negatives, key=lambda z: _distance(z, core)):
+    folded = {_folded(core, z) for z in negatives}
+    for z in sorted(folded, key=lambda z: _distance(z, core)):
         around = hull(core, z)
         if not any(inside(other, around) for other in kept):
             kept.append(z)
     return frozenset(kept)
+
+
+def _folded(core: Bounds | None, x: Point) -> Point:
+    """One point for all whose hull with the core is the same: a box holds all of them or none."""
+    if core is None:
+        return x
+    return tuple(a if a <= place <= b else place for place, (a, b) in zip(x, core, strict=True))
 
 
 def _distance(x: Point, core: Bounds) -> tuple[int, Point]:

@@ -1,5 +1,7 @@
 """Boxes where no table could be written: what is said without looking at every point."""
 
+from functools import reduce
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,16 @@ from hypothesis import strategies as st
 import littlestone as ls
 from littlestone.concepts.classes import boxes as module
 from littlestone.concepts.classes.boxes import BoxHypothesis, inside
+
+
+def test_of_two_negatives_that_span_the_same_with_the_core_either_may_come_first() -> None:
+    examples = [((0, 0, 0), 0), ((0, 0, 1), 0), ((0, 1, 0), 1), ((0, 1, 1), 1)]
+    start = ls.Boxes(3, 2).version_space()
+    spaces = {
+        reduce(lambda space, example: space.restrict(*example), order, start)
+        for order in permutations(examples)
+    }
+    assert len(spaces) == 1
 
 
 @given(data=st.data())
