@@ -24,7 +24,7 @@ RECIPE = PrivateMajority(concepts=Thresholds(1000), rounds=10_000_000, epsilon=1
 def measure() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         yield _syncs(Path(folder))
-        yield _durable(Path(folder) / "one.db", group=1, events=2_000, target=5_000)
+        yield _durable(Path(folder) / "one.db", group=1, events=8_000, target=5_000)
         yield _durable(Path(folder) / "many.db", group=2_000, events=200_000, target=80_000)
         yield _opening(Path(folder) / "large.db", rounds=1_000_000, group=70)
     river = _river()
