@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from littlestone.client import Client
+from littlestone.serve.connections import MOST_CONNECTIONS
 from littlestone.serve.server import Server, server
 from littlestone.serve.tokens import Role, Tokens
 from littlestone.service.promises.book import Book
@@ -67,7 +68,7 @@ def serving(
     folder: Path,
     *,
     fleet: Any = None,
-    connections: int = 1_000,
+    connections: int = MOST_CONNECTIONS,
     healthy: bool = True,
     book: Book | None = None,
     **tokens: Any,

@@ -172,6 +172,8 @@ def test_nobody_leaves_http(tmp_path: Path) -> None:
     with serving(tmp_path) as served, dial(served) as line:
         line.sendall(upgrade)
         assert answer(line).startswith(b"HTTP/1.1 200")
+        # Where no library for websockets is installed, uvicorn would answer so as well.
+        assert served.running.config.ws == "none"
 
 
 def test_more_connections_than_files_are_refused(
