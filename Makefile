@@ -105,7 +105,7 @@ QUICK := src tests/golden tests/unit/mechanisms tests/unit/privacy tests/unit/th
 
 test-versions: ## Doctests and a quick subset of the tests on every Python of PYTHONS that is here
 	@tried=0; for python in $(PYTHONS); do \
-	  command -v $$python > /dev/null || { echo "$$python is not here"; continue; }; \
+	  $$python -c "" > /dev/null 2>&1 || { echo "$$python is not here"; continue; }; \
 	  place=out/$$($$python -c 'import sys; print("python%d.%d" % sys.version_info[:2])'); tried=1; \
 	  echo "$$python, in $$place"; \
 	  $$python -m venv $$place && \
