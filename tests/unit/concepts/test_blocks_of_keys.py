@@ -23,4 +23,6 @@ def test_text_that_cannot_be_written_is_no_key(key: Any) -> None:
     for keys in ([key], [key, key], [key, "a"], ["a", key]):
         with pytest.raises(ValueError, match="must be made of"):
             domain.check_many(keys)
+    with pytest.raises(ValueError, match="must be made of"):  # two halves are no whole
+        domain.check_many(["\ud83d", "\ude00"])
     assert domain.check("é") == "é" and list(domain.check_many(["é", "a"])) == ["é", "a"]

@@ -225,6 +225,7 @@ def test_a_date_is_a_key_like_any_other() -> None:
         [(), ("a", 1.0)],
         [(), ()],
         [("é", 1), ("a", Color.RED)],
+        ["é", "a", Color.RED],
         ["a", 1, ("b",)],
         [2**31, -(2**31) - 1, 5],
         [7, Number.ONE, 7],
@@ -239,6 +240,11 @@ def test_a_block_has_the_forms_that_its_keys_have_singly(block: list[Any]) -> No
     assert repr(canonical_keys(block)) == repr(singly)
     checked = AnyHashable().check_many(block)
     assert repr(list(checked if isinstance(checked, list) else checked.tolist())) == repr(singly)
+
+
+@pytest.mark.parametrize("block", [[("a", 1), ("b", 2)], [("é", 1), ("雪", "b")], [(1, "é")]])
+def test_a_block_of_plain_tuples_is_seen_to_be_one_without_making_any_anew(block: Any) -> None:
+    assert all(ours is theirs for ours, theirs in zip(canonical_keys(block), block, strict=True))
 
 
 @given(st.lists(st.integers(-(2**33), 2**33)), st.lists(KEYS, max_size=2), st.randoms())
