@@ -1,6 +1,7 @@
 """A shrinking dartboard has four numbers; here is what they cost, and which are best."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -78,7 +79,7 @@ def best_plan(
     search = _Search(experts, rounds, epsilon, delta)
     if batch is None:
         batch = _best_batch(search, rounds)
-    rate, fake = search.best(batch)
+    [(rate, fake)] = search.best([batch])
     draft = DartboardPlan(rate=min(1.01 * rate, search.clamp(batch)), fake=fake, batch=batch, cap=0)
     return _slowed_down(draft, rounds, PrivacyGuarantee(epsilon=epsilon, delta=delta))
 
@@ -104,9 +105,9 @@ def _slowed_down(draft: DartboardPlan, rounds: int, budget: PrivacyGuarantee) ->
 
 def _best_batch(search: "_Search", rounds: int) -> int:
     coarse = sorted({round(1.19**step) for step in range(100) if 1.19**step <= rounds})
-    first = min(coarse, key=search.regret)
+    first = search.best_batch(coarse)
     near = range(max(1, math.floor(first / 1.19)), min(rounds, math.ceil(first * 1.19)) + 1)
-    return min(near[:: max(1, len(near) // 16)], key=search.regret)
+    return search.best_batch(near[:: max(1, len(near) // 16)])
 
 
 def _cap(plan: DartboardPlan, rounds: int) -> int:
@@ -136,36 +137,48 @@ class _Search:
         self.total = float(self._rho_of(np.array([epsilon]))[0])
         self.left = self._rho_of(epsilon - self.bits)
 
-    def regret(self, batch: int) -> float:
-        rate, _ = self.best(batch)
-        padded = -(-self.rounds // batch) * batch
-        return self.weight / rate + rate * padded * batch / 8
+    def best_batch(self, lengths: Sequence[int]) -> int:
+        """The one of these batch lengths that has the smallest regret."""
+        regrets = {
+            batch: self.weight / rate + rate * (-(-self.rounds // batch) * batch) * batch / 8
+            for batch, (rate, _) in zip(lengths, self.best(lengths), strict=True)
+        }
+        return min(regrets, key=regrets.__getitem__)
 
     def clamp(self, batch: int) -> float:
         """The rate that one would choose without privacy; a larger one is of no use."""
         return math.sqrt(8 * self.weight / (-(-self.rounds // batch) * batch**2))
 
-    def best(self, batch: int) -> tuple[float, float]:
-        """The best rate and fake-switch probability for this batch length."""
-        batches, clamp = -(-self.rounds // batch), self.clamp(batch)
-        draws = max(1, batches - 1)
+    def best(self, lengths: Sequence[int]) -> list[tuple[float, float]]:
+        """The best rate and fake-switch probability for each batch length."""
+        affordable = self._largest_rates(lengths)
+        return [self._best(*pair) for pair in zip(lengths, affordable, strict=True)]
+
+    def _best(self, batch: int, affordable: Floats) -> tuple[float, float]:
+        draws, clamp = max(1, -(-self.rounds // batch) - 1), self.clamp(batch)
         always = max(math.sqrt(2 * self.total / draws), self.epsilon / (2 * draws))
-        rates = np.minimum(self._largest_rates(batches, batch), clamp)
+        rates = np.minimum(affordable, clamp)
         if rates.max() <= min(always, clamp):
             return min(always, clamp), 1.0
         best = int(rates.argmax())
         return float(rates[best]), float(self._fake(rates[best : best + 1], best)[0])
 
-    def _largest_rates(self, batches: int, batch: int) -> Floats:
-        """For each cost of the bit, the largest rate that one of the two accounts affords."""
-        low, high = np.full(len(self.bits), 1e-12), np.full(len(self.bits), 4.0)
+    def _largest_rates(self, lengths: Sequence[int]) -> Floats:
+        """For each length and cost of the bit, the largest rate that one of two accounts affords.
+
+        All at once: for one length, numpy would be called more than it computes.
+        """
+        batch = np.array([lengths], dtype=np.float64).T
+        batches = np.array([[-(-self.rounds // length) for length in lengths]], dtype=np.float64).T
+        low = np.full((len(lengths), len(self.bits)), 1e-12)
+        high = np.full_like(low, 4.0)
         for _ in range(60):
             middle = np.sqrt(low * high)
             fits = self._fits(middle, batches, batch)
             low, high = np.where(fits, middle, low), np.where(fits, high, middle)
         return low
 
-    def _fits(self, rates: Floats, batches: int, batch: int) -> NDArray[np.bool_]:
+    def _fits(self, rates: Floats, batches: Floats, batch: Floats) -> NDArray[np.bool_]:
         fake = self._fake(rates)
         chance = 1 - (1 - fake) * np.exp(-rates * batch)
         mean, deviation = batches * chance, np.sqrt(batches * chance * (1 - chance))
