@@ -15,12 +15,15 @@ from littlestone.recommendation import recommend
 Row = tuple[str, str, str, bool | None]
 
 ROUNDS = 1_000_000
-QUESTIONS: tuple[tuple[ConceptClass, int, float], ...] = (
-    (Points(), 10**12, 1.0),
-    (Points(1024), 10**6, 0.1),
-    (Thresholds(64), 10**4, 1.0),
-    (Thresholds(64), 10**6, 0.1),
-    (Thresholds(2**30), 10**6, 1.0),
+OBLIVIOUS: dict[str, Any] = {"setting": "agnostic", "adversary": "oblivious"}
+QUESTIONS: tuple[tuple[ConceptClass, int, float, dict[str, Any]], ...] = (
+    (Points(), 10**12, 1.0, {}),
+    (Points(1024), 10**6, 0.1, {}),
+    (Thresholds(64), 10**4, 1.0, {}),
+    (Thresholds(64), 10**6, 0.1, {}),
+    (Thresholds(2**30), 10**6, 1.0, {}),
+    (Points(1024), 10**6, 0.1, OBLIVIOUS),
+    (Thresholds(64), 10**6, 0.1, OBLIVIOUS),
 )
 
 
@@ -28,8 +31,8 @@ def measure() -> Iterator[Row]:
     for exponent in (4, 10, 20, 30, 40):
         yield from majority(Thresholds(2**exponent))
     yield from majority(Points(1024))
-    for concepts, rounds, epsilon in QUESTIONS:
-        yield advice(concepts, rounds, epsilon)
+    for question in QUESTIONS:
+        yield advice(*question)
     yield tiny_budget()
 
 
@@ -43,11 +46,12 @@ def majority(concepts: ConceptClass) -> Iterator[Row]:
     yield what, f"{bound:,.0f}", "≤ 10,000", bound <= 10_000
 
 
-def advice(concepts: ConceptClass, rounds: int, epsilon: float) -> Row:
-    asked: Any = {"rounds": rounds, "epsilon": epsilon, "delta": 1e-6}
+def advice(concepts: ConceptClass, rounds: int, epsilon: float, how: dict[str, Any]) -> Row:
+    asked: Any = {"rounds": rounds, "epsilon": epsilon, "delta": 1e-6, **how}
     seconds, found = timed(partial(recommend, concepts, **asked))
     name = found.best.name if found.best else "nobody"
-    what = f"recommend({concepts!r}, {rounds:.0e} rounds, epsilon = {epsilon:g}): {name}"
+    words = ", ".join([f"{rounds:.0e} rounds", f"epsilon = {epsilon:g}", *how.values()])
+    what = f"recommend({concepts!r}, {words}): {name}"
     return what, *judged(seconds, 1.0)
 
 

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, cast
 
 from littlestone import require
 from littlestone.concepts.capabilities import PlacingSystem, WitnessSystem
@@ -92,13 +92,13 @@ class WitnessPlan:
 
     def _loads(self, system: WitnessSystem, rounds: int) -> list[Load]:
         chance = self._chance(self.threshold, rounds)
-        if isinstance(system, PlacingSystem):
-            assert self.drawing is not None
-            misplaced = misplaced_upper_bound(self.drawing, system.places, rounds)
+        if self.drawing is not None:
+            placing = cast(PlacingSystem, system)  # the recipe has asked; a plan is tried often
+            misplaced = misplaced_upper_bound(self.drawing, placing.places, rounds)
             return [
-                Load(accepted, lost, lost, system.sought, system.counters, late=chance)
-                for accepted, false in system.loads(chance)
-                for lost in [min(1.0, false + system.sought * misplaced)]
+                Load(accepted, lost, lost, placing.sought, placing.counters, late=chance)
+                for accepted, false in placing.loads(chance)
+                for lost in [min(1.0, false + placing.sought * misplaced)]
             ]
         starts_again = AGAIN in system.live(system.begin())
         by_chance = self._chance(self.again, rounds) if starts_again else 0.0

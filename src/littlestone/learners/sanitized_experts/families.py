@@ -46,11 +46,17 @@ class HistogramFamily:
 
     def __call__(self, size: int, parts: int) -> HistogramSanitizer:
         del size
-        return HistogramSanitizer(
-            concepts=self.concepts,
-            epsilon=float_at_most(Fraction(self.epsilon) / parts),
-            delta=float_at_most(Fraction(self.delta) / parts),
-        )
+        return _histogram(self, parts)
+
+
+@lru_cache(maxsize=1024)
+def _histogram(family: HistogramFamily, parts: int) -> HistogramSanitizer:
+    """One value for all lengths: a plan asks for each of them, and many plans are tried."""
+    return HistogramSanitizer(
+        concepts=family.concepts,
+        epsilon=float_at_most(Fraction(family.epsilon) / parts),
+        delta=float_at_most(Fraction(family.delta) / parts),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +68,14 @@ class TreeFamily:
 
     def __call__(self, size: int, parts: int) -> TreeSanitizer:
         del size
-        return TreeSanitizer(
-            concepts=self.concepts, epsilon=float_at_most(Fraction(self.epsilon) / parts)
-        )
+        return _tree(self, parts)
+
+
+@lru_cache(maxsize=1024)
+def _tree(family: TreeFamily, parts: int) -> TreeSanitizer:
+    return TreeSanitizer(
+        concepts=family.concepts, epsilon=float_at_most(Fraction(family.epsilon) / parts)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
