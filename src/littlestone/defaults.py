@@ -1,6 +1,6 @@
-"""The one function that picks a learner for whoever names none: files, River, scikit-learn."""
+"""What picks a learner for whoever names none, and goes on with the one that was picked once."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from littlestone import require
@@ -10,11 +10,15 @@ from littlestone.concepts.classes.decision_trees import DEEPEST, DecisionTrees
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
+from littlestone.errors import SnapshotError, StoreError
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
+from littlestone.learners.kept_recipes import recipe_from_form
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
+from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner
+from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.recommendation import recommend
 
 # From so many questions on a draw of a tree one question deeper takes many seconds.
@@ -106,30 +110,98 @@ def default_learner(
     return best
 
 
-def named_learner(
-    concepts: ConceptClass,
-    name: str,
-    *,
-    rounds: int | None,
-    epsilon: float,
-    delta: float,
-    setting: str,
-    adversary: str,
-    max_contributions: int = 1,
-) -> PrivateLearner:
-    """The private learner of this name in the catalogue; ``auto`` is the default one."""
-    require.integer(max_contributions=max_contributions, at_least=1)
-    budget: dict[str, Any] = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
-    recipe: Any
-    if name == "auto":
-        recipe = default_learner(concepts, setting=setting, adversary=adversary, **budget)
-    else:
-        entry = lookup(LEARNERS, name, kind="learner")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What a learner is chosen by: public values, which files, services and fleets are told.
+
+    ``learner`` is a name in the catalogue, or ``auto`` for the default one. What ``auto`` picks may
+    change with the library; whoever has kept the form of a recipe goes on with that one (``kept``).
+
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
+    >>> choice = Choice(space=Thresholds(99), rounds=1000)
+    >>> earlier = replace(choice.plan(), planned=False)  # what auto picked once
+    >>> choice.kept(canonical_form(earlier)) == earlier
+    True
+    """
+
+    space: ConceptClass | Schema
+    learner: str = "auto"
+    setting: str = "auto"
+    """For ``auto``; ``auto`` itself assumes nothing, and is ``agnostic``."""
+    adversary: str = "oblivious"
+    rounds: int | None = None
+    epsilon: float = 1.0
+    delta: float = 1e-7
+    max_contributions: int = 1
+
+    def __post_init__(self) -> None:
+        require.integer(max_contributions=self.max_contributions, at_least=1)
+        if self.setting == "auto":
+            # Whether some rule will always fit cannot be known before the data, nor read off them.
+            object.__setattr__(self, "setting", "agnostic")
+
+    @property
+    def concepts(self) -> ConceptClass:
+        if isinstance(self.space, Schema):
+            return class_over(self.space, setting=self.setting)
+        return self.space
+
+    def plan(self) -> PrivateLearner:
+        """The learner that is chosen by these values now."""
+        recipe = self._named(rounds=self.rounds, epsilon=self.epsilon, delta=self.delta)
+        if self.max_contributions == 1:
+            return cast(PrivateLearner, recipe)
+        return cast(PrivateLearner, replace(recipe, max_contributions=self.max_contributions))
+
+    def _named(self, **budget: Any) -> Any:
+        if self.learner == "auto":
+            return default_learner(
+                self.concepts, setting=self.setting, adversary=self.adversary, **budget
+            )
+        entry = lookup(LEARNERS, self.learner, kind="learner")
         if not entry.private:
-            raise ValueError(f"learner must be private to publish anything, got {name!r}")
-        if rounds is None:
-            raise ValueError(f"rounds must be declared for {name}, got rounds=None")
-        recipe = entry.build(concepts, **budget)
-    if max_contributions == 1:
-        return cast(PrivateLearner, recipe)
-    return cast(PrivateLearner, replace(recipe, max_contributions=max_contributions))
+            raise ValueError(f"learner must be private to publish anything, got {self.learner!r}")
+        if self.rounds is None:
+            raise ValueError(f"rounds must be declared for {self.learner}, got rounds=None")
+        return entry.build(self.concepts, **budget)
+
+    def kept(self, form: str) -> PrivateLearner:
+        """The learner whose form was kept, whatever would be chosen now.
+
+        StoreError if it is not one that these values could have chosen: another budget, horizon or
+        class, a learner of another name.
+        """
+        try:
+            recipe = recipe_from_form(form, known=(self.concepts,))
+        except SnapshotError as problem:
+            recipe = self.plan()
+            if canonical_form(recipe) != form:
+                raise StoreError(
+                    f"the recipe that was kept cannot be made again ({problem}), and what is "
+                    f"asked for is another. Go on with the version of littlestone that has made "
+                    f"it, or begin anew (with another budget). Kept was {form}"
+                ) from problem
+            return recipe
+        for name, (asked, held) in self._terms(recipe).items():
+            if asked != held:
+                raise StoreError(
+                    f"{name} must be what it was at the first start, {held!s:.200}, got "
+                    f"{asked!s:.200}; else begin anew, with another budget"
+                )
+        return recipe
+
+    def _terms(self, recipe: PrivateLearner) -> dict[str, tuple[Any, Any]]:
+        """By argument: what is asked for, and what ``recipe`` has of it."""
+        terms: dict[str, tuple[Any, Any]] = {
+            name: (asked := getattr(self, name), getattr(recipe, name, asked))
+            for name in ("epsilon", "delta", "rounds", "max_contributions")
+        }
+        most, cost = PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta), recipe.per_example
+        terms["budget"] = (most, most if cost.within(most) else cost)
+        if isinstance(self.space, Schema):  # over which there are several classes
+            terms["schema"] = (self.space, recipe.concepts.domain)
+        else:
+            terms["class"] = (self.space, recipe.concepts)
+        if self.learner != "auto":
+            terms["learner"] = (type(self.plan()).__name__, type(recipe).__name__)
+        return terms

@@ -12,7 +12,7 @@ from tests.server import Server
 from tests.unit.serve.served import Served, serving
 
 from littlestone.fleet import database
-from littlestone.fleet.terms import recipe_from, recipe_of
+from littlestone.fleet.terms import choice_from, recipe_of
 from littlestone.serve.routes.fleet_desk import FleetDesk
 from littlestone.serve.tokens import Role
 from littlestone.service.published import release_line
@@ -37,7 +37,7 @@ def fleet(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fl
     monkeypatch.setattr(
         database, "create", lambda *given, **named: create(*given, **named, options=OPTIONS)
     )
-    recipe = recipe_from(OPTIONS)
+    recipe = choice_from(OPTIONS).plan()
     return Fleet(server, tmp_path, recipe)
 
 

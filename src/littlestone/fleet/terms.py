@@ -1,5 +1,6 @@
 """What a fleet was made with, whichever engine runs it: public, and the same for ever."""
 
+import hashlib
 import json
 import secrets
 import tomllib
@@ -8,14 +9,16 @@ from typing import Any, Final
 
 from littlestone import require
 from littlestone.catalogue import class_from_spec
+from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
-from littlestone.defaults import class_over, named_learner
+from littlestone.defaults import Choice
 from littlestone.errors import StoreError
 from littlestone.fleet.per_key import PerKey
 from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner
 
 MOST_SHARDS: Final = 4096
+_SEAL: Final = "recipe seal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +29,7 @@ class Terms:
     recipe: str
     """The canonical form of the learner of each key."""
     options: str
-    """How the command line made it, as JSON."""
+    """How the command line made it, as JSON, and a hash of the recipe."""
     fingerprint: bytes
     shards: int
     max_keys: int
@@ -46,10 +49,11 @@ class Terms:
         PerKey(learner=recipe, max_keys=max_keys)  # refuses what it cannot promise anything for
         if shards > MOST_SHARDS:
             raise ValueError(f"shards must be at most {MOST_SHARDS}, got shards={shards!r}")
+        form = canonical_form(recipe)
         return cls(
             identity=secrets.token_hex(16),
-            recipe=canonical_form(recipe),
-            options=json.dumps(options or {}, sort_keys=True),
+            recipe=form,
+            options=json.dumps({**(options or {}), _SEAL: _seal(form)}, sort_keys=True),
             fingerprint=fingerprint,
             shards=shards,
             max_keys=max_keys,
@@ -72,25 +76,27 @@ class Terms:
             )
 
 
-def recipe_from(options: dict[str, Any]) -> PrivateLearner:
-    """The learner that these options name."""
+def choice_from(options: dict[str, Any]) -> Choice:
+    """What the learner of each key is chosen by, as these options say."""
+    space: ConceptClass | Schema
     if options["schema"] is not None:
-        schema = Schema.from_mapping(tomllib.loads(options["schema"]))
-        space = class_over(schema, setting=options["setting"])
+        space = Schema.from_mapping(tomllib.loads(options["schema"]))
     else:
         space = class_from_spec(options["class"])
-    return named_learner(
-        space,
-        options["learner"],
-        setting="agnostic" if options["setting"] == "auto" else options["setting"],
-        adversary=options["adversary"],
-        max_contributions=options["max_contributions"],
-        **options["budget"],
-    )
+    names = ("learner", "setting", "adversary", "max_contributions")
+    said = {name: options[name] for name in names}
+    return Choice(space=space, **said, **options["budget"])
 
 
 def recipe_of(terms: Terms) -> PrivateLearner:
-    """The learner that the fleet was made for, made again; refused if it would be another."""
-    recipe = recipe_from(json.loads(terms.options))
+    """The learner that the fleet was made for, whatever would be chosen for its options now."""
+    options = json.loads(terms.options)
+    if options.get(_SEAL, _seal(terms.recipe)) != _seal(terms.recipe):
+        raise StoreError("the recipe of this fleet does not match its hash: it was altered")
+    recipe = choice_from(options).kept(terms.recipe)
     terms.require_recipe(recipe)
     return recipe
+
+
+def _seal(form: str) -> str:
+    return hashlib.sha256(form.encode()).hexdigest()

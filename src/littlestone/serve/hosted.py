@@ -10,30 +10,39 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from littlestone import require
 from littlestone.catalogue import CLASSES, class_from_spec, lookup
 from littlestone.concepts.capabilities import Branching
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
-from littlestone.defaults import class_over, named_learner
+from littlestone.defaults import Choice
 from littlestone.errors import LittlestoneError, StoreError
 from littlestone.learners.agnostic_finite.recipe import MOST_CONCEPTS
+from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner
 from littlestone.serve.owner import RunOwner, Unavailable
 from littlestone.serve.visible import Visible
 from littlestone.service.durable import DurableRun
 from littlestone.service.promises.book import Book, enter
-from littlestone.service.store import Reservation
+from littlestone.service.store import Reservation, read_about
 from littlestone.service.store_file import sync_folder
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 ASKED: Final = "run.json"
 STORE: Final = "store"
 DRAFT: Final = ".new-"
+RECIPE: Final = "recipe"
+_UNREADABLE: Final = (
+    OSError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    LittlestoneError,
+)
 _LOG: Final = logging.getLogger("littlestone.serve")
 
 
@@ -65,33 +74,29 @@ class Asked:
                 f"publish_every must be from 0.01 to 86400 seconds, got {self.publish_every!r}"
             )
 
-    def space(self) -> ConceptClass:
-        """The class; one that a file on the server would describe is refused."""
+    def choice(self) -> Choice:
+        """What its learner is chosen by; a class that a file on the server describes is refused."""
+        space: ConceptClass | Schema
         if self.schema is not None:
-            return class_over(Schema.from_mapping(self.schema), setting=self.setting)
-        spec = self.concepts or ""
-        if str in lookup(CLASSES, spec.partition(":")[0], kind="class").arguments:
-            raise ValueError(f"class must not name a file of the server, got {spec!r}; send schema")
-        return class_from_spec(spec)
+            space = Schema.from_mapping(self.schema)
+        else:
+            spec = self.concepts or ""
+            if str in lookup(CLASSES, spec.partition(":")[0], kind="class").arguments:
+                raise ValueError(
+                    f"class must not name a file of the server, got {spec!r}; send schema"
+                )
+            space = class_from_spec(spec)
+        names = [field.name for field in fields(Choice) if field.name != "space"]
+        return Choice(space=space, **{name: getattr(self, name) for name in names})
 
     def recipe(self) -> PrivateLearner:
-        require.integer(max_contributions=self.max_contributions, at_least=1)
-        space = self.space()
-        if self._too_many_trees(space):
+        choice = self.choice()
+        if self._too_many_trees(choice.concepts):
             raise ValueError(
                 "adversary must be 'oblivious' (events do not react to the rules), or setting "
                 f"'realizable', for so large a schema, got adversary={self.adversary!r}"
             )
-        return named_learner(
-            space,
-            self.learner,
-            rounds=self.rounds,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            setting=self.setting,
-            adversary=self.adversary,
-            max_contributions=self.max_contributions,
-        )
+        return choice.plan()
 
     def _too_many_trees(self, space: ConceptClass) -> bool:
         reacting = self.adversary == "adaptive" and self.setting == "agnostic"
@@ -134,9 +139,11 @@ class Runs:
 
     def _open(self, place: Path) -> None:
         try:
-            asked = Asked(**json.loads((place / ASKED).read_text(encoding="utf-8")))
-            recipe = asked.recipe()
-        except (OSError, ValueError, TypeError, OverflowError, LittlestoneError) as problem:
+            known = json.loads((place / ASKED).read_text(encoding="utf-8"))
+            form = known.pop(RECIPE, None) or _form_in(place / STORE)
+            asked = Asked(**known)
+            recipe = asked.recipe() if form is None else asked.choice().kept(form)
+        except _UNREADABLE as problem:
             # All of it is public; and the other runs are no worse for it.
             _LOG.error("run %s: %s cannot be read: %s", place.name, ASKED, problem)
             self.unreadable.add(place.name)
@@ -152,7 +159,7 @@ class Runs:
         recipe.refuse_to_start()
         self._reserved(recipe, asked.name)
         try:
-            self._place(asked)
+            self._place(asked, recipe)
         except FileExistsError:
             raise
         except OSError as problem:
@@ -162,12 +169,16 @@ class Runs:
         await owner.ready()
         return owner
 
-    def _place(self, asked: Asked) -> None:
-        """The folder of a run appears with all that it was asked to be, or not at all."""
+    def _place(self, asked: Asked, recipe: PrivateLearner) -> None:
+        """The folder of a run appears with all that it was asked to be, or not at all.
+
+        The learner that was picked for it stays, whatever would be picked later.
+        """
         place, draft = self.folder / asked.name, Path(tempfile.mkdtemp("", DRAFT, self.folder))
         try:
             with (draft / ASKED).open("x", encoding="utf-8") as stream:
-                json.dump(asdict(asked), stream, indent=1)
+                kept = {**asdict(asked), RECIPE: canonical_form(recipe)}
+                json.dump(kept, stream, indent=1)
                 stream.flush()
                 os.fsync(stream.fileno())
             draft.rename(place)  # in the place of an empty folder, too
@@ -233,6 +244,11 @@ class Runs:
         if self._book is None:
             return None
         return self._book.reserve(self.folder / name / STORE, recipe.guarantee(), recipe.promise)
+
+
+def _form_in(store: Path) -> str | None:
+    """Of a run that was made when its folder did not hold the form of its recipe."""
+    return read_about(store)["recipe"] if store.exists() else None
 
 
 def _is_taken(place: Path) -> bool:

@@ -1,7 +1,7 @@
 """A run that survives being killed at any moment: exactly once in, identical bytes out."""
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count, groupby, repeat
 from operator import attrgetter
@@ -121,7 +121,7 @@ class DurableRun:
     @classmethod
     def resume(
         cls,
-        recipe: PrivateLearner,
+        recipe: PrivateLearner | Callable[[Mapping[str, str]], PrivateLearner],
         path: str | Path,
         *,
         users: str | None = None,
@@ -130,16 +130,21 @@ class DurableRun:
     ) -> "DurableRun":
         """Continue exactly where the store stands, after checking that it is whole.
 
-        A store that is not the successor of its mark is refused. If the mark is lost, or the file
-        is a copy, nobody knows whether another copy went on; ``adopt`` says that none did. A
-        ``witness`` may look at what the store has published and refuse it, too.
+        The recipe may be a function of what the store says of itself (``read_about``). A store that
+        is not the successor of its mark is refused. If the mark is lost, or the file is a copy,
+        nobody knows whether another copy went on; ``adopt`` says that none did. A ``witness`` may
+        look at what the store has published and refuse it, too.
         """
-        store = Store.open(
-            path, recipe=canonical_form(recipe), users=users, adopt=adopt, witness=witness
-        )
+        found: list[PrivateLearner] = []
+
+        def form(about: Mapping[str, str]) -> str:
+            found.append(recipe if isinstance(recipe, PrivateLearner) else recipe(about))
+            return canonical_form(found[-1])
+
+        store = Store.open(path, recipe=form, users=users, adopt=adopt, witness=witness)
         try:
             with finding_damage(store.path):
-                return cls._continued(recipe, store)
+                return cls._continued(found[-1], store)
         except BaseException:
             store.close()
             raise

@@ -7,7 +7,7 @@ is noticed when it is opened, and the mark beside it tells whether it is the new
 
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,6 +51,10 @@ Witness = Callable[["Store"], None]
 """Looks at a store that is about to be continued, and raises if it knows better."""
 
 
+Asked = Callable[[Mapping[str, str]], str]
+"""The form of the recipe that a store is opened with, by what the store says of itself."""
+
+
 class Reservation(NamedTuple):
     """What a book has set aside for a store: the identity it shall have, and which book."""
 
@@ -66,7 +70,7 @@ class Store:
         path: Path,
         mark: Mark,
         *,
-        recipe: str,
+        recipe: Asked,
         users: str | None,
         adopt: bool = False,
         witness: Witness | None = None,
@@ -130,7 +134,7 @@ class Store:
                 about |= {"options": options, "created": created, "version": __version__}
                 about |= {"seal": about_seal(about), "branch": secrets.token_hex(16)}
                 place(target, mark, about, first)
-                return cls(target, mark, recipe=recipe, users=users)
+                return cls(target, mark, recipe=lambda about: recipe, users=users)
             except BaseException:
                 if not target.exists():
                     mark.forget()
@@ -142,7 +146,7 @@ class Store:
         cls,
         path: str | Path,
         *,
-        recipe: str,
+        recipe: Asked,
         users: str | None = None,
         adopt: bool = False,
         witness: Witness | None = None,
@@ -278,7 +282,7 @@ class Store:
                 f"{self.path} was removed or replaced while it was in use. Refusing to go on"
             )
 
-    def _checked_about(self, recipe: str, users: str | None, written: int) -> dict[str, str]:
+    def _checked_about(self, form: Asked, users: str | None, written: int) -> dict[str, str]:
         plain = sqlite3.connect(":memory:")
         plain.executescript(SCHEMAS[written])
         expected = plain.execute(LAID_OUT).fetchall()
@@ -288,6 +292,7 @@ class Store:
         about = dict(self._db.execute("SELECT name, value FROM about"))
         if about["seal"] != about_seal(about):
             raise StoreError(f"the first lines of {self.path} do not match their hash")
+        recipe = form(_told(about))
         if about["recipe"] != recipe:
             raise StoreError(
                 f"{self.path} belongs to another recipe: {about['recipe']}, not {recipe}. Use the "
@@ -329,8 +334,12 @@ def read_about(path: str | Path) -> dict[str, str]:
         about = dict(connection.execute("SELECT name, value FROM about"))
         if about["seal"] != about_seal(about):
             raise StoreError(f"the first lines of {target} do not match their hash")
-        del about["key"]
-        return about
+        return _told(about)
+
+
+def _told(about: Mapping[str, str]) -> dict[str, str]:
+    """All but the key."""
+    return {name: value for name, value in about.items() if name != "key"}
 
 
 def read_log(path: str | Path) -> Log:

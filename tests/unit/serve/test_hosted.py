@@ -2,22 +2,28 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.unit.serve.served import BUDGET, serving
 
+from littlestone import defaults
 from littlestone.client import ServiceError
+from littlestone.defaults import default_learner
 from littlestone.errors import StoreError
 from littlestone.serve import owner
 from littlestone.serve.hosted import Asked
 from littlestone.serve.server import server
 from littlestone.serve.tokens import Tokens
 from littlestone.service.durable import DurableRun
+from littlestone.service.log.intake import Event
+from littlestone.service.store import read_log
 
 
 def test_a_second_service_on_the_same_folder_does_not_start(tmp_path: Path) -> None:
@@ -162,3 +168,68 @@ def test_a_large_schema_says_what_it_needs(tmp_path: Path) -> None:
         assert client.create("rules", **asked)["learner"] == "DisjointBatches"
         small = {"delay": {"grid": [0]}}
         assert client.create("few", schema=small, **BUDGET)["learner"] == "AgnosticFinite"
+
+
+def earlier_learner(concepts: Any, **terms: Any) -> Any:
+    """What ``auto`` might have been."""
+    today: Any = default_learner(concepts, **terms)
+    return replace(today, planned=False, first=2)
+
+
+def test_a_run_of_an_earlier_default_goes_on_with_its_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: Any = {
+        "concepts": "thresholds:8",
+        "adversary": "oblivious",
+        "rounds": 100,
+        "epsilon": 9.0,
+    }
+    events = [(5 * n % 8, int((5 * n % 8 >= 4) != (n >= 14))) for n in range(80)]
+    with monkeypatch.context() as then:
+        then.setattr(defaults, "default_learner", earlier_learner)
+        with serving(tmp_path / "here") as served:
+            for name in ("rules", "older"):
+                served.client().create(name, **asked)
+                served.client().send_many(name, events[:20])
+        known = json.loads((tmp_path / "here/older/run.json").read_text())
+        del known["recipe"]  # as folders were before
+        (tmp_path / "here/older/run.json").write_text(json.dumps(known))
+        shutil.copytree(tmp_path / "here", tmp_path / "there")
+        released = {}
+        for name in ("rules", "older"):
+            store = tmp_path / "there" / name / "store"
+            twin = DurableRun.resume(Asked(name=name, **asked).recipe(), store, adopt=True)
+            twin.take([Event(f"e{n}", *example) for n, example in enumerate(events[20:])])
+            released[name] = [release.body for release in twin.releases()]
+            twin.close()
+    with serving(tmp_path / "here", healthy=False) as served:  # which says so, and does not wait
+        for name in released:
+            assert served.client(patience=5.0).send_many(name, events[20:])["taken"] == 60
+    for name, expected in released.items():
+        log = read_log(tmp_path / "here" / name / "store")
+        assert [release.body for release in log.releases] == expected and len(expected) > 1
+
+
+def test_a_run_whose_folder_says_something_else_than_its_store_is_not_read(
+    folder_in_memory: Path,
+) -> None:
+    asked: Any = {"concepts": "thresholds:8", "adversary": "oblivious", "rounds": 100}
+    changes = {
+        "epsilon": ('"epsilon": 1.0', '"epsilon": 2.0'),
+        "rounds": ('"rounds": 100', '"rounds": 200'),
+        "class": ("thresholds:8", "thresholds:9"),
+        "learner": ('"learner": "auto"', '"learner": "private-majority"'),
+        "recipe": ('first\\":32', 'first\\":33'),  # another than in the store
+        "cost": ('epsilon\\":1.0', 'epsilon\\":9.0'),
+    }
+    with serving(folder_in_memory) as served:
+        for name in changes:
+            served.client().create(name, **asked)
+    for name, (before, after) in changes.items():
+        file = folder_in_memory / name / "run.json"
+        assert before in file.read_text()
+        file.write_text(file.read_text().replace(before, after, 1))
+    with serving(folder_in_memory, healthy=False) as served:
+        for name in changes:
+            assert served.raw("GET", f"/runs/{name}")[0] == 503

@@ -16,7 +16,7 @@ from littlestone.fleet.fleet_ledger import fleet_ledger
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.per_key import PerKey
 from littlestone.fleet.secret_file import create_secret, fingerprint
-from littlestone.fleet.terms import Terms, recipe_from, recipe_of
+from littlestone.fleet.terms import Terms, choice_from, recipe_of
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.service.promises.book import Book
@@ -75,7 +75,7 @@ class NewFleet:
     def make(self, create: Callable[[PrivateLearner, bytes], Terms]) -> None:
         """Enter it into the book, make its secret, let ``create`` make the rest, and the mark."""
         options = self.options()
-        recipe = recipe_from(options)
+        recipe = choice_from(options).plan()
         fleet = PerKey(learner=recipe, max_keys=self.max_keys)
         with (
             new_secret(self.secret) as mine,

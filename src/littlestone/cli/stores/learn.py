@@ -4,9 +4,7 @@ import math
 import re
 import signal
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import IO, Annotated, Any
@@ -15,7 +13,6 @@ import typer
 from rich.console import Console
 
 from littlestone import require
-from littlestone.catalogue import class_from_spec
 from littlestone.cli.options import (
     Delta,
     Encoding,
@@ -28,13 +25,14 @@ from littlestone.cli.options import (
     SchemaFile,
     Source,
 )
+from littlestone.cli.stores.choosing import going_on, said, space_of
 from littlestone.cli.stores.config import declared_space, loaded, written
 from littlestone.cli.stores.progress import Progress
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.schema import Schema
-from littlestone.defaults import class_over, named_learner
+from littlestone.defaults import Choice
 from littlestone.errors import LittlestoneError, StoreError
+from littlestone.learners.run import PrivateLearner
 from littlestone.service.durable import DurableRun
 from littlestone.service.events import Columns, read
 from littlestone.service.learning import BadRowError, Policy, Publisher, Tally, learn
@@ -42,7 +40,7 @@ from littlestone.service.log.intake import Event
 from littlestone.service.outputs import refuse_overlap, write_whole
 from littlestone.service.pace import Stopping
 from littlestone.service.promises.book import Book, enter
-from littlestone.service.promises.ranges import PaidRanges, fields_in, paid_in, promise_with
+from littlestone.service.promises.ranges import PaidRanges, paid_in, promise_with
 from littlestone.service.report import report
 from littlestone.service.sources import BadRow, Form, Position, is_live
 from littlestone.theory.floors import points_floor
@@ -158,21 +156,20 @@ def run(
     del config  # its options have come as defaults
     console = Console(stderr=True, quiet=quiet, markup=False, highlight=False)
     tables, concepts = declared_space(ctx, schema, concepts)
-    space, recipe = planned(
-        tables,
-        concepts,
-        learner,
-        setting,
-        _adversary(adversary, source, learner),
-        rounds,
-        epsilon,
-        delta,
-        max_contributions,
-        console,
+    choice = Choice(
+        space=space_of(tables, concepts),
+        learner=learner,
+        setting=setting,
+        adversary=adversary or "oblivious",
+        rounds=rounds,
+        epsilon=epsilon,
+        delta=delta,
+        max_contributions=max_contributions,
     )
     ranges = () if other_data else paid_in(tables)
-    promise = promise_with(recipe, user, ranges)  # refused by name
-    policy = _policy(space, bad_rows)
+    recipe = None if store.exists() else _new(choice, adversary, source, console)
+    promise = "" if recipe is None else promise_with(recipe, user, ranges)  # refused by name
+    policy = _policy(choice.concepts, bad_rows)
     # Everything is looked at before anything is created.
     require.integer(group=group, at_least=1)
     seconds = None if every is None else _seconds(every)
@@ -192,23 +189,29 @@ def run(
     )
     form = Form(delimiter=delimiter, encoding=encoding, header=not no_header)
     position = Position()
-    opened = partial(
-        read, source, space, columns, standard_input=_standard_input(), form=form, position=position
-    )
+
+    def opened(space: ConceptClass) -> Iterable[Event | BadRow]:
+        pipe = _standard_input()
+        return read(source, space, columns, standard_input=pipe, form=form, position=position)
+
     known = None if book is None else Book(book)
     events: Iterable[Event | BadRow]
-    if store.exists():
+    if recipe is None:
         durable = DurableRun.resume(
-            recipe, store, users=user, adopt=adopt, witness=publisher.testify
+            going_on(choice, said(ctx), store),
+            store,
+            users=user,
+            adopt=adopt,
+            witness=publisher.testify,
         )
         _refuse_other_ranges(durable, ranges, store)
         _enter_ranges(known, ranges, source, user, max_contributions)
         enter(known, durable, store)
         # When rows are asked for: a silent pipe must not delay what is still to be published.
-        events = chain.from_iterable(start() for start in (opened,))
+        events = chain.from_iterable(map(opened, (durable.run.recipe.concepts,)))
     else:
         publisher.refuse_known()
-        events = opened()
+        events = opened(recipe.concepts)
         _enter_ranges(known, ranges, source, user, max_contributions)
         reserved = None if known is None else known.reserve(store, recipe.guarantee(), promise)
         durable = DurableRun.start(
@@ -306,57 +309,18 @@ def _policy(space: ConceptClass, asked: str | None) -> Policy:
     return asked or ("stand-in" if records else "reject")  # type: ignore[return-value]
 
 
-def _adversary(asked: str | None, source: str, learner: str) -> str:
-    """A file was written before anything was published; whether a pipe was nobody can see."""
-    if asked is None and is_live(source) and learner == "auto":
+def _new(choice: Choice, adversary: str | None, source: str, console: Console) -> PrivateLearner:
+    """The learner of a new store: the named one, or the one that everybody gets, which is told."""
+    if adversary is None and is_live(source) and choice.learner == "auto":
+        # A file was written before anything was published; whether a pipe was nobody can see.
         raise ValueError(
             "adversary must be said for a pipe: --adversary oblivious if its events do not depend "
             "on what is published here, --adversary adaptive if they may (privacy holds for both)"
         )
-    return asked or "oblivious"
-
-
-def planned(
-    tables: Mapping[str, Any] | None,
-    concepts: str | None,
-    learner: str,
-    setting: str,
-    adversary: str,
-    rounds: int | None,
-    epsilon: float,
-    delta: float,
-    max_contributions: int,
-    console: Console,
-) -> tuple[ConceptClass, Any]:
-    """The class, and the learner of it, that the options ask for."""
-    if (tables is None) == (concepts is None):
-        raise ValueError("exactly one of --schema and --class must be given")
-    if tables is not None:
-        space = class_over(Schema.from_mapping(fields_in(tables)), setting=setting)
-    else:
-        space = class_from_spec(concepts or "")
-    budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
-    recipe = chosen_recipe(space, learner, setting, adversary, budget, console)
-    if max_contributions != 1:  # the recipe refuses what is below
-        recipe = replace(recipe, max_contributions=max_contributions)
-    return space, recipe
-
-
-def chosen_recipe(
-    space: ConceptClass,
-    learner: str,
-    setting: str,
-    adversary: str,
-    budget: dict[str, Any],
-    console: Console,
-) -> Any:
-    """The named learner, or the one that everybody gets who names none, which is told."""
-    # Whether some rule will always fit cannot be known before the data, nor read off them.
-    setting = "agnostic" if setting == "auto" else setting
-    recipe = named_learner(space, learner, setting=setting, adversary=adversary, **budget)
-    if learner == "auto":
+    recipe = choice.plan()
+    if choice.learner == "auto":
         name = type(recipe).__name__
-        console.print(f"{name}, for {adversary} streams, {setting} setting")
+        console.print(f"{name}, for {choice.adversary} streams, {choice.setting} setting")
     return recipe
 
 

@@ -1,16 +1,15 @@
 """The commands ``status`` and ``report`` open a store with the options that it holds."""
 
 import json
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from littlestone.cli.stores.learn import page_of, planned
+from littlestone.cli.stores.choosing import made_with
+from littlestone.cli.stores.learn import page_of
 from littlestone.errors import InUseError, StoreError
 from littlestone.service.durable import DurableRun
 from littlestone.service.outputs import refuse_overlap, write_whole
@@ -33,7 +32,7 @@ def status(
     if only_options:
         typer.echo(options, nl=False)
         return
-    recipe: Any = _recipe(options)
+    recipe = made_with(options).kept(about["recipe"])
     try:
         with reopened(store, about) as durable:
             newest, state = durable.newest.body, durable.run.status
@@ -71,28 +70,12 @@ def report(
 @contextmanager
 def reopened(path: Path, about: dict[str, str]) -> Iterator[DurableRun]:
     """The run of a store, by the options that it was made with."""
-    recipe = _recipe(_options(path, about))
+    recipe = made_with(_options(path, about)).kept(about["recipe"])
     durable = DurableRun.resume(recipe, path, users=about.get("users"))
     try:
         yield durable
     finally:
         durable.close()
-
-
-def _recipe(text: str) -> Any:
-    options = tomllib.loads(text)
-    return planned(
-        options.get("schema"),
-        options.get("class"),
-        options["learner"],
-        options["setting"],
-        options.get("adversary", "oblivious"),
-        options.get("rounds"),
-        options["epsilon"],
-        options["delta"],
-        options.get("max-contributions", 1),
-        Console(quiet=True),
-    )[1]
 
 
 def _options(path: Path, about: dict[str, str]) -> str:

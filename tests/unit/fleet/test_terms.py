@@ -1,0 +1,75 @@
+"""A fleet goes on with the learner it was made for, and notices what was altered."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from littlestone import defaults
+from littlestone.defaults import default_learner
+from littlestone.errors import StoreError
+from littlestone.fleet.keyed import advance
+from littlestone.fleet.terms import Terms, choice_from, recipe_of
+
+OPTIONS: dict[str, Any] = {
+    "schema": "[delay]\ngrid = [10, 20]\n",
+    "class": None,
+    "learner": "auto",
+    "setting": "auto",
+    "adversary": "oblivious",
+    "max_contributions": 1,
+    "budget": {"rounds": 100, "epsilon": 9.0, "delta": 1e-7},
+}
+EVENTS = [({"delay": 7 * n % 30}, int((7 * n % 30 >= 10) != (n >= 30))) for n in range(70)]
+
+
+def earlier_learner(concepts: Any, **terms: Any) -> Any:
+    """What ``auto`` might have been."""
+    today: Any = default_learner(concepts, **terms)
+    return replace(today, planned=False, first=2)
+
+
+def made() -> Terms:
+    """A fleet of an earlier default, as it is read again."""
+    with pytest.MonkeyPatch.context() as then:
+        then.setattr(defaults, "default_learner", earlier_learner)
+        recipe = choice_from(OPTIONS).plan()
+    terms = Terms.planned(recipe, fingerprint=b"", options=OPTIONS)
+    return Terms.from_json(terms.to_json())
+
+
+def test_a_fleet_of_an_earlier_default_goes_on_byte_for_byte() -> None:
+    terms = made()
+    with pytest.MonkeyPatch.context() as then:
+        then.setattr(defaults, "default_learner", earlier_learner)
+        recipe = choice_from(OPTIONS).plan()
+    assert recipe != choice_from(OPTIONS).plan()
+    xs, ys = [list(part) for part in zip(*EVENTS, strict=True)]
+    state, _ = advance(recipe, bytes(32), "a", None, range(1, 31), xs[:30], ys[:30])
+    for key, before, at in (("a", state, 30), ("b", None, 0)):  # one that has begun, one that not
+        rest: Any = (range(at + 1, 71), xs[at:], ys[at:])
+        after = advance(recipe_of(terms), bytes(32), key, before, *rest)
+        assert after == advance(recipe, bytes(32), key, before, *rest)
+        assert len(after[1]) > (before is None)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [('"first":2', '"first":3'), ('"epsilon":9.0', '"epsilon":90.0')]
+)
+def test_a_recipe_that_was_altered_is_refused(before: str, after: str) -> None:
+    terms = made()
+    assert before in terms.recipe
+    with pytest.raises(StoreError, match="does not match its hash"):
+        recipe_of(replace(terms, recipe=terms.recipe.replace(before, after)))
+
+
+def test_without_a_hash_the_terms_of_old_are_held_to_their_options() -> None:
+    terms = replace(made(), options=json.dumps(OPTIONS))
+    assert recipe_of(terms).first == 2  # type: ignore[attr-defined]
+    for before, after in (('"epsilon":9.0', '"epsilon":90.0'), ('"rounds":100', '"rounds":101')):
+        with pytest.raises(StoreError, match="must be what it was"):
+            recipe_of(replace(terms, recipe=terms.recipe.replace(before, after)))
+    other = {**OPTIONS, "budget": {**OPTIONS["budget"], "epsilon": 90.0}}
+    with pytest.raises(StoreError, match="epsilon must be what it was"):
+        recipe_of(replace(terms, options=json.dumps(other)))
