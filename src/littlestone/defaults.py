@@ -1,5 +1,6 @@
 """What picks a learner for whoever names none, and goes on with the one that was picked once."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
@@ -174,19 +175,19 @@ class Choice:
         try:
             recipe = recipe_from_form(form, known=(self.concepts,))
         except SnapshotError as problem:
-            recipe = self.plan()
-            if canonical_form(recipe) != form:
-                raise StoreError(
-                    f"the recipe that was kept cannot be made again ({problem}), and what is "
-                    f"asked for is another. Go on with the version of littlestone that has made "
-                    f"it, or begin anew (with another budget). Kept was {form}"
-                ) from problem
-            return recipe
+            with suppress(ValueError):  # what cannot be planned is another, too
+                if canonical_form(now := self.plan()) == form:
+                    return now
+            raise StoreError(
+                f"the recipe that was kept cannot be made again ({problem}), and what is asked for "
+                f"is another. Go on with the version of littlestone that has made it, or begin "
+                f"anew (with another budget). Kept was {form}"
+            ) from problem
         for name, (asked, held) in self._terms(recipe).items():
             if asked != held:
                 raise StoreError(
-                    f"{name} must be what it was at the first start, {held!s:.200}, got "
-                    f"{asked!s:.200}; else begin anew, with another budget"
+                    f"{name} must be what it was at the first start, {_unlike(held, asked)}, got "
+                    f"{_unlike(asked, held)}; else begin anew, with another budget"
                 )
         return recipe
 
@@ -202,6 +203,14 @@ class Choice:
             terms["schema"] = (self.space, recipe.concepts.domain)
         else:
             terms["class"] = (self.space, recipe.concepts)
-        if self.learner != "auto":
-            terms["learner"] = (type(self.plan()).__name__, type(recipe).__name__)
+        with suppress(ValueError):  # of a name that is not known any more
+            if self.learner != "auto":
+                terms["learner"] = (type(self.plan()).__name__, type(recipe).__name__)
         return terms
+
+
+def _unlike(one: Any, other: Any) -> str:
+    """What is said of one of two that differ: of a schema, the fields that do."""
+    if isinstance(one, Schema) and isinstance(other, Schema):
+        one = [part for part in one.fields if part not in other.fields] or one
+    return f"{one!s:.300}"

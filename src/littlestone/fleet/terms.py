@@ -92,7 +92,10 @@ def recipe_of(terms: Terms) -> PrivateLearner:
     """The learner that the fleet was made for, whatever would be chosen for its options now."""
     options = json.loads(terms.options)
     if options.get(_SEAL, _seal(terms.recipe)) != _seal(terms.recipe):
-        raise StoreError("the recipe of this fleet does not match its hash: it was altered")
+        raise StoreError(
+            f"the recipe of this fleet does not match its hash: it was altered or damaged. Bring "
+            f"back the terms that it was made with; found is {terms.recipe}"
+        )
     recipe = choice_from(options).kept(terms.recipe)
     terms.require_recipe(recipe)
     return recipe

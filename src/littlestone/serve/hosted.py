@@ -10,6 +10,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
@@ -248,7 +249,9 @@ class Runs:
 
 def _form_in(store: Path) -> str | None:
     """Of a run that was made when its folder did not hold the form of its recipe."""
-    return read_about(store)["recipe"] if store.exists() else None
+    with suppress(StoreError):  # whoever opens it says why, and tries again
+        return read_about(store)["recipe"]
+    return None
 
 
 def _is_taken(place: Path) -> bool:
