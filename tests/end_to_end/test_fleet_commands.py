@@ -3,12 +3,17 @@
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fleets import NEEDS_A_SERVER, emptied, littlestone
 from tests.server import Server
 
+from littlestone import defaults
+from littlestone.defaults import default_learner
+from littlestone.fleet import database
 from littlestone.fleet.secret_file import create_secret, read_secret
 
 pytestmark = NEEDS_A_SERVER
@@ -47,6 +52,31 @@ def test_the_commands(server: Server, tmp_path: Path) -> None:
     create_secret(tmp_path / "secret")
     assert "not the secret" in littlestone("work", *where, *secret, expect=2)
     assert read_secret(tmp_path / "secret").hex() not in repr(found)
+
+
+def test_a_fleet_of_an_earlier_default_goes_on(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def earlier(concepts: Any, **terms: Any) -> Any:
+        today: Any = default_learner(concepts, **terms)
+        return replace(today, planned=False, first=2)
+
+    emptied(server)
+    where, secret = ("--dsn", server.dsn), ("--secret", str(tmp_path / "secret"))
+    with monkeypatch.context() as then:
+        then.setattr(defaults, "default_learner", earlier)
+        littlestone("init", *where, *secret, "--class", "thresholds:64", "--rounds", "100")
+    rows = "".join(f"a,{n},{int(n > 9)}\n" for n in range(20))
+    (tmp_path / "events.csv").write_text("shop,size,large\n" + rows)
+    columns = ("--key", "shop", "--label", "large", "--feature", "size")
+    littlestone("put", str(tmp_path / "events.csv"), *where, *columns)
+    assert littlestone("work", *where, *secret, "--until-empty") == "20 events taken\n"
+    ledger = json.loads(littlestone("status", *where, "--json"))["ledger"]
+    assert '"first": 2' in json.dumps(ledger) and "planned" not in json.dumps(ledger)
+    with database.connect(server.dsn) as connection:
+        connection.execute("""UPDATE littlestone.fleet SET recipe = replace(recipe, ':2', ':3')""")
+    for command in (("status", *where), ("work", *where, *secret)):
+        assert "does not match its hash" in littlestone(*command, expect=2)
 
 
 def test_the_page_can_be_followed(

@@ -58,7 +58,9 @@ def run(
     ctx: typer.Context,
     source: Source,
     label: Label,
-    store: Annotated[Path, typer.Option(help="The durable state; created or continued.")],
+    store: Annotated[
+        Path, typer.Option(help="The durable state; created, or continued as it was made.")
+    ],
     schema: SchemaFile = None,
     concepts: InPlaceOfSchema = None,
     rounds: Annotated[

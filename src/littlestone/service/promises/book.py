@@ -149,6 +149,12 @@ class Book:
                     f"what was reserved for {store} was given back to {self.path}; it has read "
                     f"nothing: delete it, and start a new store"
                 )
+            for entry in known:
+                if entry.identity == identity and not promised.within(entry.promised):
+                    raise StoreError(
+                        f"{store} is entered in {self.path} with {entry.promised}, and promises "
+                        f"{promised} now: its recipe was altered. Bring back the store as it was"
+                    )
             if any(entry.identity == identity for entry in known):
                 db.execute("UPDATE entries SET opened = 1 WHERE identity = ?", (identity,))
                 return

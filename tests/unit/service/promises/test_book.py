@@ -55,6 +55,15 @@ def test_a_known_store_costs_nothing_again(book: Book) -> None:
     assert book.total() == PrivacyGuarantee(epsilon=2.0)
 
 
+def test_a_known_store_that_promises_more_now_is_refused(book: Book) -> None:
+    reserved = book.reserve("a", HALF, "half")
+    for more in (ONE, PrivacyGuarantee(epsilon=0.5, delta=1e-9)):
+        with pytest.raises(StoreError, match=r"entered in .* its recipe was altered"):
+            book.register(reserved.identity, "a", more, "more")
+    book.register(reserved.identity, "a", HALF, "half")
+    assert book.total() == HALF
+
+
 def test_a_reservation_is_seen_and_taken_up_by_the_same_store_only(book: Book) -> None:
     reserved = book.reserve("a", HALF, "half")
     assert [entry.opened for entry in book.entries()] == [False]
