@@ -15,6 +15,7 @@ from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.experts.exponential_weights import ExponentialWeights
+from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.lazy_forest.recipe import LazyForest
@@ -83,6 +84,20 @@ def _variants(private: dict[str, Any]) -> dict[str, Any]:
         "a forest as proved": LazyForest.proved(concepts=CONCEPTS, **BUDGET),
         "experts given": AgnosticFinite(
             concepts=SMALL, experts=ExponentialWeights(experts=2, **BUDGET), **BUDGET
+        ),
+        # As it was planned when rates were twice those with the least bound.
+        "noisy losses given": AgnosticFinite(
+            concepts=CONCEPTS,
+            adversary="oblivious",
+            experts=NoisyLosses(
+                concepts=CONCEPTS,
+                oblivious_only=True,
+                batch=3,
+                epoch=334,
+                rate=0.10197754686464446,
+                **BUDGET,
+            ),
+            **BUDGET,
         ),
         "a sanitizer given": SanitizedBatches(
             concepts=CONCEPTS,

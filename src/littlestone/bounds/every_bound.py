@@ -87,6 +87,7 @@ BOUNDS: Final[Sequence[Bound]] = [
         ("switches", expert_bounds.dartboard_switches_upper_bound),
         ("ρ", expert_bounds.dartboard_zcdp_upper_bound, "switches=dartboard_switches"),
         ("variance", expert_bounds.noisy_losses_variance_upper_bound),
+        ("noise", expert_bounds.largest_noise_upper_bound),
         ("regret", expert_bounds.noisy_losses_regret_upper_bound, "batch=noisy_batch"),
         ("phases", expert_bounds.realizable_phases_upper_bound),
         ("mistakes", expert_bounds.realizable_loss_upper_bound, "zcdp=half_zcdp"),

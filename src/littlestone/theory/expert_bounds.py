@@ -4,12 +4,16 @@ Privacy is an argument where it can be: ``zcdp`` is the ρ that all releases may
 """
 
 import math
+from typing import Final
 
-from scipy.special import bdtr, bdtrc
+from scipy.special import bdtr, bdtrc, ndtr, ndtri
 
 from littlestone import require
 from littlestone.theory.above_threshold_bounds import one_sided_overshoot_upper_bound
 from littlestone.theory.outwards import downwards, upwards
+
+_SMOOTHING: Final = 2.0
+"""The variance of Gaussian noise that makes a discrete Gaussian nearly a continuous one."""
 
 
 def hedge_regret_upper_bound(*, experts: int, rounds: int, rate: float | None = None) -> float:
@@ -97,6 +101,33 @@ def noisy_losses_variance_upper_bound(*, experts: int, zcdp: float) -> float:
     return upwards(experts / (2 * zcdp))
 
 
+def largest_noise_upper_bound(
+    *, experts: int, noise_variance: float, draws: int = 0, draw_variance: float | None = None
+) -> float:
+    """√V·(q + N·(φ(q) − q·Q(q))), Q(q) = 1/N: the mean of the largest of N Gaussians.
+
+    However they depend on one another: it exceeds any q by no more than all of them together do.
+    At most √(2V·ln N). Sums of so many independent *discrete* Gaussians need a little more, by the
+    variance of each (agnostic_finite/noisy_losses_engine.md).
+
+    >>> largest_noise_upper_bound(experts=100, noise_variance=1.0) / math.sqrt(2 * math.log(100))
+    0.878...
+    """
+    require.usual(experts=experts)
+    require.non_negative(noise_variance=noise_variance, draws=draws)
+    widened = 1.0
+    if draw_variance is not None:
+        require.positive(draw_variance=draw_variance)
+        widened += _SMOOTHING / draw_variance
+    many = max(experts, 2)
+    place = float(-ndtri(1 / many))
+    beyond = math.exp(-(place**2) / 2) / math.sqrt(2 * math.pi) - place * float(ndtr(-place))
+    # With a little Gaussian noise added, a draw has at most a Gaussian's density and so much more.
+    more = 2.1 * math.exp(-2 * math.pi**2 * _SMOOTHING / widened)
+    gaussian = math.sqrt(widened) * (place + math.exp(min(draws * more, 700.0)) * many * beyond)
+    return upwards(math.sqrt(noise_variance) * min(gaussian, math.sqrt(2 * math.log(many))))
+
+
 def noisy_losses_regret_upper_bound(
     *,
     experts: int,
@@ -104,29 +135,31 @@ def noisy_losses_regret_upper_bound(
     batch: int,
     noise_variance: float,
     rate: float | None = None,
-    oblivious: bool = False,
+    largest_noise: float | None = None,
 ) -> float:
-    """ln N/η + η(nB²/8 + V/2) + √(2V·ln N), n = ⌈T/B⌉, V = (n − 1)s²; the best η by default.
+    """ln N/η + η(nB²/8 + V/2) + Λ, n = ⌈T/B⌉, V = (n − 1)s²; the best η by default.
 
-    Losses are released once a batch, with independent sub-Gaussian noise of variance s² each;
-    every round draws afresh from the weights. ``noise_variance`` is V. Against oblivious
-    adversaries the last term is 0, and then V may be the variance of the last of noises whose
-    laws grow by independent parts.
+    Losses are released once a batch, with independent Gaussian noise of variance s² each; every
+    round draws afresh from the weights. ``noise_variance`` is V, and ``largest_noise`` is Λ, the
+    mean of the largest noise of a total. Against oblivious adversaries Λ is 0, and then V may be
+    the variance of the last of noises whose laws grow by independent parts.
 
     >>> round(noisy_losses_regret_upper_bound(
     ...     experts=100, rounds=10**5, batch=62, noise_variance=1612 * 17.63**2))
-    6494
+    6233
     """
     require.usual(experts=experts, rounds=rounds, batch=batch)
     require.non_negative(noise_variance=noise_variance)
+    if largest_noise is None:
+        largest_noise = largest_noise_upper_bound(experts=experts, noise_variance=noise_variance)
+    require.non_negative(largest_noise=largest_noise)
     whole, rest = divmod(rounds, batch)
     spent = (whole * batch**2 + rest**2) / 8 + noise_variance / 2
     logarithm = math.log(max(experts, 2))
     if rate is None:
         rate = math.sqrt(logarithm / spent)
     require.positive(rate=rate)
-    best = 0.0 if oblivious else math.sqrt(2 * noise_variance * logarithm)
-    return upwards(logarithm / rate + rate * spent + best)
+    return upwards(logarithm / rate + rate * spent + largest_noise)
 
 
 def low_switching_regret_lower_bound(

@@ -2,9 +2,11 @@
 
 import itertools
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from littlestone.theory.expert_bounds import (
     agnostic_experts_upper_bound,
@@ -15,6 +17,7 @@ from littlestone.theory.expert_bounds import (
     exponential_weights_rate_lower_bound,
     exponential_weights_regret_upper_bound,
     hedge_regret_upper_bound,
+    largest_noise_upper_bound,
     low_switching_regret_lower_bound,
     realizable_loss_upper_bound,
     realizable_phases_upper_bound,
@@ -166,3 +169,47 @@ def test_constructed_experts_are_counted(rounds: int, switches: int) -> None:
 def test_agnostic_experts_are_the_sets_of_flips() -> None:
     sets = sum(1 for k in range(3) for _ in itertools.combinations(range(7), k))
     assert agnostic_experts_upper_bound(rounds=7, littlestone_dimension=2) == sets
+
+
+@pytest.mark.parametrize("experts", [2, 3, 10, 100, 10**4])
+def test_the_largest_of_independent_gaussians_is_below_the_bound(experts: int) -> None:
+    places = np.linspace(-12, 12, 48_001)
+    below = ndtr(places) ** experts
+    above = places > 0
+    mean = float(((1 - below)[above]).sum() - below[~above].sum()) * (places[1] - places[0])
+    bound = largest_noise_upper_bound(experts=experts, noise_variance=1.0)
+    assert mean < bound < math.sqrt(2 * math.log(experts))
+    assert largest_noise_upper_bound(experts=experts, noise_variance=9.0) == pytest.approx(
+        3 * bound
+    )
+
+
+def test_the_larger_of_a_gaussian_and_its_opposite_is_the_bound() -> None:
+    bound = largest_noise_upper_bound(experts=2, noise_variance=1.0)
+    assert math.sqrt(2 / math.pi) <= bound < math.sqrt(2 / math.pi) + 1e-9
+
+
+def smoothed_over_gaussian(variance: int, added: int) -> Decimal:
+    """At 0: the density of a discrete Gaussian plus a Gaussian, over one of both variances."""
+    squares = [Decimal(k * k) / 2 for k in range(-200, 201)]
+    whole = sum(((-square / variance).exp() for square in squares), Decimal())
+    both = sum(((-square / variance - square / added).exp() for square in squares), Decimal())
+    return both / whole * (Decimal(variance + added) / added).sqrt()
+
+
+@pytest.mark.parametrize("variance", [8, 20])
+def test_discrete_noise_is_paid_for(variance: int) -> None:
+    """The density of a draw, smoothed, exceeds a Gaussian's by what is added for each draw."""
+    draws = 10**15
+    with localcontext() as context:
+        context.prec = 60
+        excess = float((smoothed_over_gaussian(variance, 2) - 1) * draws)
+    gaussian = largest_noise_upper_bound(experts=100, noise_variance=1.0)
+    place = 2.3263478740408408
+    for one, factor in ((1, 1.0), (draws, math.exp(excess))):
+        least = math.sqrt(1 + 2 / variance) * (place + factor * (gaussian - place))
+        found = largest_noise_upper_bound(
+            experts=100, noise_variance=1.0, draws=one, draw_variance=variance
+        )
+        assert min(least, math.sqrt(2 * math.log(100))) <= found * (1 + 1e-9)
+        assert found < 1.05 * least or found == pytest.approx(math.sqrt(2 * math.log(100)))

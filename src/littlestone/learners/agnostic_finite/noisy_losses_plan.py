@@ -76,7 +76,7 @@ def best_sizes(
             rounds=rounds,
             batch=length,
             noise_variance=root * (releases if correlated == 1 else near**2),
-            oblivious=oblivious,
+            largest_noise=0.0 if oblivious else None,
         )
 
     correlating = oblivious and isinstance(queries, Lines)

@@ -45,7 +45,7 @@ class AgnosticFinite(Budgeted):
     >>> learner = AgnosticFinite(
     ...     concepts=Thresholds(99), rounds=10**6, epsilon=1.0, delta=1e-6, adversary="oblivious"
     ... )
-    >>> learner.expected_regret_bound() < 2200, learner.oblivious_only
+    >>> learner.expected_regret_bound() < 2300, learner.oblivious_only
     (True, True)
     >>> type(learner.prediction).__name__
     'NoisyLosses'
@@ -74,20 +74,21 @@ class AgnosticFinite(Budgeted):
         self._refuse_mismatch(self.prediction, size)
 
     def _planned(self, size: int) -> "ExpertsRecipe | NoisyLosses":
-        """Fresh draws that are paid for, or a rule that is kept, or noisy losses."""
+        """Noisy losses, as sharp as the bound of the rival allows; else that one.
+
+        The rival is fresh draws that are paid for or, on oblivious streams, a rule that is kept.
+        """
         budget: Any = {"rounds": self.rounds, "epsilon": self.epsilon, "delta": self.delta}
-        recipe = ExponentialWeights if self.adversary == "adaptive" else ShrinkingDartboard
-        asked = can_be_asked(self.concepts)
-        plans: list[ExpertsRecipe | NoisyLosses] = []
+        oblivious = self.adversary == "oblivious"
+        recipe = ShrinkingDartboard if oblivious else ExponentialWeights
+        if not can_be_asked(self.concepts):
+            return recipe(experts=size, **budget)
+        noisy = NoisyLosses(concepts=self.concepts, oblivious_only=oblivious, **budget)
         try:
-            plans.append(recipe(experts=size, **budget))
+            rival = recipe(experts=size, **budget)
         except ValueError:
-            if not asked:
-                raise
-        if asked:
-            oblivious = self.adversary == "oblivious"
-            plans.append(NoisyLosses(concepts=self.concepts, oblivious_only=oblivious, **budget))
-        return min(plans, key=lambda plan: plan.expected_regret_bound())
+            return noisy
+        return noisy.bounded_by(rival.expected_regret_bound()) or rival
 
     def _refuse_mismatch(self, given: "ExpertsRecipe | NoisyLosses", size: int) -> None:
         if isinstance(given, NoisyLosses) and given.concepts != self.concepts:
