@@ -16,6 +16,8 @@ from littlestone.integrations.shared import (
     label_numbers,
     learner_for,
     portable,
+    with_form,
+    without_form,
 )
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Register
@@ -95,18 +97,22 @@ class PrivateClassifier(base.Classifier):
         self.stand_ins = stand_ins
         self.seed = seed
         self._numbers = label_numbers(labels)
-        self._recipe = learner_for(
-            learner=learner,
-            concepts=concepts,
-            setting=setting,
-            rounds=rounds,
-            epsilon=epsilon,
-            delta=delta,
-        )
+        self._recipe = self._learner()
         domain = self._recipe.concepts.domain
         self._reader = reader_for(domain, features=features, stand_ins=stand_ins)
         # Started when it is first needed: until then there is no secret, and copies are harmless.
         self._run: PrivateRun | None = None
+
+    def _learner(self, kept: str | None = None) -> PrivateLearner:
+        return learner_for(
+            learner=self.learner,
+            concepts=self.concepts,
+            setting=self.setting,
+            rounds=self.rounds,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            kept=kept,
+        )
 
     @property
     def run(self) -> PrivateRun:
@@ -153,13 +159,19 @@ class PrivateClassifier(base.Classifier):
 
     def snapshot(self) -> bytes:
         """Bytes from which ``resume`` continues, once. They hold secrets."""
-        return self.run.snapshot()
+        return with_form(self.run)
 
     def resume(self, snapshot: bytes, register: Register | None = None) -> None:
-        """Continue from a snapshot of a classifier with the same parameters."""
+        """Continue from a snapshot of a classifier with the same parameters.
+
+        With the learner that was picked for it, whatever would be picked for them now.
+        """
         if self._run is not None:
             raise ValueError("this classifier has begun to learn already; resume a fresh clone")
-        self._run = self._recipe.restore(snapshot, register)
+        kept, saved = without_form(snapshot)
+        recipe = self._learner(kept)
+        self._run = recipe.restore(saved, register)
+        self._recipe = recipe
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_run": None if self._run is None else portable(self._run)}

@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from littlestone import require
 from littlestone.catalogue import class_from_spec
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
-from littlestone.defaults import class_over, default_learner
+from littlestone.defaults import Choice, class_over
+from littlestone.errors import SnapshotError, StoreError
 from littlestone.learners import snapshots
+from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 
 Setting = Literal["agnostic", "realizable"]
+_MAGIC: Final = b"littlestone-classifier-1\n"
 
 
 def learner_for(
@@ -24,8 +27,11 @@ def learner_for(
     rounds: int | None,
     epsilon: float,
     delta: float,
+    kept: str | None = None,
 ) -> PrivateLearner:
     """The recipe that is asked for: ``learner``, or the practical one for ``concepts``.
+
+    With ``kept``, the form of a recipe that was the practical one once, it is that one.
 
     >>> print(learner_for(
     ...     learner=None, concepts="thresholds:64", setting="realizable", rounds=10**4,
@@ -39,8 +45,9 @@ def learner_for(
     budget = PrivacyGuarantee(epsilon=epsilon, delta=delta)
     if learner is None:
         assert concepts is not None
-        space = as_class(concepts, setting)
-        return default_learner(space, setting=setting, rounds=rounds, epsilon=epsilon, delta=delta)
+        space = class_from_spec(concepts) if isinstance(concepts, str) else concepts
+        choice = Choice(space=space, setting=setting, rounds=rounds, epsilon=epsilon, delta=delta)
+        return choice.plan() if kept is None else _kept(choice, kept)
     if rounds is not None:
         raise ValueError(f"rounds belongs to the learner that is given, got rounds={rounds!r}")
     if not learner.guarantee().within(budget):
@@ -49,6 +56,13 @@ def learner_for(
             f"delta={delta!r} allow"
         )
     return learner
+
+
+def _kept(choice: Choice, form: str) -> PrivateLearner:
+    try:
+        return choice.kept(form)
+    except StoreError as refusal:
+        raise SnapshotError(f"this snapshot belongs to another recipe: {refusal}") from refusal
 
 
 def as_class(concepts: ConceptClass | Schema | str, setting: str) -> ConceptClass:
@@ -80,6 +94,24 @@ def label_number(numbers: dict[Any, int], label: Any) -> int:
     except (KeyError, TypeError):
         declared = " or ".join(map(repr, numbers))
         raise ValueError(f"label must be {declared}, as declared, got {label!r}") from None
+
+
+def with_form(run: PrivateRun) -> bytes:
+    """A snapshot behind the form of its recipe, which may not be the practical one for ever."""
+    form = canonical_form(run.recipe).encode()
+    return _MAGIC + len(form).to_bytes(8) + form + run.snapshot()
+
+
+def without_form(saved: bytes) -> tuple[str | None, bytes]:
+    """The form, if there is one before the snapshot, and the snapshot.
+
+    Which recipe a snapshot belongs to is in it, so that of an altered form nothing comes.
+    """
+    if not saved.startswith(_MAGIC):
+        return None, saved
+    size, rest = saved[len(_MAGIC) :][:8], saved[len(_MAGIC) + 8 :]
+    end = int.from_bytes(size)
+    return rest[:end].decode(errors="replace"), rest[end:]
 
 
 def portable(run: PrivateRun) -> bytes:

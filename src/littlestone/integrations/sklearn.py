@@ -24,6 +24,8 @@ from littlestone.integrations.shared import (
     label_numbers,
     learner_for,
     portable,
+    with_form,
+    without_form,
 )
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Register
@@ -198,22 +200,22 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def snapshot(self) -> bytes:
         """Bytes from which ``resume`` continues, once. They hold secrets."""
         check_is_fitted(self, "run_")
-        return self.run_.snapshot()
+        return with_form(self.run_)
 
     def resume(self, snapshot: bytes, register: Register | None = None) -> Self:
-        """Continue from a snapshot of an estimator with the same, fully declared parameters."""
+        """Continue one with the same, fully declared parameters, by the learner picked for it."""
         if hasattr(self, "run_"):
             raise ValueError("this estimator has begun to learn already; resume a fresh clone")
-        concepts = self._declared()
-        if concepts is None:
+        if self.concepts is None and self.learner is None:
             raise ValueError("resume needs concepts= or learner=, got the grid alone")
-        recipe = self._recipe(concepts, self.rounds)
+        kept, saved = without_form(snapshot)
+        recipe = self._recipe(self.concepts, self.rounds, kept)
         label_numbers(self.classes)
-        self.run_ = recipe.restore(snapshot, register)
+        self.run_ = recipe.restore(saved, register)
         self.recipe_, self.classes_ = recipe, np.asarray(self.classes)
         self._fits_so_far.add(recipe, self.run_)
-        if isinstance(concepts.domain, Records):
-            self.n_features_in_ = len(concepts.domain.fields)
+        if isinstance(recipe.concepts.domain, Records):
+            self.n_features_in_ = len(recipe.concepts.domain.fields)
         return self
 
     def _declared(self) -> ConceptClass | None:
@@ -222,7 +224,12 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return self.learner.concepts
         return None if self.concepts is None else as_class(self.concepts, self.setting)
 
-    def _recipe(self, concepts: ConceptClass, rounds: int | None) -> PrivateLearner:
+    def _recipe(
+        self,
+        concepts: ConceptClass | Schema | str | None,
+        rounds: int | None,
+        kept: str | None = None,
+    ) -> PrivateLearner:
         if self.learner is not None and self.concepts is not None:
             raise ValueError("exactly one of learner and concepts must be given")
         return learner_for(
@@ -232,6 +239,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             rounds=rounds if self.learner is None else self.rounds,
             epsilon=self.epsilon,
             delta=self.delta,
+            kept=kept,
         )
 
     def _validated(
@@ -270,9 +278,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _begin(
         self, rows: NDArray[Any], targets: NDArray[Any], classes: Sequence[Any], *, unplanned: int
     ) -> Self:
-        concepts = self._declared()
-        if concepts is None:
-            concepts = as_class(self._schema_of_numbers(), self.setting)
+        concepts = self._schema_of_numbers() if self._declared() is None else self.concepts
         rounds = unplanned if self.rounds is None else self.rounds
         recipe = self._recipe(concepts, rounds)
         numbers = _numbers(targets, classes)

@@ -1,0 +1,112 @@
+"""A classifier's snapshot goes on with the learner that was picked for it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from littlestone import defaults
+from littlestone.concepts.schema import Schema
+from littlestone.defaults import class_over, default_learner
+from littlestone.errors import SnapshotError
+from littlestone.integrations.river import PrivateClassifier
+from littlestone.integrations.sklearn import PrivateOnlineClassifier
+
+SCHEMA = Schema.from_mapping({"x0": {"grid": [10, 20]}})
+ROWS = [[7 * n % 30] for n in range(100)]
+LABELS = [int((x >= 10) != (n >= 40)) for n, [x] in enumerate(ROWS)]
+TERMS: dict[str, Any] = {"concepts": SCHEMA, "rounds": 100, "epsilon": 20.0}
+TODAY, CLASS = default_learner, class_over
+
+
+class River:
+    """Both classifiers as this file uses them."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.model: Any = PrivateClassifier(**{**TERMS, "labels": (0, 1), "seed": 7, **changes})
+
+    def learn(self, first: int, last: int) -> None:
+        for [x], y in zip(ROWS[first:last], LABELS[first:last], strict=True):
+            self.model.learn_one({"x0": x}, y)
+
+    @property
+    def run(self) -> Any:
+        return self.model.run
+
+
+class Sklearn:
+    def __init__(self, **changes: Any) -> None:
+        self.model: Any = PrivateOnlineClassifier(**{**TERMS, "random_state": 7, **changes})
+
+    def learn(self, first: int, last: int) -> None:
+        self.model.partial_fit(ROWS[first:last], LABELS[first:last])
+
+    @property
+    def run(self) -> Any:
+        return self.model.run_
+
+
+KINDS = [River, Sklearn]
+
+
+def earlier(concepts: Any, **terms: Any) -> Any:
+    """What might have been picked."""
+    today: Any = TODAY(concepts, **terms)
+    return replace(today, planned=False, asking=False, first=8)
+
+
+def earlier_class(schema: Any, **setting: Any) -> Any:
+    today: Any = CLASS(schema, **setting)
+    return type(today)(schema, 1)
+
+
+def begun(kind: Callable[..., Any]) -> tuple[bytes, Any]:
+    """A snapshot after 50 rounds, and the model that went on from it to the end."""
+    with pytest.MonkeyPatch.context() as then:
+        then.setattr(defaults, "default_learner", earlier)
+        then.setattr(defaults, "class_over", earlier_class)
+        one = kind()
+        one.learn(0, 50)
+        saved = one.model.snapshot()
+        one.learn(50, 100)
+    return saved, one
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_continued_by_a_clone_of_today(kind: Callable[..., Any]) -> None:
+    saved, before = begun(kind)
+    after = kind()
+    after.model.resume(saved)
+    assert after.run.recipe == before.run.recipe and after.run.recipe.first == 8
+    assert after.run.rounds_played == 50 and after.run.hypothesis != before.run.hypothesis
+    after.learn(50, 100)
+    assert after.run.hypothesis == before.run.hypothesis
+    assert after.run.snapshot() == before.run.snapshot()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_parameters_are_refused_by_name(kind: Callable[..., Any]) -> None:
+    saved, _ = begun(kind)
+    for changes in ({"epsilon": 10.0}, {"rounds": 200}):
+        name = next(iter(changes))
+        with pytest.raises(SnapshotError, match=f"another recipe: {name} must be what it was"):
+            kind(**changes).model.resume(saved)
+    other = Schema.from_mapping({"x0": {"grid": [10, 21]}})
+    with pytest.raises(SnapshotError, match="schema must be"):
+        kind(concepts=other).model.resume(saved)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_altered_or_has_no_form_is_no_way_around(kind: Callable[..., Any]) -> None:
+    saved, before = begun(kind)
+    for altered in (saved.replace(b'"first":8', b'"first":9'), saved[:40], saved[:25]):
+        with pytest.raises(SnapshotError):
+            kind().model.resume(altered)
+    with pytest.raises(SnapshotError, match="another recipe"):
+        kind().model.resume(before.run.snapshot())  # as snapshots were before
+    today = kind()
+    today.learn(0, 50)
+    again = kind()
+    again.model.resume(today.run.snapshot())
+    assert again.run.rounds_played == 50
