@@ -87,17 +87,14 @@ class Engine(ABC):
         first = 1 if self.first_rounds == 1 else _FIRST_BLOCK
         said, switches, taken, most = np.empty(len(ys), dtype=np.uint8), 0, 0, first
         while taken < len(ys):
-            rule, points, labels = (
-                self.hypothesis,
-                xs[taken : taken + most],
-                ys[taken : taken + most],
-            )
+            rule = self.hypothesis
             if most == 1:
-                x, y = next(single_rounds(points, labels))
+                x, y = round_at(xs, ys, taken)
                 self.step(x, y)
                 said[taken], count = rule(x), 1
             else:
-                count = self.steps(points, labels)
+                points = xs[taken : taken + most]
+                count = self.steps(points, ys[taken : taken + most])
                 said[taken : taken + count] = rule.many(points[:count])
             changed = rule is not self.hypothesis and rule != self.hypothesis
             # Some look at the whole block before they know how much of it they take.
@@ -161,6 +158,13 @@ _is_made_like_an_engine: Final[Callable[[Any], bool]] = cache(_made_like_an_engi
 _hinted_fields: Final[Callable[[Any], list[tuple[str, Any]]]] = cache(
     lambda kind: [(field.name, hints_of(kind)[field.name]) for field in fields(kind)]
 )
+
+
+def round_at(xs: Any, ys: Any, place: int) -> tuple[Any, Label]:
+    """One round of a block, as ``step`` takes it."""
+    if not isinstance(xs, np.ndarray):
+        return xs[place], int(ys[place])
+    return tuple(xs[place].tolist()) if xs.ndim > 1 else xs.item(place), int(ys[place])
 
 
 def single_rounds(xs: Any, ys: Any) -> Iterator[tuple[Any, Label]]:

@@ -27,6 +27,7 @@ from littlestone.randomness import Randomness, secure, take_over
 from littlestone.theory.concentration import mean_upper_bound
 
 _PIECES_GROW, _LARGEST_PIECE = 8, 1 << 13  # larger ones leave the cache
+_LISTED = (list, np.ndarray)  # a union would be made anew by each call
 
 
 class PrivateLearner(ABC):
@@ -262,7 +263,7 @@ class PrivateRun(snapshots.ContinuedOnce):
         nothing; the rows before were taken by the one before. A block longer than the rounds left
         is cut there.
         """
-        if not (isinstance(xs, list) and isinstance(ys, list | np.ndarray) and xs):
+        if not (isinstance(xs, list) and isinstance(ys, _LISTED) and xs):
             return self.observe_many_canonical(*self.validated(xs, ys))
         _require_equally_long(xs, ys)
         taken, size, switches = 0, self._engine.first_rounds, self._switches

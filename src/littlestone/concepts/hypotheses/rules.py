@@ -61,7 +61,10 @@ class Rule(Written):
         cells = self.schema.check(x)
         if self.conditions is None:
             return 0
-        return int(all(low <= cells[number] <= high for number, low, high in self.conditions))
+        for number, low, high in self.conditions:
+            if not low <= cells[number] <= high:
+                return 0
+        return 1
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
         cells = self.schema.check_many(xs)

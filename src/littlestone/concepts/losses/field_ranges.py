@@ -31,7 +31,7 @@ class FieldRanges(Answers):
     def __init__(
         self, widths: Sequence[int], rules: Sequence[tuple[Condition, ...] | None]
     ) -> None:
-        self._width = len(widths)
+        self._width, self._rules = len(widths), rules
         holds, fails = (self._width, 0, 0), (self._width, 1, 0)
         pairs = [(fails, fails) if rule is None else (*rule, holds, holds)[:2] for rule in rules]
         # First axis: of the first and of the second condition.
@@ -57,11 +57,12 @@ class FieldRanges(Answers):
         return sum(others, first)
 
     def says(self, position: int, rows: Counts, /) -> NDArray[np.bool_]:
-        cells = _with_the_last_field(rows).T[self._fields[:, position]]
-        low, high = self._low[:, position, None], self._high[:, position, None]
-        first, second = (low <= cells) & (cells < high)
-        both: NDArray[np.bool_] = first & second
-        return both
+        rule = self._rules[position]
+        holds = np.full(len(rows), rule is not None)
+        for number, low, high in rule or ():
+            column = rows[:, number]
+            holds &= (low <= column) & (column <= high)
+        return holds
 
     def _prefix_sums(self, cells: Counts, gains: Counts) -> Counts:
         """What was gained in the first so many cells of a field and the first so many of another.

@@ -88,9 +88,9 @@ class Numeric(_Field):
         return len(self.grid) + 1
 
     def cell(self, value: Any) -> int:
-        if self.missing is not None and not _is_number(value):
-            return self.stand_in
-        return self.declared_cell(value)
+        if _is_number(value):
+            return bisect_right(self.grid, value)
+        return self.declared_cell(value) if self.missing is None else self.stand_in
 
     def declared_cell(self, value: Any) -> int:
         if not _is_number(value):
@@ -252,6 +252,8 @@ def declared_field(name: Any, entry: Any) -> Numeric | Category:
 
 
 def cell_of(part: Numeric | Category, record: Mapping[str, Any]) -> int:
+    if part.name in record:
+        return part.cell(record[part.name])
     if part.missing is None:
         return part.cell(value_of(part, record))
     try:
@@ -285,5 +287,7 @@ def _shown(value: Any) -> str:
 
 
 def _is_number(value: Any) -> bool:
+    kind = type(value)  # asking an abstract class takes ten times as long
+    real = kind is float or kind is int or (isinstance(value, Real) and kind is not bool)
     # Only "not a number" differs from itself; math.isnan fails on numbers too large for a float.
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(value == value)
+    return real and bool(value == value)

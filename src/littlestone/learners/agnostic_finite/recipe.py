@@ -14,7 +14,7 @@ from littlestone.learners.agnostic_finite.batch_queries import can_be_asked
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.noisy_losses_engine import NoisyLossesEngine
 from littlestone.learners.budgeted import Budgeted
-from littlestone.learners.engine import Engine, single_rounds
+from littlestone.learners.engine import Engine, round_at
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
@@ -193,7 +193,7 @@ class AgnosticFiniteEngine(Engine):
 
     def steps(self, xs: Any, ys: Any, /) -> int:
         expert, taken, window = self._expert, 1, _FIRST_WINDOW
-        self.step(*next(single_rounds(xs[:1], ys[:1])))  # often a new concept comes at once
+        self.step(*round_at(xs, ys, 0))  # often a new concept comes at once
         while taken < len(ys) and self._expert == expert:
             points, labels = xs[taken : taken + window], ys[taken : taken + window]
             own: Sequence[int] = (self.hypothesis.many(points) != labels).tolist()
