@@ -5,6 +5,7 @@ They are checked as they were written, and then written anew, in one transaction
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
@@ -24,6 +25,7 @@ CREATE INDEX by_user ON events (user, round) WHERE user IS NOT NULL;
 """
 
 _BLOCK: Final = 50_000
+_MOST_PAGES: Final = 1 << 15  # of 4 KB
 
 
 def check(log: EventLog, *, covered: int, of: str) -> None:
@@ -64,6 +66,20 @@ def upgrade(db: sqlite3.Connection, log: EventLog, *, covered: int, to: int) -> 
     db.execute("DROP TABLE former")
     db.execute(f"PRAGMA user_version = {to}")
     db.execute("COMMIT")
+    _shrink(db)
+
+
+def _shrink(db: sqlite3.Connection) -> None:
+    """Give back to the disk what the old log took; else later events get it.
+
+    By way of memory, as long as that is little: a file elsewhere would hold what is secret here.
+    """
+    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    if pages <= _MOST_PAGES:
+        db.execute("PRAGMA temp_store = MEMORY")
+        with suppress(sqlite3.OperationalError):  # a disk that is full
+            db.execute("VACUUM")
+        db.execute("PRAGMA temp_store = DEFAULT")
 
 
 def _groups(db: sqlite3.Connection) -> Iterator[list[Taken]]:
