@@ -14,6 +14,7 @@ from littlestone.concepts.protocols import Example
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.service.baselines import Baselines
 from littlestone.service.entries import Checkpoint, Taken, as_point
+from littlestone.service.log.counted_users import CountedUsers
 from littlestone.service.store import Store
 
 CURVE_STEP: Final = 50
@@ -34,24 +35,22 @@ class Feeding:
         known = None if saved is None else saved.baselines
         self.baselines = Baselines(recipe.concepts, known)
         self._rounds = run.rounds_played
+        self._counted: CountedUsers | None = None
+        if store.users is not None:
+            self._counted = CountedUsers(store.events.users(until=self._rounds))
         stored = [place for place, _ in store.curve() if place <= self._rounds]
         self._next = _after(stored[-1] if stored else 0)
         self.drawn: list[tuple[int, int]] = []
 
     def unread(self, events: Sequence[Taken]) -> set[int]:
-        """The rounds of a group in the log whose users had their share before: a function of it."""
-        if self._store.users is None:
+        """The rounds of the next group in the log whose users had their share before."""
+        if self._counted is None:
             return set()
-        most, seen, unread = self._recipe.max_contributions, dict[bytes, int](), set[int]()
+        most, unread = self._recipe.max_contributions, set[int]()
         for event in events:
             assert event.user is not None
-            if event.user not in seen:
-                seen[event.user] = self._store.events.count_of(
-                    event.user, before=event.batch, at_most=most
-                )
-            if seen[event.user] >= most:
+            if self._counted.add(event.user) >= most:
                 unread.add(event.round)
-            seen[event.user] += 1
         return unread
 
     def fed(self, events: Sequence[Taken], unread: set[int]) -> Iterator[tuple[int, int]]:
