@@ -139,10 +139,10 @@ def kill_and_check(name: str, group: int, kills: int, folder: Path, rng: Randomn
     assert [receipt.round for receipt in receipts] == list(range(1, EVENTS + 1))
     assert all(receipt.repeated for receipt in receipts)
     if name in USERS:  # each of 70 users was counted once for each event, whatever happened
-        logged = Counter(event.user for event in run._store.events.after(0))
+        owners = Counter(event.user for event in run._store.events.after(0))
         counted = run._feeding._counted
-        assert counted is not None and len(logged) == 70
-        assert {user: counted.add(user or b"") for user in logged} == logged
+        assert counted is not None and len(owners) == 70
+        assert {user: counted.add(user or b"") for user in owners} == owners
     logged = [release_line(release) for release in run.releases()]
     assert published.read_bytes().splitlines() == logged
     run.close()
