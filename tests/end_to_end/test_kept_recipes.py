@@ -4,6 +4,7 @@ import csv
 import json
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -13,7 +14,9 @@ from typing import Any
 import pytest
 
 from littlestone import defaults
-from littlestone.defaults import class_over, default_learner
+from littlestone.concepts.schema import Schema
+from littlestone.defaults import Choice, class_over, default_learner
+from littlestone.service.durable import DurableRun
 from littlestone.service.store_file import about_seal
 
 Command = Callable[..., tuple[int, str, str]]
@@ -183,3 +186,32 @@ def test_the_book_has_one_entry_whatever_the_default(command: Command) -> None:
     entered = command("budget", "show", "book.db")[1]
     assert command("learn", "whole.csv", *LEARN, *PLACES, *book)[0] == 0
     assert command("budget", "show", "book.db")[1] == entered
+
+
+def test_a_pipe_need_not_say_again_what_the_store_knows(command: Command) -> None:
+    words = ("--class", "thresholds:40", "--feature", "delay", "--label", "late", "--quiet")
+    asked = ("--rounds", "900", "--id", "flight", *PLACES)
+    said = command("learn", "-", *words, *asked)[2]
+    assert "adversary must be said for a pipe" in said
+    assert command("learn", "first.csv", *words, *asked, "--adversary", "adaptive")[0] == 0
+    before = recipe_in("run.db")
+    assert before["kind"] == "AgnosticFinite"
+    with open("whole.csv", encoding="utf-8") as pipe, pytest.MonkeyPatch.context() as shell:
+        shell.setattr(sys, "stdin", pipe)
+        assert command("learn", "-", *words, "--id", "flight", *PLACES)[0] == 0
+    assert recipe_in("run.db") == before
+    assert "rounds:    400 of at most 900" in command("status", "run.db")[1]
+
+
+def test_a_store_that_does_not_say_by_what_it_was_chosen_is_asked_for_whole(
+    command: Command,
+) -> None:
+    recipe = Choice(space=Schema.from_toml(Path("schema.toml")), rounds=400, epsilon=8.0).plan()
+    DurableRun.start(recipe, "run.db").close()
+    for words, told in {
+        ("--epsilon", "8"): "belongs to another recipe",  # rounds are not said
+        ("--learner", "nobody"): "unknown learner 'nobody'",
+    }.items():
+        status, _, said = command("learn", "first.csv", *LEARN, *PLACES, *words)
+        assert status == 2 and told in said and "damaged" not in said
+    assert command("learn", "first.csv", *LEARN, *TERMS, *PLACES)[0] == 0
