@@ -33,11 +33,17 @@ def updates_upper_bound(
     errors = copies * base_mistakes + 1
     needed = errors + level + math.sqrt(2 * errors * level + level**2)
 
-    def total(share: float) -> float:
-        strays = rounds * min(1.0, 2 * math.exp(-rate * (1 - share) * copies / 2))
-        return math.ceil(upwards(needed * 2 / share)) + _poisson_like(upwards(strays), level)
+    def taught_and_strays(share: float) -> tuple[float, int, float]:
+        taught = math.ceil(upwards(needed * 2 / share))
+        strays = upwards(rounds * min(1.0, 2 * math.exp(-rate * (1 - share) * copies / 2)))
+        return taught + strays, taught, strays
 
-    return float(min(map(total, _SHARES)))
+    best = math.inf
+    for least, taught, strays in sorted(map(taught_and_strays, _SHARES)):
+        if least >= best:  # there may be more strays than on average, not fewer
+            break
+        best = min(best, taught + _poisson_like(strays, level))
+    return float(best)
 
 
 def _poisson_like(mean: float, level: float) -> int:
