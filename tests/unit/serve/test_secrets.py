@@ -39,7 +39,8 @@ def everything_public(served: Served) -> bytes:
 
 def secrets_of(store: Path) -> list[bytes]:
     """What the store keeps that was never published: its key, its branch, its identity apart."""
-    about = dict(sqlite3.connect(store).execute("SELECT name, value FROM about"))
+    with closing(sqlite3.connect(store)) as connection:
+        about = dict(connection.execute("SELECT name, value FROM about"))
     return [str(about[name]).encode() for name in ("key", "branch")]
 
 
