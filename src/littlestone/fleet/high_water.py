@@ -51,8 +51,13 @@ class HighWater:
             raise StoreError(f"{path} belongs to another fleet, or is damaged")
 
     def close(self) -> None:
-        self.sync()
-        os.close(self._file)
+        """Once: a second time the number may be that of another file, and of its lock."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            try:
+                os.fsync(file)
+            finally:
+                os.close(file)
 
     def sync(self) -> None:
         """What was remembered survives a machine that loses its power, too."""

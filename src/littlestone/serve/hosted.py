@@ -215,8 +215,9 @@ class Runs:
         for owner in self._owners.values():
             owner.visible.stop()
             await owner.close()
-        if self._lock is not None:
-            os.close(self._lock)
+        lock, self._lock = self._lock, None
+        if lock is not None:  # once: a second time the number may be that of another lock
+            os.close(lock)
 
     def _own(self, asked: Asked, recipe: PrivateLearner, *, fresh: bool) -> RunOwner:
         store, begun = self.folder / asked.name / STORE, False

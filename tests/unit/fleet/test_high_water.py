@@ -46,6 +46,20 @@ def test_it_is_still_there_when_it_is_opened_again(tmp_path: Path) -> None:
     assert (tmp_path / "mark").stat().st_mode & 0o777 == 0o600
 
 
+def test_who_closes_twice_lets_nobody_into_another_fleet(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    mark = opened(tmp_path)
+    mark.close()
+    other = opened(tmp_path / "other")  # its file has the number
+    other.hold()
+    mark.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        mark.raise_to(3, height(7))  # nor is anything written there
+    with pytest.raises(StoreError, match="in use"):
+        opened(tmp_path / "other").hold()
+    other.close()
+
+
 def test_without_a_mark_or_with_another_fleets_nothing_goes_on(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="--adopt"):
         opened(tmp_path, create=False)

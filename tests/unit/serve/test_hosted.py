@@ -1,5 +1,6 @@
 """The folder of all runs: nobody shares it, and nothing in it keeps the others from opening."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ from littlestone.client import ServiceError
 from littlestone.defaults import default_learner
 from littlestone.errors import StoreError
 from littlestone.serve import owner
-from littlestone.serve.hosted import Asked
+from littlestone.serve.hosted import Asked, Runs
 from littlestone.serve.server import server
 from littlestone.serve.tokens import Tokens
 from littlestone.service.durable import DurableRun
@@ -33,6 +34,17 @@ def test_a_second_service_on_the_same_folder_does_not_start(tmp_path: Path) -> N
         assert served.raw("GET", "/health")[0] == 200
     with serving(tmp_path) as served:
         assert served.raw("GET", "/health")[0] == 200
+
+
+def test_who_closes_twice_lets_nobody_into_another_folder(tmp_path: Path) -> None:
+    runs, other = Runs(tmp_path / "one"), Runs(tmp_path / "other")
+    runs.lock()
+    asyncio.run(runs.close())
+    other.lock()  # its file has the number
+    asyncio.run(runs.close())
+    with pytest.raises(ValueError, match="another uses"):
+        Runs(tmp_path / "other").lock()
+    asyncio.run(other.close())
 
 
 def test_what_cannot_be_written_leaves_nothing_behind(
