@@ -96,9 +96,7 @@ def recipe_of(terms: Terms) -> PrivateLearner:
             f"the recipe of this fleet does not match its hash: it was altered or damaged. Bring "
             f"back the terms that it was made with; found is {terms.recipe}"
         )
-    recipe = choice_from(options).kept(terms.recipe)
-    terms.require_recipe(recipe)
-    return recipe
+    return choice_from(options).kept(terms.recipe)
 
 
 def _seal(form: str) -> str:
