@@ -4,6 +4,7 @@ The keys may come from an unbounded set: only those that occur are ever touched.
 """
 
 import json
+import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -27,6 +28,7 @@ from littlestone.randomness import Randomness
 
 _CELLS_CHANGED: Final = {"add-remove": 1, "replace": 2}
 _LARGEST_COUNT: Final = 1 << 60
+_SMALLEST_FLOAT: Final = 1e-300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,8 +182,15 @@ def smallest_noise_bound(epsilon: Fraction, delta: Fraction) -> int:
     >>> smallest_noise_bound(Fraction(1), Fraction(1, 10**6))
     14
     """
+    light = partial(_edge_is_light, epsilon, delta)
     bounds = range(1, _LARGEST_COUNT)
-    return bounds[bisect_left(bounds, True, key=partial(_edge_is_light, epsilon, delta))]
+    if delta > _SMALLEST_FLOAT:  # about where it is; whole numbers decide
+        q = math.exp(-epsilon)
+        edge = (-math.expm1(-epsilon) + 2 * delta * q) / (delta * (1 + q))
+        near = max(2, math.ceil(math.log(edge) / epsilon))
+        if light(near + 1) and (near == 2 or not light(near - 2)):
+            bounds = range(near - 1, near + 2)
+    return bounds[bisect_left(bounds, True, key=light)]
 
 
 def _edge_is_light(epsilon: Fraction, delta: Fraction, bound: int) -> bool:

@@ -11,6 +11,7 @@ from tests.unit.learners.coin_flipper import CONCEPTS, CoinFlipper, published
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.engine import round_at, single_rounds
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 from littlestone.randomness import secure, seeded
@@ -67,6 +68,17 @@ def test_a_bad_row_is_refused_when_it_is_reached_and_changes_nothing() -> None:
     with pytest.raises(ValueError, match="got x=8"):
         run.observe_many(points[seen:], labels[seen:])
     assert run.rounds_played == 100
+
+
+@pytest.mark.parametrize(
+    "points",
+    [["a", ("b", 1)], np.array([3, 4]), np.array([[3, 4], [5, 6]]), np.array(["a", 2**70], object)],
+)
+def test_one_round_of_a_block_is_what_all_of_them_are(points: Any) -> None:
+    labels = np.array([1, 0], dtype=np.uint8)
+    rounds = [round_at(points, labels, place) for place in range(2)]
+    assert rounds == list(single_rounds(points, labels))
+    assert [type(x) for x, _ in rounds] == [type(x) for x, _ in single_rounds(points, labels)]
 
 
 def test_pieces_end_with_the_horizon() -> None:

@@ -18,7 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.mechanisms.histogram import PrivateHistogram, smallest_noise_bound
+from littlestone.mechanisms.histogram import (
+    PrivateHistogram,
+    _edge_is_light,
+    smallest_noise_bound,
+)
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness, seeded
 
@@ -116,6 +120,16 @@ def test_the_noise_bound_is_the_smallest_allowed(epsilon: Fraction, delta: Fract
             a += 1
             total += 2 * q**a
     assert smallest_noise_bound(epsilon, delta) == a
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2**41), Fraction(1, 10**6), Fraction(700)])
+@pytest.mark.parametrize("delta", [Fraction(1, 10**330), Fraction(1, 10**299), Fraction(99, 100)])
+def test_where_floats_end_whole_numbers_find_the_noise_bound(
+    epsilon: Fraction, delta: Fraction
+) -> None:
+    found = smallest_noise_bound(epsilon, delta)
+    assert _edge_is_light(epsilon, delta, found)
+    assert found == 1 or not _edge_is_light(epsilon, delta, found - 1)
 
 
 @pytest.mark.parametrize(
