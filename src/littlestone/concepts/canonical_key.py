@@ -193,10 +193,9 @@ def _text(x: str) -> str:
 
 def _is_text(x: str) -> bool:
     try:
-        x.encode()
+        return x.isascii() or bool(x.encode())
     except UnicodeEncodeError:  # a lone surrogate can be neither saved nor published
         return False
-    return True
 
 
 def _whole(x: int) -> int:
