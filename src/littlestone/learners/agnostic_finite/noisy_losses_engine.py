@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.losses.listing import finder
 from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.errors import SnapshotError
 from littlestone.learners.agnostic_finite.batch_queries import NO_LABEL, Lines
 from littlestone.learners.agnostic_finite.fresh_draws import FreshDraws
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
@@ -70,6 +71,17 @@ class NoisyLossesEngine(Engine):
         self._batch, self._points, self._labels = 0, [], []
         self._begin_batch()
         self.loaded()
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        made = [np.shape(part) for part in vars(self._sums).values()]
+        super().load(state)
+        first = self._batch - self._batch % self._era
+        rows = min(self._era, self._plan.releases - first)
+        fitting = self._noise.shape == (rows, self._queries.cells)
+        fitting &= len(self._positions) == self._length_of(self._batch)
+        if not fitting or made != [np.shape(part) for part in vars(self._sums).values()]:
+            # Another row than the next one may have been used before.
+            raise SnapshotError(f"this noise was drawn for another plan than {self._plan!r}")
 
     def loaded(self) -> None:
         known, concept = self._known, self._concept

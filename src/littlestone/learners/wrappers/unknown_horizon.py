@@ -2,8 +2,12 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from littlestone import require
+from littlestone.errors import SnapshotError
+from littlestone.learners.kept_recipes import recipe_from_form
+from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner
 from littlestone.learners.wrappers.wrapper import CopiesEngine, Wrapper
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -84,6 +88,26 @@ class UnknownHorizonEngine(CopiesEngine):
     """The copy of the current epoch is over after its last round."""
 
     _recipe: UnknownHorizon
+
+    def state(self) -> tuple[Any, ...]:
+        """With the form of the present epoch's recipe, since its plan may be another one later.
+
+        A later version may plan otherwise, and noise that was drawn for one plan is used a second
+        time by another.
+        """
+        return (*super().state(), canonical_form(self._present))
+
+    def load(self, state: tuple[Any, ...]) -> None:
+        *fields, form = state
+        if not isinstance(form, str):  # earlier versions kept none
+            return super().load(state)
+        learner = planned = self._learner(fields[1])
+        if canonical_form(planned) != form:
+            learner = recipe_from_form(form, (planned.concepts,))
+            same = learner.rounds == planned.rounds and learner.concepts == planned.concepts
+            if not same or not learner.per_example.within(self._recipe.learner.budget):
+                raise SnapshotError(f"no epoch of this recipe is {form}")
+        self._resume(learner, tuple(fields))
 
     def _learner(self, number: int) -> PrivateLearner:
         # After the last epoch its engine goes on publishing.

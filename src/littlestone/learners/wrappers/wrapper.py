@@ -75,6 +75,8 @@ class CopiesEngine(Engine):
 
     def __init__(self, recipe: Any, rng: Randomness) -> None:
         self._recipe, self._rng = recipe, rng
+        self._present: PrivateLearner
+        """Whose copy the present one is."""
 
     @abstractmethod
     def _learner(self, number: int) -> PrivateLearner:
@@ -96,7 +98,12 @@ class CopiesEngine(Engine):
 
     def load(self, state: tuple[Any, ...]) -> None:
         _, over, *_ = state
-        self._copy = self._learner(over).engine(self._rng)
+        self._resume(self._learner(over), state)
+
+    def _resume(self, learner: PrivateLearner, state: tuple[Any, ...]) -> None:
+        """Go on with a copy of ``learner``."""
+        self._present = learner
+        self._copy = learner.engine(self._rng)
         super().load(state)
 
     @property
@@ -125,7 +132,7 @@ class CopiesEngine(Engine):
         return taken
 
     def _start_copy(self) -> None:
-        learner = self._learner(self._over)
+        learner = self._present = self._learner(self._over)
         self._charge = self.ledger.charge(
             type(learner).__name__,
             learner.per_example,
