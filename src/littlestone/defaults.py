@@ -137,6 +137,7 @@ class Choice:
 
     def __post_init__(self) -> None:
         require.integer(max_contributions=self.max_contributions, at_least=1)
+        PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)  # refuses what means nothing
         if self.setting == "auto":
             # Whether some rule will always fit cannot be known before the data, nor read off them.
             object.__setattr__(self, "setting", "agnostic")

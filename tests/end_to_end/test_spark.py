@@ -139,8 +139,8 @@ def python_workers(driver: int) -> list[int]:
     found, below = [], [driver]
     while below:
         parent = below.pop()
-        for path in Path("/proc").glob(f"{parent}/task/*/children"):
-            with suppress(OSError):
+        with suppress(OSError):  # it has ended meanwhile
+            for path in Path("/proc").glob(f"{parent}/task/*/children"):
                 children = [int(child) for child in path.read_text().split()]
                 below += children
                 if b"pyspark.daemon" in Path(f"/proc/{parent}/cmdline").read_bytes():

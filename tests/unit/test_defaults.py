@@ -1,6 +1,6 @@
 """A learner that was chosen once is gone on with, as long as it is one for what is asked."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -82,3 +82,13 @@ def test_what_cannot_be_made_again_must_be_what_is_chosen_today() -> None:
     later = canonical_form(EARLIER).replace('"version":2', '"version":3')
     with pytest.raises(StoreError, match="version 3 of DisjointBatches, and littlestone has"):
         CHOICE.kept(later)
+
+
+@pytest.mark.parametrize(
+    "budget", [{"delta": 2.0}, {"delta": -1.0}, {"delta": float("nan")}, {"epsilon": float("nan")}]
+)
+def test_a_budget_that_means_nothing_is_refused_by_learners_without_it_too(budget: Any) -> None:
+    """Else a store could be made that nobody can go on with: ``kept`` compares the budget."""
+    assert "delta" not in {field.name for field in fields(EARLIER)}
+    with pytest.raises(ValueError, match=f"{next(iter(budget))} must"):
+        Choice(space=SCHEMA, **budget)

@@ -4,6 +4,8 @@ import hashlib
 import json
 import secrets
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -19,6 +21,14 @@ from littlestone.learners.run import PrivateLearner
 
 MOST_SHARDS: Final = 4096
 _SEAL: Final = "recipe seal"
+_DAMAGE: Final = (
+    KeyError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    json.JSONDecodeError,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +71,9 @@ class Terms:
 
     @classmethod
     def from_json(cls, text: str) -> "Terms":
-        fields = json.loads(text)
-        return cls(**{**fields, "fingerprint": bytes.fromhex(fields["fingerprint"])})
+        with _finding_damage():
+            fields = json.loads(text)
+            return cls(**{**fields, "fingerprint": bytes.fromhex(fields["fingerprint"])})
 
     def to_json(self) -> str:
         return json.dumps({**asdict(self), "fingerprint": self.fingerprint.hex()}, indent=1)
@@ -90,13 +101,30 @@ def choice_from(options: dict[str, Any]) -> Choice:
 
 def recipe_of(terms: Terms) -> PrivateLearner:
     """The learner that the fleet was made for, whatever would be chosen for its options now."""
-    options = json.loads(terms.options)
-    if options.get(_SEAL, _seal(terms.recipe)) != _seal(terms.recipe):
+    with _finding_damage():
+        options, seal = json.loads(terms.options), _seal(terms.recipe)
+        if options.get(_SEAL, seal) != seal:
+            raise StoreError(
+                f"the recipe of this fleet does not match its hash: it was altered or damaged. "
+                f"Bring back the terms that it was made with; found is {terms.recipe}"
+            )
+        if options.keys() == {_SEAL}:
+            raise StoreError(
+                "this fleet was made by Python, not by a command: it does not hold the options of "
+                "one. Go on with it from Python, with the recipe that it was made for"
+            )
+        return choice_from(options).kept(terms.recipe)
+
+
+@contextmanager
+def _finding_damage() -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGE as problem:
         raise StoreError(
-            f"the recipe of this fleet does not match its hash: it was altered or damaged. Bring "
-            f"back the terms that it was made with; found is {terms.recipe}"
-        )
-    return choice_from(options).kept(terms.recipe)
+            f"the terms of this fleet are damaged: {problem!r}. Bring back those that it was made "
+            f"with"
+        ) from problem
 
 
 def _seal(form: str) -> str:

@@ -42,6 +42,7 @@ _UNREADABLE: Final = (
     TypeError,
     AttributeError,
     OverflowError,
+    RecursionError,
     LittlestoneError,
 )
 _LOG: Final = logging.getLogger("littlestone.serve")
@@ -143,6 +144,8 @@ class Runs:
             known = json.loads((place / ASKED).read_text(encoding="utf-8"))
             form = known.pop(RECIPE, None) or _form_in(place / STORE)
             asked = Asked(**known)
+            if asked.name != place.name:  # a copied folder; two owners would open one store
+                raise ValueError(f"name must be that of its folder, got {asked.name!r}")
             recipe = asked.recipe() if form is None else asked.choice().kept(form)
         except _UNREADABLE as problem:
             # All of it is public; and the other runs are no worse for it.

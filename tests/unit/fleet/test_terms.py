@@ -73,3 +73,34 @@ def test_without_a_hash_the_terms_of_old_are_held_to_their_options() -> None:
     other = {**OPTIONS, "budget": {**OPTIONS["budget"], "epsilon": 90.0}}
     with pytest.raises(StoreError, match="epsilon must be what it was"):
         recipe_of(replace(terms, options=json.dumps(other)))
+
+
+def test_a_fleet_that_no_command_has_made_says_so() -> None:
+    terms = Terms.planned(choice_from(OPTIONS).plan(), fingerprint=b"")
+    with pytest.raises(StoreError, match="made by Python, not by a command"):
+        recipe_of(Terms.from_json(terms.to_json()))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "[]",
+        "null",
+        "[" * 100_000,
+        json.dumps({**OPTIONS, "budget": None}),
+        json.dumps({**OPTIONS, "budget": {"rounds": 100, "noise": 0}}),
+        json.dumps({**OPTIONS, "budget": {**OPTIONS["budget"], "epsilon": 10**400}}),
+        json.dumps({**OPTIONS, "schema": 3}),
+        json.dumps({**OPTIONS, "learner": []}),
+        json.dumps({"budget": OPTIONS["budget"]}),
+    ],
+)
+def test_damaged_options_are_one_readable_error(options: str) -> None:
+    with pytest.raises(StoreError, match="terms of this fleet are damaged"):
+        recipe_of(replace(made(), options=options))
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"fingerprint": 3}', "[" * 100_000])
+def test_damaged_terms_are_one_readable_error(text: str) -> None:
+    with pytest.raises(StoreError, match="terms of this fleet are damaged"):
+        Terms.from_json(text)

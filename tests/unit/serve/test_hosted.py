@@ -69,14 +69,17 @@ def test_a_run_that_cannot_be_read_keeps_no_other_from_opening(tmp_path: Path) -
         served.client().create("good", concepts="keys", **BUDGET)
     (tmp_path / ".new-of-a-killed-service").mkdir()
     (tmp_path / "empty").mkdir()
-    for name, content in {"cut": "", "list": "[]", "later": '{"name": "later", "of": 2}'}.items():
+    bad = {"cut": "", "list": "[]", "later": '{"name": "later", "of": 2}', "deep": "[" * 100_000}
+    for name, content in bad.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "run.json").write_text(content)
+    bad["copied"] = "whose run.json says that it is good"
+    shutil.copytree(tmp_path / "good", tmp_path / "copied")
     with serving(tmp_path, healthy=False) as served:
         client = served.client(patience=0.0)
         assert [run["name"] for run in client._json("GET", "/runs")] == ["good"]
         assert served.client().send("good", "a", 1)["round"] == 1
-        for name in ("cut", "list", "later"):
+        for name in bad:
             assert served.raw("GET", f"/runs/{name}")[0] == 503
         with pytest.raises(ServiceError, match="exists already"):
             client.create("cut", concepts="keys", **BUDGET)
