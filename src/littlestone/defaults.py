@@ -182,7 +182,7 @@ class Choice:
             raise StoreError(
                 f"the recipe that was kept cannot be made again ({problem}), and what is asked for "
                 f"is another. Go on with the version of littlestone that has made it, or begin "
-                f"anew (with another budget). Kept was {form}"
+                f"anew (with another budget). Kept was {form!s:.2000}"
             ) from problem
         for name, (asked, held) in self._terms(recipe).items():
             if asked != held:

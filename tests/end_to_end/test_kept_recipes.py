@@ -16,6 +16,7 @@ import pytest
 from littlestone import defaults
 from littlestone.concepts.schema import Schema
 from littlestone.defaults import Choice, class_over, default_learner
+from littlestone.learners.kept_recipes import recipe_from_form
 from littlestone.service.durable import DurableRun
 from littlestone.service.store_file import about_seal
 
@@ -142,14 +143,14 @@ def test_what_the_recipe_does_not_depend_on_may_be_said_otherwise(command: Comma
     assert command("learn", "whole.csv", *LEARN, *PLACES, "--delta", "1e-3")[0] == 0
 
 
-def altered(before: str, after: str, *, sealed: bool) -> None:
+def altered(before: str, after: str, *, sealed: bool = True, what: str = "recipe") -> None:
     """The recipe in the store, as somebody would who has read how stores are sealed."""
     with closing(sqlite3.connect("run.db", isolation_level=None)) as db:
         about = dict(db.execute("SELECT name, value FROM about"))
-        assert before in about["recipe"]
-        about["recipe"] = about["recipe"].replace(before, after)
+        assert before in about[what]
+        about[what] = about[what].replace(before, after)
         about["seal"] = about_seal(about) if sealed else about["seal"]
-        for name in ("recipe", "seal"):
+        for name in (what, "seal"):
             db.execute("UPDATE about SET value = ? WHERE name = ?", (about[name], name))
 
 
@@ -176,6 +177,38 @@ def test_a_recipe_that_was_altered_is_refused(
     status, _, said = command("learn", "whole.csv", *LEARN, *PLACES)
     assert status == 2 and told in said
     assert Path("rules.jsonl").read_bytes() == published
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('learner = "auto"', "learner = 3"),
+        ('learner = "auto"', "learner = {of = 1}"),
+        ('learner = "auto"', f"learner = {'[' * 50_000}"),
+        ('learner = "auto"', 'learner = "auto'),
+    ],
+)
+def test_options_that_were_altered_are_damage_and_no_bug(
+    command: Command, before: str, after: str
+) -> None:
+    begun(command)
+    altered(before, after, what="options")
+    asked = [("learn", "whole.csv", *LEARN, *PLACES), ("status", "run.db"), ("report", "run.db")]
+    for words in asked:
+        status, _, said = command(*words)
+        assert status == 2 and "run.db is damaged" in said
+
+
+def test_status_tells_the_promise_of_the_recipe_not_what_is_written_of_it(command: Command) -> None:
+    begun(command)
+    told = "promise:   ε = 8\n"
+    assert told in command("status", "run.db")[1]
+    altered("ε = 8", "ε = 0.1", what="promise")
+    assert told in command("status", "run.db")[1]
+    used = DurableRun.resume(lambda about: recipe_from_form(about["recipe"]), "run.db")
+    with closing(used):
+        said = command("status", "run.db")[1]
+        assert told in said and "; in use" in said
 
 
 def test_the_book_has_one_entry_whatever_the_default(command: Command) -> None:

@@ -11,9 +11,12 @@ import typer
 from littlestone.cli.stores.choosing import made_with
 from littlestone.cli.stores.learn import page_of
 from littlestone.errors import InUseError, StoreError
+from littlestone.learners.run import PrivateLearner
 from littlestone.service.durable import DurableRun
 from littlestone.service.outputs import refuse_overlap, write_whole
+from littlestone.service.promises.ranges import from_text, promise_with
 from littlestone.service.store import read_about, read_log, read_progress
+from littlestone.service.store_file import finding_damage
 
 StorePath = Annotated[Path, typer.Argument(metavar="STORE", help="What learn --store has made.")]
 
@@ -32,7 +35,9 @@ def status(
     if only_options:
         typer.echo(options, nl=False)
         return
-    recipe = made_with(options).kept(about["recipe"])
+    recipe = _recipe(store, about)
+    with finding_damage(store):
+        ranges = from_text(about["ranges"]) if "ranges" in about else ()
     try:
         with reopened(store, about) as durable:
             newest, state = durable.newest.body, durable.run.status
@@ -46,7 +51,7 @@ def status(
         "run": about["identity"],
         "made": f"{about['created']} by littlestone {about['version']}",
         "learner": f"{type(recipe).__name__} for {recipe.concepts}",
-        "promise": about["promise"],
+        "promise": promise_with(recipe, about.get("users"), ranges),
         "rounds": f"{rounds:,}{limit}; {state}",
         "published": f"{release['release']:,} rules, the last after round {release['round']:,}",
         "rule": release["rule"],
@@ -70,12 +75,17 @@ def report(
 @contextmanager
 def reopened(path: Path, about: dict[str, str]) -> Iterator[DurableRun]:
     """The run of a store, by the options that it was made with."""
-    recipe = made_with(_options(path, about)).kept(about["recipe"])
-    durable = DurableRun.resume(recipe, path, users=about.get("users"))
+    durable = DurableRun.resume(_recipe(path, about), path, users=about.get("users"))
     try:
         yield durable
     finally:
         durable.close()
+
+
+def _recipe(path: Path, about: dict[str, str]) -> PrivateLearner:
+    options = _options(path, about)
+    with finding_damage(path):
+        return made_with(options).kept(about["recipe"])
 
 
 def _options(path: Path, about: dict[str, str]) -> str:
