@@ -96,14 +96,15 @@ class Fleet:
     def driver(self, dies: float, *more: str) -> "subprocess.Popen[bytes]":
         """In a process of its own, which takes whatever it has started with it."""
         given = (self.folder.path, self.secret, self.events, self.log, dies, *more)
-        return subprocess.Popen(
-            [sys.executable, str(DRIVER), *map(str, given)],
-            cwd=ROOT,
-            env=os.environ | ENVIRONMENT,
-            stdout=subprocess.DEVNULL,
-            stderr=self.errors.open("ab"),
-            start_new_session=True,
-        )
+        with self.errors.open("ab") as errors:
+            return subprocess.Popen(
+                [sys.executable, str(DRIVER), *map(str, given)],
+                cwd=ROOT,
+                env=os.environ | ENVIRONMENT,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
 
     def published(self) -> list[bytes]:
         return sorted(self.folder.lines())

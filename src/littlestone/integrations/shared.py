@@ -111,6 +111,8 @@ def without_form(saved: bytes) -> tuple[str | None, bytes]:
         return None, saved
     size, rest = saved[len(_MAGIC) :][:8], saved[len(_MAGIC) + 8 :]
     end = int.from_bytes(size)
+    if not rest[end:].startswith(snapshots.MAGIC):  # else secrets would be told as a bad form
+        raise SnapshotError("this snapshot is truncated or altered: its form has another length")
     return rest[:end].decode(errors="replace"), rest[end:]
 
 

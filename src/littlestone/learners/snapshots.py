@@ -29,7 +29,7 @@ from littlestone.noise_owner import NoiseOwner
 from littlestone.randomness import Randomness
 from littlestone.type_checks import fits
 
-_MAGIC: Final = b"littlestone-snapshot-3\n"
+MAGIC: Final = b"littlestone-snapshot-3\n"
 _DIGEST_BYTES: Final = 32
 _SPARE_LINES: Final = 1000
 _IDENTITY_DIGITS: Final = 32
@@ -312,16 +312,16 @@ def number_at(rounds: int, identity: str, *, private: bool) -> int:
 def pack(saved: Saved) -> bytes:
     """The bytes of a snapshot, with a digest over them."""
     body = codec.dumps(saved)
-    return _MAGIC + hashlib.sha256(body).digest() + body
+    return MAGIC + hashlib.sha256(body).digest() + body
 
 
 def unpack(data: bytes) -> Saved:
     """Read a snapshot back; damage of any kind is a ``SnapshotError``."""
-    start = len(_MAGIC) + _DIGEST_BYTES
-    if not data.startswith(_MAGIC) or len(data) < start:
+    start = len(MAGIC) + _DIGEST_BYTES
+    if not data.startswith(MAGIC) or len(data) < start:
         raise SnapshotError(f"these {len(data)} bytes are not a littlestone snapshot")
     body = data[start:]
-    if hashlib.sha256(body).digest() != data[len(_MAGIC) : start]:
+    if hashlib.sha256(body).digest() != data[len(MAGIC) : start]:
         raise SnapshotError("this snapshot is truncated or altered: its digest does not match")
     saved = codec.loads(body)
     if not isinstance(saved, Saved):

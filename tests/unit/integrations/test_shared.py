@@ -11,6 +11,7 @@ from littlestone.concepts.schema import Schema
 from littlestone.defaults import class_over, default_learner
 from littlestone.errors import SnapshotError
 from littlestone.integrations.river import PrivateClassifier
+from littlestone.integrations.shared import without_form
 from littlestone.integrations.sklearn import PrivateOnlineClassifier
 
 SCHEMA = Schema.from_mapping({"x0": {"grid": [10, 20]}})
@@ -110,3 +111,18 @@ def test_what_was_altered_or_has_no_form_is_no_way_around(kind: Callable[..., An
     again = kind()
     again.model.resume(today.run.snapshot())
     assert again.run.rounds_played == 50
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_length_takes_nothing_of_the_snapshot_into_a_message(
+    kind: Callable[..., Any],
+) -> None:
+    """What is behind the form is secret: the state of the learner, and of its noise."""
+    saved, _ = begun(kind)
+    form, snapshot = without_form(saved)
+    before, size = saved[: -len(snapshot) - len(form or "") - 8], len(form or "")
+    for wrong in (0, size - 1, size + 1, size + 200, 2**63):
+        damaged = before + wrong.to_bytes(8) + saved[len(before) + 8 :]
+        with pytest.raises(SnapshotError, match="truncated or altered") as refused:
+            kind().model.resume(damaged)
+        assert "littlestone-snapshot" not in str(refused.value)

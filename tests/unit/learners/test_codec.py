@@ -178,7 +178,7 @@ def crafted(
             replaced(codec.loads(saved.engine, shared, seeded(1)), generator), shared
         )
         body = codec.dumps(snapshots.Saved(**{**fields, "engine": inner}))
-    return snapshots._MAGIC + hashlib.sha256(body).digest() + body
+    return snapshots.MAGIC + hashlib.sha256(body).digest() + body
 
 
 def mutated(body: bytes, generator: np.random.Generator) -> bytes:
