@@ -94,6 +94,17 @@ def test_people_are_promised_what_both_have_read_of_them(command: Command) -> No
     assert status == 2 and "any number of rows" in said and not Path("other.db").exists()
 
 
+def test_a_book_gets_the_price_for_whom_the_store_was_made(command: Command) -> None:
+    """Whether or not it is said again how many events one of them may have."""
+    assert command(*PAID, "--out", "paid.toml")[0] == 0
+    assert command(*stored("run", "--max-contributions", "3"))[0] == 0
+    assert command("budget", "init", "data.book", "--epsilon", "4.5")[0] == 0
+    for more in ((), ("--max-contributions", "3")):
+        assert command(*stored("run", "--book", "data.book", *more))[0] == 0
+        shown = json.loads(command("budget", "show", "data.book", "--json")[1])
+        assert [entry["epsilon"] for entry in shown["stores"]] == [1.5, 3.0]
+
+
 def test_who_does_not_count_it_is_refused(command: Command) -> None:
     assert command(*PAID, "--out", "paid.toml")[0] == 0
     words = (

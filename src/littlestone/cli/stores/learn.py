@@ -207,7 +207,7 @@ def run(
             witness=publisher.testify,
         )
         _refuse_other_ranges(durable, ranges, store)
-        _enter_ranges(known, ranges, source, user, max_contributions)
+        _enter_ranges(known, ranges, source, user, durable.run.recipe.max_contributions)
         enter(known, durable, store)
         # When rows are asked for: a silent pipe must not delay what is still to be published.
         events = chain.from_iterable(map(opened, (durable.run.recipe.concepts,)))
