@@ -147,6 +147,8 @@ class NoisyLosses:
 
     def _sharp_rate(self) -> float:
         least = math.sqrt(math.log(max(self.experts, 2)) / self._spent)
+        if not self.releases:  # nothing is weighed, at whatever rate
+            return least
         return (_SHARPER if self.epoch == 1 else _SHARPER_CORRELATED) * least
 
     def bounded_by(self, bound: float) -> Self | None:

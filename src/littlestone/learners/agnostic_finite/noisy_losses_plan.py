@@ -46,6 +46,8 @@ def noise_of(
 ) -> tuple[Fraction, float]:
     """The variance of each answer's noise, and that of an estimate of a total at the end."""
     releases = (rounds - 1) // batch
+    if not releases:  # none is drawn, however large it would be
+        return Fraction(1), 0.0
     moved = queries.squared_sensitivity * squared_shift(releases, epoch)
     least = Fraction(moved) / (2 * Fraction(rho))
     variance = max(Fraction(1, 16), Fraction(math.ceil(_FINENESS * least), _FINENESS))

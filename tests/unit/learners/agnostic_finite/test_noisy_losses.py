@@ -412,6 +412,16 @@ def test_too_many_questions_are_refused_by_name() -> None:
         NoisyLosses(concepts=Thresholds(2**20), rounds=100, epsilon=1.0, delta=1e-6)
 
 
+def test_a_plan_without_releases_needs_no_noise_and_no_rate() -> None:
+    """However small a budget: one batch, of uniform draws."""
+    recipe = AgnosticFinite(concepts=Thresholds(3), rounds=50, epsilon=1e-12, delta=1e-30)
+    plan = recipe.prediction
+    assert isinstance(plan, NoisyLosses) and plan.releases == 0
+    assert recipe.start(rng=seeded(1)).follow([0] * 50, [1] * 50).shape == (50,)
+    least = 50 * math.sqrt(math.log(4) / 2)
+    assert recipe.expected_regret_bound() == pytest.approx(least, rel=1e-6)
+
+
 def test_nothing_of_the_last_batch_is_released() -> None:
     plan = NoisyLosses(concepts=Thresholds(4), rounds=10, epsilon=1.0, delta=1e-6, batch=5)
     engine = NoisyLossesEngine(plan, seeded(1))
