@@ -148,8 +148,8 @@ class NoisyLosses:
     def _sharp_rate(self) -> float:
         least = math.sqrt(math.log(max(self.experts, 2)) / self._spent)
         if not self.releases:  # nothing is weighed, at whatever rate
-            return least
-        return (_SHARPER if self.epoch == 1 else _SHARPER_CORRELATED) * least
+            return _in_few_digits(least)
+        return _in_few_digits((_SHARPER if self.epoch == 1 else _SHARPER_CORRELATED) * least)
 
     def bounded_by(self, bound: float) -> Self | None:
         """With the largest rate, up to this one, whose bound is at most ``bound``, if there is one.
@@ -164,9 +164,7 @@ class NoisyLosses:
         squared = left**2 - 4 * math.log(max(self.experts, 2)) * self._spent
         if left <= 0 or squared < 0:
             return None
-        mantissa, exponent = math.frexp((left + math.sqrt(squared)) / (2 * self._spent))
-        # Few digits: the last ones of a bound may differ from machine to machine, a recipe not.
-        rate = math.ldexp(math.floor(mantissa * _FINENESS), exponent) / _FINENESS
+        rate = _in_few_digits((left + math.sqrt(squared)) / (2 * self._spent))
         return replace(self, rate=rate) if rate < self.rate else None
 
     @property
@@ -228,3 +226,9 @@ class NoisyLosses:
     def for_rounds(self, rounds: int) -> Self:
         """Planned anew for another horizon."""
         return replace(self, rounds=rounds, batch=None, epoch=None, rate=None)
+
+
+def _in_few_digits(rate: float) -> float:
+    """Not above it. The last digits of a float may differ from machine to machine, a recipe not."""
+    mantissa, exponent = math.frexp(rate)
+    return math.ldexp(math.floor(mantissa * _FINENESS), exponent) / _FINENESS

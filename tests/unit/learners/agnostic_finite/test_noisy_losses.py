@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.reference import plain_noisy_losses as plain
+from tests.reference.exact_regret import worst_expected_regret
 
 from littlestone.adversaries.random_stream import RandomStream
 from littlestone.concepts.classes.finite import FiniteClass
@@ -381,6 +382,23 @@ def test_regret_stays_below_the_bound() -> None:
         assert recipe.expected_regret_bound() < high <= 4000
 
 
+@pytest.mark.parametrize("rate", [None, 0.1, 1.0])
+@pytest.mark.parametrize(
+    ("rounds", "batch", "epsilon"), [(40, 2, 5.0), (24, 1, 8.0), (20, 7, 3.0), (5, 9, 1.0)]
+)
+def test_no_adversary_exceeds_the_bound(
+    rounds: int, batch: int, epsilon: float, rate: float | None
+) -> None:
+    plan = NoisyLosses(
+        concepts=Thresholds(1), rounds=rounds, epsilon=epsilon, delta=0.01, batch=batch, rate=rate
+    )
+    found, bound = worst_expected_regret(plan), plan.expected_regret_bound()
+    assert 0.3 * bound < found < bound
+    if rate is None and plan.releases > 6:  # without the largest noise it would be exceeded
+        oblivious = replace(plan, oblivious_only=True)
+        assert 1.15 * oblivious.expected_regret_bound() < found
+
+
 def test_the_largest_noise_is_counted_once() -> None:
     for oblivious in (False, True):
         recipe = learner(Thresholds(31), rounds=4000, batch=50, epoch=1, oblivious_only=oblivious)
@@ -410,6 +428,19 @@ def test_correlated_noise_is_for_oblivious_streams_and_stretches() -> None:
 def test_too_many_questions_are_refused_by_name() -> None:
     with pytest.raises(ValueError, match="concepts must be stretches"):
         NoisyLosses(concepts=Thresholds(2**20), rounds=100, epsilon=1.0, delta=1e-6)
+
+
+@pytest.mark.parametrize("oblivious", [False, True])
+@pytest.mark.parametrize("rounds", [1, 1000])
+def test_planned_rates_have_few_digits(oblivious: bool, rounds: int) -> None:
+    """So that a recipe has one form on all machines."""
+    plan = NoisyLosses(
+        concepts=Thresholds(9), rounds=rounds, epsilon=1.0, delta=1e-6, oblivious_only=oblivious
+    )
+    lower = plan.bounded_by(0.995 * plan.expected_regret_bound())
+    for one in (plan, lower):
+        if one is not None and one.rate is not None:
+            assert one.rate.as_integer_ratio()[0] < 1 << 20
 
 
 def test_a_plan_without_releases_needs_no_noise_and_no_rate() -> None:
