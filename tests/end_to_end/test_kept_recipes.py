@@ -137,6 +137,12 @@ def test_whoever_asks_for_something_else_is_refused_and_nothing_changes(
     assert command("learn", "whole.csv", *LEARN, *PLACES)[0] == 0
 
 
+def test_a_store_without_a_horizon_gets_none_later(command: Command) -> None:
+    assert command("learn", "first.csv", *LEARN, *PLACES)[0] == 0
+    status, _, said = command("learn", "whole.csv", *LEARN, *PLACES, "--rounds", "900")
+    assert status == 2 and "run.db was made with no --rounds, not 900" in said
+
+
 def test_what_the_recipe_does_not_depend_on_may_be_said_otherwise(command: Command) -> None:
     """As it always could: this learner has no delta, and auto gives it by that name."""
     assert command("learn", "first.csv", *LEARN, *TERMS, *PLACES)[0] == 0

@@ -77,7 +77,7 @@ def going_on(
             if canonical_form(recipe) == about["recipe"]:  # it does not depend on what differs
                 return recipe
         others = [
-            f"--{name.replace('_', '-')} {getattr(made, name)}, not {getattr(asked, name)}"
+            f"{_option(name, getattr(made, name))}, not {getattr(asked, name)}"
             for name in sorted(told)
             if getattr(asked, name) != getattr(made, name)
         ]
@@ -87,3 +87,8 @@ def going_on(
         )
 
     return chosen
+
+
+def _option(name: str, value: Any) -> str:
+    option = f"--{name.replace('_', '-')}"
+    return f"no {option}" if value is None else f"{option} {value}"
