@@ -212,6 +212,9 @@ class Choice:
 
 def _unlike(one: Any, other: Any) -> str:
     """What is said of one of two that differ: of a schema, the fields that do."""
+    over = [getattr(each, "schema", None) for each in (one, other)]
+    if None not in over and over[0] != over[1]:  # of classes that may look alike otherwise
+        one, other = over
     if isinstance(one, Schema) and isinstance(other, Schema):
         one = [part for part in one.fields if part not in other.fields] or one
     return f"{one!s:.300}"

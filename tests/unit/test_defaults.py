@@ -47,6 +47,11 @@ def test_what_auto_gave_once_is_gone_on_with() -> None:
             r"schema must be [^U]*15[^U]*, got [^U]*16[^U]*; else",
         ),  # the field only
         ({"space": DecisionTrees(SCHEMA, 2)}, "class must be .*, got "),
+        ({"space": Thresholds(9)}, r"class must be .*DecisionTrees.*, got Thresholds\(n=9\)"),
+        (
+            {"space": DecisionTrees(OTHER, 1)},
+            r"class must be [^U]*15[^U]*, got [^U]*16[^U]*; else",
+        ),
         ({"learner": "private-linear"}, "learner must be .* DisjointBatches, got PrivateLinear"),
     ],
 )
@@ -92,3 +97,11 @@ def test_a_budget_that_means_nothing_is_refused_by_learners_without_it_too(budge
     assert "delta" not in {field.name for field in fields(EARLIER)}
     with pytest.raises(ValueError, match=f"{next(iter(budget))} must"):
         Choice(space=SCHEMA, **budget)
+
+
+def test_equal_numbers_go_on_however_they_are_written() -> None:
+    once, again = (Schema.from_mapping({"a": {"grid": grid}}) for grid in ([0, 15], [0.0, 15.0]))
+    kept = canonical_form(Choice(space=once, rounds=1000).plan())
+    choice = Choice(space=again, rounds=1000)
+    assert kept != canonical_form(choice.plan())
+    assert canonical_form(choice.kept(kept)) == kept
