@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
+from littlestone.learners.agnostic_finite.running_totals import total_error
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +30,25 @@ def worst_expected_regret(plan: NoisyLosses) -> float:
             gain = np.array([np.convolve(row, law, mode="same") for row in gain])
         gain = _best(gain, first, plan.lengths[batch == plan.releases])
     return float(gain[plan.rounds, reach])
+
+
+def worst_oblivious_regret(plan: NoisyLosses) -> float:
+    """The same on the worst stream that is settled before; what a batch costs is a mean over Z.
+
+    For noise that is correlated, and so wide that the law of Z is as good as normal.
+    """
+    assert plan.epoch is not None and plan.variance > 50
+    weights = plan.queries.estimates(np.eye(1))[0]
+    places, chances = np.polynomial.hermite_e.hermegauss(100)
+    differences = np.arange(-plan.rounds, plan.rounds + 1.0)[:, None]
+    gain = (np.abs(differences) - plan.rounds) / 2
+    for batch in range(plan.releases, -1, -1):
+        variance = float(plan.variance) * (total_error(batch, plan.epoch) if batch else 0.0)
+        noise = abs(weights[0] - weights[1]) * math.sqrt(variance) * places
+        first = 1 / (1 + np.exp(plan.rate * (differences + noise)))
+        mean = (first @ chances / chances.sum())[:, None]
+        gain = _best(gain, mean, plan.lengths[batch == plan.releases])
+    return float(gain[plan.rounds, 0])
 
 
 def _best(gain: Floats, first: Floats, length: int) -> Floats:
