@@ -39,7 +39,7 @@ class Terms:
     recipe: str
     """The canonical form of the learner of each key."""
     options: str
-    """How the command line made it, as JSON, and a hash of the recipe."""
+    """How the command line made it, as JSON, and a hash of what is promised."""
     fingerprint: bytes
     shards: int
     max_keys: int
@@ -63,7 +63,7 @@ class Terms:
         return cls(
             identity=secrets.token_hex(16),
             recipe=form,
-            options=json.dumps({**(options or {}), _SEAL: _seal(form)}, sort_keys=True),
+            options=json.dumps({**(options or {}), _SEAL: _seal(form, max_keys)}, sort_keys=True),
             fingerprint=fingerprint,
             shards=shards,
             max_keys=max_keys,
@@ -102,13 +102,14 @@ def choice_from(options: dict[str, Any]) -> Choice:
 def recipe_of(terms: Terms) -> PrivateLearner:
     """The learner that the fleet was made for, whatever would be chosen for its options now."""
     with _finding_damage():
-        options, seal = json.loads(terms.options), _seal(terms.recipe)
+        options, seal = json.loads(terms.options), _seal(terms.recipe, terms.max_keys)
         if options.get(_SEAL, seal) != seal:
             raise StoreError(
                 f"the recipe of this fleet does not match its hash: it was altered or damaged. "
-                f"Bring back the terms that it was made with; found is {terms.recipe}"
+                f"Bring back the terms that it was made with; found is {terms.recipe} for "
+                f"max_keys={terms.max_keys}"
             )
-        if options.keys() == {_SEAL}:
+        if options.keys() <= {_SEAL}:
             raise StoreError(
                 "this fleet was made by Python, not by a command: it does not hold the options of "
                 "one. Go on with it from Python, with the recipe that it was made for"
@@ -127,5 +128,6 @@ def _finding_damage() -> Iterator[None]:
         ) from problem
 
 
-def _seal(form: str) -> str:
-    return hashlib.sha256(form.encode()).hexdigest()
+def _seal(form: str, max_keys: int) -> str:
+    """Of all that is promised: to people under so many keys, by this recipe for each."""
+    return hashlib.sha256(f"{max_keys} {form}".encode()).hexdigest()

@@ -64,6 +64,12 @@ def test_a_recipe_that_was_altered_is_refused(before: str, after: str) -> None:
         recipe_of(replace(terms, recipe=terms.recipe.replace(before, after)))
 
 
+def test_another_number_of_keys_than_was_promised_for_is_refused() -> None:
+    """It is part of the promise, and of what a book has entered."""
+    with pytest.raises(StoreError, match="does not match its hash"):
+        recipe_of(replace(made(), max_keys=2))
+
+
 def test_without_a_hash_the_terms_of_old_are_held_to_their_options() -> None:
     terms = replace(made(), options=json.dumps(OPTIONS))
     assert recipe_of(terms).first == 2  # type: ignore[attr-defined]
@@ -77,8 +83,9 @@ def test_without_a_hash_the_terms_of_old_are_held_to_their_options() -> None:
 
 def test_a_fleet_that_no_command_has_made_says_so() -> None:
     terms = Terms.planned(choice_from(OPTIONS).plan(), fingerprint=b"")
-    with pytest.raises(StoreError, match="made by Python, not by a command"):
-        recipe_of(Terms.from_json(terms.to_json()))
+    for found in (Terms.from_json(terms.to_json()), replace(terms, options="{}")):  # as of old
+        with pytest.raises(StoreError, match="made by Python, not by a command"):
+            recipe_of(found)
 
 
 @pytest.mark.parametrize(
