@@ -181,6 +181,9 @@ class Store:
         except BaseException as problem:
             with suppress(sqlite3.Error):  # SQLite may have undone it already
                 self._db.execute("ROLLBACK")
+            if getattr(problem, "sqlite_errorname", "").startswith("SQLITE_CORRUPT"):
+                with suppress(sqlite3.Error):  # of the index nothing was compared, nor is it read
+                    self._db.execute("REINDEX by_user")
             if isinstance(problem, sqlite3.Error | OSError):
                 raise refusal(self.path, problem) from problem
             raise
