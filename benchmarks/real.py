@@ -9,26 +9,31 @@ table and the picture of docs/practice.md.
 """
 
 import os
-import time
 from collections.abc import Iterator
-from operator import lt
 from typing import Any
 
-import numpy as np
 from benchmarks.practice import kept as keeping
 from benchmarks.practice import peers
-from benchmarks.practice.ours import wrong_rounds
+from benchmarks.practice.comparing import (
+    DELTA,
+    EPSILONS,
+    TOEPLITZ,
+    WITHIN,
+    Row,
+    compared,
+    compared_rows,
+    constant,
+    default,
+    measured,
+)
 from benchmarks.practice.private_linear import NOISES
 from benchmarks.practice.real_streams import STREAMS
 from benchmarks.practice.stream import Stream
 
-from littlestone.defaults import class_over, default_learner
+from littlestone.defaults import class_over
 from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.run import PrivateLearner
 
-Row = tuple[str, str, str, bool | None]
-EPSILONS = (1.0, 0.1)
-DELTA = 1e-6
 TARGETS = {
     "flights": 0.1003,
     "flights-no-delay": 0.215,
@@ -44,7 +49,6 @@ RUNS = 20
 FEWER_RUNS = {"digits>=5": 8, "digits=0": 8}
 LINEAR_RUNS = {"flights": 3, "flights-no-delay": 3, "changed": 3}
 MOST_SECONDS = 10  # at 100,000 rounds
-TOEPLITZ = "DP-FTRL, Toeplitz"
 
 
 def measure() -> Iterator[Row]:
@@ -54,15 +58,15 @@ def measure() -> Iterator[Row]:
     streams, peers_stay = kept["streams"], os.environ.get("KEEP") == "peers"
     for name in chosen:
         stream, before = STREAMS[name](), streams.get(name, {}) if peers_stay else {}
-        entry = {"rounds": len(stream.labels), "constant": _constant(stream)} | before
+        entry = {"rounds": len(stream.labels), "constant": constant(stream)} | before
         yield from _peer_rows(stream, entry)
         for epsilon in EPSILONS:
-            entry[f"ours {epsilon:g}"] = ours = _ours(
-                stream, _default(stream, epsilon), FEWER_RUNS.get(name, RUNS)
+            entry[f"ours {epsilon:g}"] = ours = measured(
+                stream, default(stream, epsilon), FEWER_RUNS.get(name, RUNS)
             )
             yield _our_row(name, epsilon, ours, entry)
             if f"linear {epsilon:g}" not in entry:
-                entry[f"linear {epsilon:g}"] = _ours(
+                entry[f"linear {epsilon:g}"] = measured(
                     stream, _linear(stream, epsilon), LINEAR_RUNS.get(name, RUNS)
                 )
             linear = entry[f"linear {epsilon:g}"]
@@ -71,14 +75,10 @@ def measure() -> Iterator[Row]:
         streams[name] = entry
         keeping.write(kept)
     for epsilon in EPSILONS:
-        kept["compared"][f"{epsilon:g}"] = found = _compared(streams, epsilon)
-        yield from _compared_rows(found, epsilon)
+        known = [streams[name] for name in TARGETS if f"ours {epsilon:g}" in streams.get(name, {})]
+        kept["compared"][f"{epsilon:g}"] = found = compared(known, epsilon)
+        yield from compared_rows(found, epsilon)
     keeping.write(kept)
-
-
-def _constant(stream: Stream) -> float:
-    share = float(stream.labels.mean())
-    return round(min(share, 1 - share), 5)
 
 
 def _peer_rows(stream: Stream, entry: dict[str, Any]) -> Iterator[Row]:
@@ -93,25 +93,19 @@ def _peer_rows(stream: Stream, entry: dict[str, Any]) -> Iterator[Row]:
             if key not in entry:
                 entry[key] = peers.private_linear(stream, peer, epsilon=epsilon, delta=DELTA)
             found = entry[key]
-            measured = f"{found['error']:.4f} ({found['setting']})"
-            yield f"{stream.name}, ε = {epsilon:g}: {peer}, in hindsight", measured, "", None
+            told = f"{found['error']:.4f} ({found['setting']})"
+            yield f"{stream.name}, ε = {epsilon:g}: {peer}, in hindsight", told, "", None
 
 
 def _our_row(name: str, epsilon: float, ours: dict[str, Any], entry: dict[str, Any]) -> Row:
     peer = entry[f"{TOEPLITZ} {epsilon:g}"]["error"]
-    target = TARGETS.get(name, 1.15 * peer) if epsilon == 1.0 else 1.15 * peer
+    target = TARGETS.get(name, WITHIN * peer) if epsilon == 1.0 else WITHIN * peer
     spent = ours["seconds"] * 1e5 / max(1e5, entry["rounds"])
     return (
         f"{name}, ε = {epsilon:g}: the default",
         f"{ours['error']:.4f} ± {ours['spread']:.4f}, {ours['seconds']:.1f} s a run",
         f"≤ {target:.4f}, ≤ {MOST_SECONDS} s at 10⁵ rounds",
         ours["error"] <= target and spent <= MOST_SECONDS,
-    )
-
-
-def _default(stream: Stream, epsilon: float) -> PrivateLearner:
-    return default_learner(
-        class_over(stream.schema), rounds=len(stream.labels), epsilon=epsilon, delta=DELTA
     )
 
 
@@ -122,56 +116,3 @@ def _linear(stream: Stream, epsilon: float) -> PrivateLearner:
         epsilon=epsilon,
         delta=DELTA,
     )
-
-
-def _ours(stream: Stream, learner: PrivateLearner, count: int) -> dict[str, Any]:
-    runs, start = [], time.process_time()
-    for seed in range(count):
-        runs.append(wrong_rounds(learner, stream.shuffled(seed), seed))
-    errors = [float(run.mean()) for run in runs]
-    return {
-        "error": round(float(np.mean(errors)), 5),
-        "spread": round(float(np.std(errors, ddof=1)), 5),
-        "runs": len(runs),
-        "seconds": round((time.process_time() - start) / len(runs), 2),
-        "curve": peers.mean_curve(runs),
-    }
-
-
-def _compared(streams: dict[str, Any], epsilon: float) -> dict[str, Any]:
-    """On how many of the real streams the default is better.
-
-    The one setting is the best for all of them together, in hindsight: the least sum of errors,
-    each divided by the constant's.
-    """
-    known = (streams.get(name, {}) for name in TARGETS)
-    entries = [entry for entry in known if f"ours {epsilon:g}" in entry]
-    ours = [entry[f"ours {epsilon:g}"]["error"] for entry in entries]
-    grids = [entry[f"{TOEPLITZ} {epsilon:g}"]["grid"] for entry in entries]
-    constants = [entry["constant"] for entry in entries]
-
-    def excess(setting: str) -> float:
-        return sum(
-            grid[setting] / constant for grid, constant in zip(grids, constants, strict=True)
-        )
-
-    setting = min(sorted(set.intersection(*map(set, grids))), key=excess)
-    return {
-        "streams": len(ours),
-        "better in hindsight": sum(map(lt, ours, (min(grid.values()) for grid in grids))),
-        "setting": setting,
-        "better than one setting": sum(map(lt, ours, (grid[setting] for grid in grids))),
-    }
-
-
-def _compared_rows(found: dict[str, Any], epsilon: float) -> Iterator[Row]:
-    for peer, won, tenths in (
-        ("in hindsight", found["better in hindsight"], 7),
-        (f"always {found['setting']}", found["better than one setting"], 9),
-    ):
-        yield (
-            f"ε = {epsilon:g}: better than {TOEPLITZ}, {peer}",
-            f"{won} of {found['streams']}",
-            f"≥ {tenths} of 10",
-            10 * won >= tenths * found["streams"],
-        )

@@ -35,10 +35,12 @@ def mean_curve(runs: list[NDArray[np.bool_]]) -> list[float]:
     return [round(float(share), 5) for share in np.mean([curve(run) for run in runs], axis=0)]
 
 
-def private_linear(stream: Stream, peer: str, *, epsilon: float, delta: float) -> dict[str, Any]:
-    """Every setting's mean error, and the curve of the best of them."""
+def private_linear(
+    stream: Stream, peer: str, *, epsilon: float, delta: float, count: int | None = None
+) -> dict[str, Any]:
+    """Every setting's mean error in so many runs, and the curve of the best of them."""
     scale = gaussian_scale(epsilon, delta)
-    seeds = range(RUNS if len(stream.labels) <= LONG else RUNS_OF_LONG)
+    seeds = range(count or (RUNS if len(stream.labels) <= LONG else RUNS_OF_LONG))
     orders = [stream.shuffled(seed) for seed in seeds[: 1 if stream.ordered else None]]
     inputs = [(order.features(), order.labels) for order in orders]
     grid: dict[str, float] = {}

@@ -2,7 +2,7 @@
 
     python -m docs.tools.practice
 
-``python -m benchmarks real drift`` measures and writes that file.
+``python -m benchmarks real drift tables`` measures and writes that file.
 """
 
 import json
@@ -45,8 +45,15 @@ def tables(kept: dict[str, Any]) -> dict[str, str]:
         }
         | {f"practice-watch-{epsilon}": _watch(rows) for epsilon, rows in kept["simulated"].items()}
         | {
-            "practice-compared": _compared(kept["compared"]),
+            "practice-compared": _compared({"": kept["compared"]}),
             "practice-linear": _linear(streams),
+            "practice-tables-compared": _compared(
+                {group: found["compared"] for group, found in kept["tables"].items()}
+            ),
+        }
+        | {
+            f"practice-tables-{group.replace(' ', '-')}": _tables(found["streams"])
+            for group, found in kept["tables"].items()
         }
     )
 
@@ -64,17 +71,47 @@ def _row(title: str, entry: dict[str, Any], epsilon: str) -> tuple[str, ...]:
     )
 
 
-def _compared(compared: dict[str, Any]) -> str:
+def _compared(groups: dict[str, Any]) -> str:
     return markdown_table(
-        ("ε", "better than DP-FTRL with settings in hindsight", "than with one setting", "which"),
+        (
+            "ε",
+            "better than DP-FTRL with settings in hindsight",
+            "more than 1.15 times its error",
+            "better than with one setting",
+            "which",
+        ),
         [
             (
-                epsilon,
+                f"{epsilon}, {group}" if group else epsilon,
                 f"{found['better in hindsight']} of {found['streams']}",
+                f"{found['beyond']}",
                 f"{found['better than one setting']} of {found['streams']}",
                 found["setting"],
             )
+            for group, compared in groups.items()
             for epsilon, found in compared.items()
+        ],
+    )
+
+
+def _tables(streams: dict[str, Any]) -> str:
+    """Beside each other DP-FTRL in hindsight and ours, the better one bold."""
+    return markdown_table(
+        ("table (rounds, fields)", "constant", "ε = 1", "ours", "ε = 0.1", "ours"),
+        [
+            (
+                f"{name} ({entry['rounds']:,}, {entry['fields']})",
+                _share(entry["constant"]),
+                *(
+                    _bold_if(error == min(pair), _share(error))
+                    for pair in (
+                        (entry[f"DP-FTRL, Toeplitz {epsilon}"], entry[f"ours {epsilon}"])
+                        for epsilon in ("1", "0.1")
+                    )
+                    for error in pair
+                ),
+            )
+            for name, entry in streams.items()
         ],
     )
 
