@@ -92,6 +92,7 @@ def default_learner(
             epsilon=epsilon,
             planned=rounds is not None,
             directions=_DIRECTIONS if many else 0,
+            alike=many,
             asking=trees,
         )
     if rounds is None:

@@ -39,10 +39,15 @@ class Drawing(Protocol):
 
 
 def drawing_from(
-    concepts: ConceptClass, *, epsilon: float, directions: int = 0, asking: bool = False
+    concepts: ConceptClass,
+    *,
+    epsilon: float,
+    directions: int = 0,
+    alike: bool = False,
+    asking: bool = False,
 ) -> Drawing:
     if isinstance(concepts, Branching):
-        pool = LinearPool(concepts.schema, directions)
+        pool = LinearPool(concepts.schema, directions, alike)
         selection = TreeSelection(trees=concepts, epsilon=epsilon)
         if not asking:
             return DrawnTree(selection, pool, None)

@@ -35,11 +35,14 @@ class LinearPool:
     """So many directions over a schema at most, each with nine thresholds.
 
     Numbers count from -1 for their first cell to 1 for their last, and each category has a weight
-    for every value. A third of the directions is near the last rule's, if that was linear.
+    for every value. A third of the directions is near the last rule's, if that was linear. If some
+    are ``alike``, another third counts all numbers that it asks for equally and in the same way,
+    since all of them may tell of one thing.
     """
 
     schema: Schema
     directions: int
+    alike: bool = False
     steps: NDArray[np.int64] = field(init=False, repr=False, compare=False)
     """For each weight, how many points a weight of 1 is divided into."""
     _numbers: NDArray[np.int64] = field(init=False, repr=False, compare=False)
@@ -68,6 +71,10 @@ class LinearPool:
         normal = _sums_of_bytes(rng, count, width) - _MEAN
         weights: Floats = normal / _DEVIATION
         uniform = rng.words(count) / 2.0**64
+        if self.alike:
+            alike = weights[count - count // 3 :]
+            np.sign(alike, out=alike)
+            alike[:, self._numbers[1]] = (1 - 2.0 * (rng.words(len(alike)) & 1))[:, None]
         # Some ask for all fields, some for few: the share of weights is uniform in its logarithm.
         shares = np.minimum(1, 2 / width) ** uniform
         weights *= _bytes(rng, count * width).reshape(count, width) < 256 * shares[:, None]

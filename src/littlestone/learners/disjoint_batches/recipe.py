@@ -40,7 +40,8 @@ class DisjointBatches(PrivateLearner):
     ``rounds``, or not at all, is of little use, and not begun: the watch begins, if many rounds
     are left, and during the watch its examples go to recent batches.
     With ``directions``, linear rules drawn by chance are candidates of each draw besides the
-    trees: for records whose fields add up. With ``asking``, trees may ask what the last rule says.
+    trees: for records whose fields add up, or are ``alike``. With ``asking``, trees may ask what
+    the last rule says.
 
     Privacy:
         Releases:   the hypothesis of every round
@@ -81,6 +82,8 @@ class DisjointBatches(PrivateLearner):
     """Whether the watch looks at ``rounds``; a recent batch then has a 32nd of them at most."""
     directions: int = 0
     """Of linear rules, besides decision trees, in each draw."""
+    alike: bool = False
+    """Whether a third of these directions count numbers equally and in the same way."""
     asking: bool = False
     """Whether decision trees may ask what the last one says, and so grow."""
     max_contributions: int = 1
@@ -107,6 +110,8 @@ class DisjointBatches(PrivateLearner):
             raise ValueError(
                 f"directions must be at most {_MOST_DIRECTIONS}, got directions={self.directions}"
             )
+        if self.alike and not self.directions:
+            raise ValueError("alike is for directions, got alike=True, directions=0")
         if self.rounds is not None:
             require.integer(rounds=self.rounds, at_least=1)
         elif self.planned:
@@ -120,7 +125,11 @@ class DisjointBatches(PrivateLearner):
     def drawing(self) -> Drawing:
         """How a concept is drawn from a batch."""
         return drawing_from(
-            self.concepts, epsilon=self.epsilon, directions=self.directions, asking=self.asking
+            self.concepts,
+            epsilon=self.epsilon,
+            directions=self.directions,
+            alike=self.alike,
+            asking=self.asking,
         )
 
     @property

@@ -78,6 +78,18 @@ def test_a_third_of_the_rules_is_near_the_last_one() -> None:
     assert np.array_equal(far[4:], rows[4:]) and not np.array_equal(far[:4], rows[:4])
 
 
+def test_a_third_of_the_rules_counts_numbers_equally_and_in_the_same_way() -> None:
+    """Numbers stand in the first and the last column; words have a weight each, of either sign."""
+    rows = LinearPool(SCHEMA, 300, alike=True).draw(NOTHING, rng=seeded(3)).points * POOL.steps
+    anywhere, alike = rows[:200], rows[200:]
+    both = (alike[:, 0] != 0) & (alike[:, 4] != 0)
+    apart = np.abs(alike[both, 0] - alike[both, 4])
+    assert both.sum() > 20 and apart.max() <= POOL.steps.max()  # equal, but for rounding
+    assert (alike[:, 0] > 0).any() and (alike[:, 0] < 0).any()
+    assert (alike[:, 1] * alike[:, 2] < 0).any() and (alike[:, 1] * alike[:, 2] > 0).any()
+    assert (anywhere[:, 0] * anywhere[:, 4] < 0).sum() > 30
+
+
 def test_rules_do_not_depend_on_the_batch_but_on_coins() -> None:
     one, same, other = (POOL.draw(SUM, rng=seeded(seed)).points for seed in (1, 1, 2))
     assert np.array_equal(one, same) and not np.array_equal(one, other)
@@ -117,6 +129,8 @@ def test_a_saved_run_with_linear_rules_goes_on_identically() -> None:
 def test_other_classes_have_no_linear_rules() -> None:
     with pytest.raises(ValueError, match="directions and asking are for decision trees"):
         DisjointBatches(concepts=Thresholds(3), epsilon=1.0, directions=1)
+    with pytest.raises(ValueError, match="alike is for directions"):
+        DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=1.0, alike=True)
     with pytest.raises(ValueError, match="directions must be at most 65536"):
         DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=1.0, directions=1 << 17)
 
