@@ -45,8 +45,6 @@ TARGETS = {
     "breast": 0.14,
 }
 RUNS = 20
-# Of these drawing trees over many fields takes its time.
-FEWER_RUNS = {"digits>=5": 8, "digits=0": 8}
 LINEAR_RUNS = {"flights": 3, "flights-no-delay": 3, "changed": 3}
 MOST_SECONDS = 10  # at 100,000 rounds
 
@@ -61,9 +59,7 @@ def measure() -> Iterator[Row]:
         entry = {"rounds": len(stream.labels), "constant": constant(stream)} | before
         yield from _peer_rows(stream, entry)
         for epsilon in EPSILONS:
-            entry[f"ours {epsilon:g}"] = ours = measured(
-                stream, default(stream, epsilon), FEWER_RUNS.get(name, RUNS)
-            )
+            entry[f"ours {epsilon:g}"] = ours = measured(stream, default(stream, epsilon), RUNS)
             yield _our_row(name, epsilon, ours, entry)
             if f"linear {epsilon:g}" not in entry:
                 entry[f"linear {epsilon:g}"] = measured(
