@@ -36,7 +36,7 @@ class LinearPool:
 
     Numbers count from -1 for their first cell to 1 for their last, and each category has a weight
     for every value. A third of the directions is near the last rule's, if that was linear. If some
-    are ``alike``, a fifth counts all numbers that it asks for equally and in the same way,
+    are ``alike``, another third counts all numbers that it asks for equally and in the same way,
     since all of them may tell of one thing.
     """
 
@@ -72,7 +72,7 @@ class LinearPool:
         weights: Floats = normal / _DEVIATION
         uniform = rng.words(count) / 2.0**64
         if self.alike:
-            alike = weights[count - count // 5 :]
+            alike = weights[count - count // 3 :]
             np.sign(alike, out=alike)
             alike[:, self._numbers[1]] = (1 - 2.0 * (rng.words(len(alike)) & 1))[:, None]
         # Some ask for all fields, some for few: the share of weights is uniform in its logarithm.

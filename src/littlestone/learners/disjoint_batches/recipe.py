@@ -83,7 +83,7 @@ class DisjointBatches(PrivateLearner):
     directions: int = 0
     """Of linear rules, besides decision trees, in each draw."""
     alike: bool = False
-    """Whether a fifth of these directions count numbers equally and in the same way."""
+    """Whether a third of these directions count numbers equally and in the same way."""
     asking: bool = False
     """Whether decision trees may ask what the last one says, and so grow."""
     max_contributions: int = 1
