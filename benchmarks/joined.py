@@ -32,7 +32,7 @@ def measure() -> Iterator[Row]:
                 )
                 assert isinstance(default, DisjointBatches)
                 for name, learner in {
-                    "trees": replace(default, directions=0, asking=False),
+                    "trees": replace(default, directions=0, alike=False, asking=False),
                     "and linear rules": replace(default, asking=False),
                     "and the last rule: the default": default,
                 }.items():

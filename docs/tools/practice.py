@@ -97,7 +97,14 @@ def _compared(groups: dict[str, Any]) -> str:
 def _tables(streams: dict[str, Any]) -> str:
     """Beside each other DP-FTRL in hindsight and ours, the better one bold."""
     return markdown_table(
-        ("table (rounds, fields)", "constant", "ε = 1", "ours", "ε = 0.1", "ours"),
+        (
+            "table (rounds, fields)",
+            "constant",
+            "DP-FTRL, ε = 1",
+            "ours",
+            "DP-FTRL, ε = 0.1",
+            "ours",
+        ),
         [
             (
                 f"{name} ({entry['rounds']:,}, {entry['fields']})",
