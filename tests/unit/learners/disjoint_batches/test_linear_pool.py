@@ -86,7 +86,10 @@ def test_a_third_of_the_rules_counts_numbers_equally_and_in_the_same_way() -> No
     apart = np.abs(alike[both, 0] - alike[both, 4])
     assert both.sum() > 20 and apart.max() <= POOL.steps.max()  # equal, but for rounding
     assert (alike[:, 0] > 0).any() and (alike[:, 0] < 0).any()
-    assert (alike[:, 1] * alike[:, 2] < 0).any() and (alike[:, 1] * alike[:, 2] > 0).any()
+    words = alike[:, 1:4]
+    assert (words[:, 0] * words[:, 1] < 0).any() and (words[:, 0] * words[:, 1] > 0).any()
+    sizes = np.where(words == 0, np.abs(alike).max(axis=1, keepdims=True), np.abs(words))
+    assert np.abs(sizes - np.abs(alike).max(axis=1, keepdims=True)).max() <= POOL.steps.max()
     assert (anywhere[:, 0] * anywhere[:, 4] < 0).sum() > 30
 
 

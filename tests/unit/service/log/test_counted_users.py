@@ -26,6 +26,11 @@ def test_counts_are_those_of_the_log(rng: Randomness, monkeypatch: pytest.Monkey
     assert merges > 10
 
 
-def test_whoever_cannot_be_told_apart_has_one_part() -> None:
-    counted = CountedUsers(b"a" * 8 + b"b" * 8)
-    assert [counted.add(b"a" * 8 + b"c" * 8), counted.add(b"c" * 16)] == [1, 0]
+def test_users_whose_digests_begin_alike_are_counted_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(counted_users, "_MANY", 2)
+    users = [b"a" * 8 + bytes([last]) * 8 for last in (9, 1, 255, 0)]
+    counted = CountedUsers(users[0] + users[1] * 2)
+    assert [counted.add(user) for user in users + users] == [1, 2, 0, 0, 2, 3, 1, 1]
+    assert counted.add(b"b" * 16) == 0 == counted.add(b"A" * 16)
