@@ -6,7 +6,6 @@
 import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -185,27 +184,6 @@ def test_a_few_damaged_stores(closed: bool, folder_in_memory: Path, rng: Randomn
 def test_many_damaged_stores(closed: bool, folder_in_memory: Path, rng: Randomness) -> None:
     accepted = damage_and_check(folder_in_memory, DAMAGED // 2, rng, closed=closed)
     print(f"{accepted} of {DAMAGED // 2} were opened, with everything in them")
-
-
-def test_an_index_that_nobody_reads_is_made_anew_for_the_next_opening(
-    folder_in_memory: Path,
-) -> None:
-    """What is in it is not compared; so only SQLite notices, when it adds an event."""
-    _, files = made(folder_in_memory, closed=True)
-    expected = everything(opened(folder_in_memory))
-    put(folder_in_memory, files)
-    with closing(sqlite3.connect(folder_in_memory / "run.db")) as connection:
-        found = "SELECT rootpage FROM sqlite_master WHERE name = 'by_user'"
-        start = (connection.execute(found).fetchone()[0] - 1) * PAGE
-    content = bytearray(files["run.db"])
-    assert content[start] == 2  # a page that has pages below it
-    for at in range(int.from_bytes(content[start + 3 : start + 5])):
-        cell = int.from_bytes(content[start + 12 + 2 * at : start + 14 + 2 * at])
-        content[start + cell + 5] ^= 8  # how long the header of a record is
-    put(folder_in_memory, {**files, "run.db": bytes(content)})
-    with pytest.raises(StoreError, match="malformed"):
-        everything(opened(folder_in_memory))
-    assert everything(opened(folder_in_memory)) == expected
 
 
 class Trusting(bytes):

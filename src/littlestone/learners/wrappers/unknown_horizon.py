@@ -99,8 +99,6 @@ class UnknownHorizonEngine(CopiesEngine):
 
     def load(self, state: tuple[Any, ...]) -> None:
         *fields, form = state
-        if not isinstance(form, str):  # earlier versions kept none
-            return super().load(state)
         learner = planned = self._learner(fields[1])
         if canonical_form(planned) != form:
             learner = recipe_from_form(form, (planned.concepts,))
