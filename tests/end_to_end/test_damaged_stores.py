@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.defaults import Choice
 from littlestone.errors import LittlestoneError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.run import recipe_from_form
 from littlestone.randomness import Randomness
 from littlestone.service import durable
 from littlestone.service.durable import DurableRun
@@ -24,9 +24,6 @@ from littlestone.service.store import read_about, read_log, read_progress
 DAMAGED = int(os.environ.get("DAMAGED", "5000"))
 PAGE = 4096
 RECIPE = PrivateMajority(concepts=Thresholds(64), rounds=10_000, epsilon=4.0, max_contributions=9)
-CHOICE = Choice(
-    space=RECIPE.concepts, rounds=10_000, epsilon=4.0, delta=RECIPE.delta, max_contributions=9
-)
 STREAM = [
     Event(f"e{i}", 37 * i % 64, int(37 * i % 64 >= 23), user=f"u{i % 40}") for i in range(420)
 ]
@@ -71,7 +68,7 @@ def made(folder: Path, *, closed: bool) -> tuple[Files, Files]:
 def opened(folder: Path) -> DurableRun:
     """With the recipe that the store has kept: whatever was damaged, it is the one it was."""
     return DurableRun.resume(
-        lambda about: CHOICE.kept(about["recipe"]), folder / "run.db", users="who"
+        lambda about: recipe_from_form(about["recipe"]), folder / "run.db", users="who"
     )
 
 
