@@ -227,10 +227,11 @@ def run(
 def _new(
     asked: Asked, tables: Mapping[str, Any] | None, concepts: str | None, console: Console
 ) -> PrivateLearner:
-    """The learner of a new store; which one it is, is told."""
+    """The learner of a new store; if it was picked, say which."""
     request = asked.request_over(None if tables is None else fields_in(tables), concepts)
     recipe = request.recipe()
-    console.print(f"{type(recipe).__name__}, for {request.adversary} streams")
+    if request.learner == "auto":
+        console.print(f"{type(recipe).__name__}, for {request.adversary} streams")
     return recipe
 
 
