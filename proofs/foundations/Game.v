@@ -44,7 +44,7 @@ Proof. intros P world O. apply P. apply indicator_01. Qed.
 Lemma within_weaker {V} e d e' d' (l l' : law V) : e <= e' -> d <= d' -> within e d l l' -> within e' d' l l'.
 Proof.
   intros He Hd W f Hf. specialize (W f Hf). pose proof (E_test l' f Hf).
-  assert (exp e <= exp e') by (destruct He as [He|He]; [left; now apply exp_increasing|right; now rewrite He]). nra.
+  pose proof (exp_le e e' He). nra.
 Qed.
 Lemma within_refl {V} (l : law V) : within 0 0 l l.
 Proof. intros f Hf. rewrite exp_0. lra. Qed.
@@ -83,6 +83,30 @@ Proof.
   pose proof (exp_pos e). nra.
 Qed.
 
+(** One step of F2: a release, and what follows it. *)
+Theorem compose {V W} e d e' d' (l l' : law V) (k k' : V -> law W) : 0 <= d' ->
+  within e d l l' -> (forall v, within e' d' (k v) (k' v)) -> within (e + e') (d + d') (bind l k) (bind l' k').
+Proof.
+  intros Hd' Wl Wk f Hf. cbn [bind E].
+  assert (H : forall v, 0 <= k v f <= 1) by (intro v; now apply E_test).
+  assert (H' : forall v, 0 <= k' v f <= 1) by (intro v; now apply E_test).
+  pose proof (exp_pos e) as He. pose proof (exp_pos e') as He'.
+  set (g := fun v => Rmin 1 (exp e' * k' v f)).
+  assert (Hg : forall v, 0 <= g v <= 1).
+  { intro v. unfold g. split; [apply Rmin_glb; [lra|]; specialize (H' v); nra|apply Rmin_l]. }
+  assert (S1 : l (fun v => k v f) <= l (fun v => g v + d')).
+  { apply E_mono; [now apply bounded_test|apply bounded_plus; [now apply bounded_test|now apply bounded_const]|].
+    intro v. specialize (Wk v f Hf). specialize (H v). unfold g. apply Rmin_case; lra. }
+  rewrite E_plus in S1 by (first [now apply bounded_test | now apply bounded_const]).
+  rewrite (E_const l d') in S1 by assumption. pose proof (E_mass l).
+  assert (S2 : l g <= exp e * l' g + d) by now apply Wl.
+  assert (S3 : l' g <= l' (fun v => exp e' * k' v f)).
+  { apply E_mono; [now apply bounded_test|apply bounded_scal; [lra|now apply bounded_test]|]. intro v. apply Rmin_r. }
+  rewrite E_scal in S3 by (lra || now apply bounded_test).
+  rewrite exp_plus, Rmult_assoc.
+  assert (exp e * l' g <= exp e * (exp e' * l' (fun v => k' v f))) by (apply Rmult_le_compat_l; lra). nra.
+Qed.
+
 (** F2. Sequential composition, with costs chosen on the way. A view of finitely many releases is a
     tree; at each node the two worlds have their own laws of the next release. *)
 Inductive releases (Y V : Type) : Type :=
@@ -109,27 +133,8 @@ Proof.
   - destruct A as [He Hd]. cbn [played ret E]. specialize (Hf v).
     assert (1 <= exp e) by (rewrite <- exp_0; destruct He as [He|He]; [left; now apply exp_increasing|right; now rewrite He]).
     nra.
-  - destruct A as [Hdi [Hd [W A]]]. cbn [played bind E].
-    set (g0 := fun y => played false (next y) f). set (g1 := fun y => played true (next y) f).
-    assert (H0 : forall y, 0 <= g0 y <= 1) by (intro y; now apply E_test).
-    assert (H1 : forall y, 0 <= g1 y <= 1) by (intro y; now apply E_test).
-    pose proof (exp_pos (e - ei)) as Hp. pose proof (exp_pos ei) as Hi.
-    set (g := fun y => Rmin 1 (exp (e - ei) * g1 y)).
-    assert (Hg : forall y, 0 <= g y <= 1).
-    { intro y. unfold g. split; [apply Rmin_glb; [lra|]; specialize (H1 y); nra|apply Rmin_l]. }
-    assert (S1 : zero g0 <= zero (fun y => g y + (d - di))).
-    { apply E_mono; [now apply bounded_test|apply bounded_plus; [now apply bounded_test|apply bounded_const; lra]|].
-      intro y. specialize (IH y _ _ (A y) f Hf). fold (g0 y) (g1 y) in IH. specialize (H0 y). unfold g.
-      apply Rmin_case; lra. }
-    rewrite E_plus in S1 by (first [now apply bounded_test | apply bounded_const; lra]).
-    rewrite (E_const zero (d - di)) in S1 by lra. pose proof (E_mass zero) as Mz.
-    assert (S2 : zero g <= exp ei * one g + di) by now apply W.
-    assert (S3 : one g <= one (fun y => exp (e - ei) * g1 y)).
-    { apply E_mono; [now apply bounded_test|apply bounded_scal; [lra|now apply bounded_test]|]. intro y. apply Rmin_r. }
-    rewrite E_scal in S3 by (lra || now apply bounded_test).
-    change (zero g0 <= exp e * one g1 + d).
-    replace (exp e) with (exp ei * exp (e - ei)) by (rewrite <- exp_plus; f_equal; lra).
-    assert (exp ei * one g <= exp ei * (exp (e - ei) * one g1)) by (apply Rmult_le_compat_l; lra).
-    nra.
+  - destruct A as [Hdi [Hd [W A]]]. replace e with (ei + (e - ei)) by ring. replace d with (di + (d - di)) by ring.
+    apply (compose ei di (e - ei) (d - di) zero one (fun y => played false (next y)) (fun y => played true (next y)));
+      [lra|exact W| |exact Hf]. intro y. now apply IH.
 Qed.
-(* main: post_processing, F1_fixed_coins, F2_sequential, chain *)
+(* main: compose, post_processing, F1_fixed_coins, F2_sequential, chain *)
