@@ -33,7 +33,7 @@ Fixpoint unseen {V} (x : key) (tau : Z) (n : nat) (t : tree V) : Prop :=
   match t with
   | Done _ => True
   | Ensure y tau' t => if Nat.eqb y x then tau' = tau else unseen x tau n t
-  | Dec y t => y <> x /\ unseen x tau n t
+  | Dec y t | Drop y t => y <> x /\ unseen x tau n t
   | Toss y k =>
       if Nat.eqb y x then match n with O => False | S n => unseen x tau n (k false) end
       else forall answer, unseen x tau n (k answer)
@@ -41,8 +41,9 @@ Fixpoint unseen {V} (x : key) (tau : Z) (n : nat) (t : tree V) : Prop :=
 
 Lemma unseen_more {V} x tau (t : tree V) : forall n m, (n <= m)%nat -> unseen x tau n t -> unseen x tau m t.
 Proof.
-  induction t as [v|y tau' t IH|y t IH|y k IH]; intros n m L; simpl; auto.
+  induction t as [v|y tau' t IH|y t IH|y t IH|y k IH]; intros n m L; simpl; auto.
   - destruct (Nat.eqb y x); auto. now apply IH.
+  - intros [H U]. split; [exact H|]. now apply (IH n).
   - intros [H U]. split; [exact H|]. now apply (IH n).
   - destruct (Nat.eqb y x).
     + destruct n; [tauto|]. destruct m; [lia|]. apply IH. lia.
@@ -94,6 +95,12 @@ Proof.
   now rewrite shift_set_other by congruence.
 Qed.
 
+Lemma ghost_drop h t y s : y <> x -> ghost h (Drop y t) s = ghost h t (set s y None).
+Proof.
+  intro D. unfold ghost. f_equal. apply functional_extensionality. intro r. cbn [run]. unfold given.
+  now rewrite set_swap by congruence.
+Qed.
+
 Lemma ghost_own h k s : (forall r, 0 <= h r <= 1) ->
   ghost (fun r => h r * (1 - G (tau + Z.of_nat r))) (k false) s <= ghost h (Toss x k) s
   <= stray tau + ghost (fun r => h r * (1 - G (tau + Z.of_nat r))) (k false) s.
@@ -126,7 +133,7 @@ Proof.
   assert (Hr : forall h : nat -> R, (forall r, 0 <= h r <= 1) -> 0 <= geometric b (fun r => 1 - h r) <= 1).
   { intros h Hh. apply E_test. intro r. specialize (Hh r). lra. }
   pose proof (stray_01 tau) as Hd.
-  induction t as [v|y tau' t IH|y t IH|y k IH]; intros n h s Hh Hs U.
+  induction t as [v|y tau' t IH|y t IH|y t IH|y k IH]; intros n h s Hh Hs U.
   - (* Done *)
     assert (Split : geometric b (fun r => h r) + geometric b (fun r => 1 - h r) = 1).
     { rewrite <- E_plus; try (apply bounded_test; intro r; specialize (Hh r); lra).
@@ -178,6 +185,9 @@ Proof.
   - (* Dec *)
     destruct U as [D U]. rewrite ghost_dec by assumption. cbn [run]. apply IH; try assumption.
     now rewrite shift_other by congruence.
+  - (* Drop *)
+    destruct U as [D U]. rewrite ghost_drop by assumption. cbn [run]. apply IH; try assumption.
+    now rewrite set_other by congruence.
   - (* Toss *)
     cbn [unseen] in U. destruct (Nat.eqb_spec y x) as [->|D].
     + destruct n as [|n]; [contradiction|].

@@ -57,9 +57,10 @@ Inductive tree (V : Type) : Type :=
   | Done (v : V)                             (* the view, or whatever is made of it *)
   | Ensure (x : key) (tau : Z) (t : tree V)  (* if x has no counter: gap = tau + threshold noise *)
   | Dec (x : key) (t : tree V)               (* the gap falls by one *)
+  | Drop (x : key) (t : tree V)              (* the counter of x is gone *)
   | Toss (x : key) (k : bool -> tree V).     (* fresh query noise; publishes whether it reaches the gap; *)
                                              (* a counter that fires is gone, and no counter never fires *)
-Arguments Done {V}. Arguments Ensure {V}. Arguments Dec {V}. Arguments Toss {V}.
+Arguments Done {V}. Arguments Ensure {V}. Arguments Dec {V}. Arguments Drop {V}. Arguments Toss {V}.
 
 (** An example that counts for key x, whose counter has threshold tau. *)
 Definition count {V} (o : option (key * Z)) (t : tree V) : tree V :=
@@ -101,13 +102,14 @@ Fixpoint run {V} (t : tree V) (s : state) : law V :=
   | Done v => ret v
   | Ensure x tau t => bind (ensured x tau s) (run t)
   | Dec x t => run t (dec x s)
+  | Drop x t => run t (set s x None)
   | Toss x k => mix (hit x s) (hit_01 x s) (run (k true) (set s x None)) (run (k false) s)
   end.
 
 (** Probabilities add up to one. *)
 Lemma run_one {V} (t : tree V) : forall s, run t s (fun _ => 1) = 1.
 Proof.
-  induction t as [v|x tau t IH|x t IH|x k IH]; intro s; cbn [run ret bind mix E]; auto.
+  induction t as [v|x tau t IH|x t IH|x t IH|x k IH]; intro s; cbn [run ret bind mix E]; auto.
   - unfold ensured. destruct (s x); cbn [ret bind E]; [apply IH|].
     transitivity (geometric b (fun _ => 1)); [|apply geometric_one].
     f_equal. apply functional_extensionality. intro r. apply IH.

@@ -33,6 +33,11 @@ Proof.
   - rewrite shift_at. specialize (Hs x Hy). destruct (s x); simpl; congruence.
   - rewrite shift_other by assumption. now apply Hs.
 Qed.
+Lemma present_drop L mu x : present L mu -> present (set L x false) (after_drop mu x).
+Proof.
+  intros P F F' HF HF' H. unfold after_drop. cbn [bind ret E]. apply P; try now apply bounded_after.
+  intros s Hs. apply H. intros y Hy. unfold set in *. destruct (Nat.eqb_spec y x); [discriminate|now apply Hs].
+Qed.
 Lemma present_no L mu x : present L mu -> present L (after_no a mu x).
 Proof.
   intros P F F' HF HF' H. unfold after_no. cbn [part E].
@@ -68,6 +73,7 @@ Inductive alike : tree V -> tree V -> Prop :=
   | AlikeDone v0 v1 : after v0 v1 -> alike (Done v0) (Done v1)
   | AlikeEnsure x tau' t0 t1 : alike t0 t1 -> alike (Ensure x tau' t0) (Ensure x tau' t1)
   | AlikeDec x t0 t1 : alike t0 t1 -> alike (Dec x t0) (Dec x t1)
+  | AlikeDrop x t0 t1 : alike t0 t1 -> alike (Drop x t0) (Drop x t1)
   | AlikeToss x k0 k1 : (forall answer, alike (k0 answer) (k1 answer)) -> alike (Toss x k0) (Toss x k1).
 
 Definition covered (L : key -> bool) (o : option (key * Z)) (t : tree V) :=
@@ -79,6 +85,7 @@ Inductive neighbours : (key -> bool) -> tree V -> tree V -> Prop :=
   | EnsureBoth L x tau' t0 t1 :
       neighbours (set L x true) t0 t1 -> neighbours L (Ensure x tau' t0) (Ensure x tau' t1)
   | DecBoth L x t0 t1 : neighbours L t0 t1 -> neighbours L (Dec x t0) (Dec x t1)
+  | DropBoth L x t0 t1 : neighbours (set L x false) t0 t1 -> neighbours L (Drop x t0) (Drop x t1)
   | TossBoth L x k0 k1 :
       neighbours (set L x false) (k0 true) (k1 true) -> neighbours L (k0 false) (k1 false) ->
       neighbours L (Toss x k0) (Toss x k1)
@@ -104,7 +111,7 @@ Proof. destruct o as [[x tau']|]; reflexivity. Qed.
 
 Lemma alike_close t t' : alike t t' -> forall s, kept * run t s f <= run t' s f + slack.
 Proof.
-  induction 1 as [t|v0 v1 A|x tau' t0 t1 A IH|x t0 t1 A IH|x k0 k1 A IH]; intro s.
+  induction 1 as [t|v0 v1 A|x tau' t0 t1 A IH|x t0 t1 A IH|x t0 t1 A IH|x k0 k1 A IH]; intro s.
   - pose proof (run_test a b t f s Hf). nra.
   - cbn [Machine.run ret E]. now apply Hafter.
   - cbn [Machine.run bind E]. assert (B : forall t : tree V, bounded (fun s => run t s f)) by (intro; now apply run_bounded).
@@ -114,6 +121,7 @@ Proof.
     apply Rle_trans with (ensured x tau' s (fun s => run t1 s f + slack)).
     + apply E_mono; [apply bounded_scal; [lra|apply B]|apply bounded_plus; [apply B|now apply bounded_const]|exact IH].
     + rewrite E_plus, E_const, One by (assumption || apply B || now apply bounded_const). lra.
+  - cbn [Machine.run]. apply IH.
   - cbn [Machine.run]. apply IH.
   - cbn [Machine.run mix E]. pose proof (hit_01 a x s). pose proof (IH true (set s x None)). pose proof (IH false s). nra.
 Qed.
@@ -185,7 +193,7 @@ Proof.
   assert (HD : 0 <= INR n * stray tau) by nra.
   assert (Hm : forall mu : law state, 0 <= mu (fun _ => 1)) by (intro mu; apply E_pos, bounded_const; lra).
   assert (Bt : forall t : tree V, bounded (fun s => run t s f)) by (intro t; now apply run_bounded).
-  induction 1 as [L t|L v0 v1 W|L x tau' t0 t1 N IH|L x t0 t1 N IH|L x k0 k1 N1 IH1 N0 IH0|L o0 o1 t t' Pr A C0 C1 Al]; intros mu P Q.
+  induction 1 as [L t|L v0 v1 W|L x tau' t0 t1 N IH|L x t0 t1 N IH|L x t0 t1 N IH|L x k0 k1 N1 IH1 N0 IH0|L o0 o1 t t' Pr A C0 C1 Al]; intros mu P Q.
   - pose proof (E_pos mu _ (Bt t)). specialize (Hm mu).
     assert (0 <= (1 + c) * (INR n * stray tau)) by (apply Rmult_le_pos; lra).
     assert (0 <= ((1 + c) * (INR n * stray tau) + slack) * mu (fun _ => 1)) by (apply Rmult_le_pos; lra). nra.
@@ -198,6 +206,7 @@ Proof.
     + apply bounded_E1, bounded_const; lra.
     + intro s. unfold Machine.ensured. destruct (s x); cbn [bind ret E]; [reflexivity|apply geometric_one].
   - exact (IH _ (payable_dec b mu x P) (present_dec L mu x Q)).
+  - exact (IH _ (payable_drop b mu x P) (present_drop L mu x Q)).
   - specialize (IH1 _ (payable_yes a b mu x P) (present_yes L mu x Q)).
     specialize (IH0 _ (payable_no a b mu x P) (present_no L mu x Q)).
     unfold after_yes, after_no in IH1, IH0. cbn [bind part ret E] in IH1, IH0. cbn [Machine.run mix E].

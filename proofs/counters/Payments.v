@@ -24,7 +24,7 @@ Proof.
   intro Hf. pose proof (base_01 a) as Ha.
   assert (Drop : forall (t : tree V) s, a * run t s f <= run t s f).
   { intros t' s'. pose proof (E_pos (run t' s') f Hf). nra. }
-  induction t as [v|y tau t IH|y t IH|y k IH]; intros x s.
+  induction t as [v|y tau t IH|y t IH|y t IH|y k IH]; intros x s.
   - exact (Drop (Done v) s).
   - destruct (s x) as [g|] eqn:Ex; [|rewrite (shift_none 1 x s Ex); apply Drop].
     cbn [run bind E]. unfold ensured. destruct (Nat.eq_dec y x) as [->|D].
@@ -36,6 +36,8 @@ Proof.
       * apply bounded_after with (f := fun s => run t s f); now apply run_bounded.
       * intro r. rewrite <- shift_set_other by congruence. apply IH.
   - simpl. rewrite (shift_swap (-1) 1). apply IH.
+  - cbn [Machine.run]. destruct (Nat.eq_dec y x) as [->|D]; [rewrite set_shift; apply Drop|].
+    rewrite <- shift_set_other by congruence. apply IH.
   - simpl. destruct (Nat.eq_dec y x) as [->|D].
     + destruct (s x) as [g|] eqn:Ex; [|rewrite (shift_none 1 x s Ex); apply (Drop (Toss x k))].
       unfold hit. rewrite shift_at, Ex, set_shift. cbn [option_map].
@@ -138,6 +140,22 @@ Proof.
     + apply (bounded_after (fun s => (1 - hit x s) * F s)). now apply bounded_mult.
     + intro s. pose proof (hit_raise x y s). pose proof (bounded_pos F (raise y s) HF). nra.
   - apply (P y (fun s => (1 - hit x s) * F s)). now apply bounded_mult.
+Qed.
+
+Definition after_drop (mu : law state) x := bind mu (fun s => ret (set s x None)).
+Lemma payable_drop mu x : payable mu -> payable (after_drop mu x).
+Proof.
+  intros P y F HF. unfold after_drop. cbn [bind ret E]. pose proof (base_01 b) as Hb.
+  assert (BF : bounded (fun s => F (set s x None))) by now apply bounded_after.
+  destruct (Nat.eq_dec y x) as [->|D].
+  - rewrite (E_ext mu _ (fun s => F (set s x None))); [|now apply (bounded_after F)|assumption|].
+    + pose proof (E_pos mu (fun s => F (set s x None)) BF). cbv beta in *. nra.
+    + intro s. now rewrite (shift_none 1 x (set s x None)) by apply set_same.
+  - rewrite (E_ext mu _ (fun s => (fun s => F (set s x None)) (raise y s))).
+    + apply (P y (fun s => F (set s x None))). exact BF.
+    + now apply (bounded_after F).
+    + now apply (bounded_after (fun s => F (set s x None))).
+    + intro s. cbv beta. now rewrite shift_set_other by assumption.
 Qed.
 
 Definition after_yes (mu : law state) x := bind (part mu (hit x) (hit_01 x)) (fun s => ret (set s x None)).

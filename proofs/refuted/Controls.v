@@ -62,6 +62,7 @@ Fixpoint run_reusing {V} (t : tree V) (s : state) : law V :=
   | Done v => ret v
   | Ensure x tau t => bind (ensured b x tau s) (run_reusing t)
   | Dec x t => run_reusing t (dec x s)
+  | Drop x t => run_reusing t (set s x None)
   | Toss x k => mix (hit a x s) (hit_01 a x s) (run_reusing (k true) s) (run_reusing (k false) s)
   end.
 Definition reuses_noise (world : bool) : law (list bool) :=
