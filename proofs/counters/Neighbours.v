@@ -66,7 +66,7 @@ Section Game.
 Context {V : Type}.
 Variables (c kept : R) (before after : V -> V -> Prop) (tau : Z) (n : nat).
 Hypothesis Hc : 0 <= c <= 1.
-Hypothesis Hkept : 0 <= kept <= 1.
+Hypothesis Hkept : 0 < kept <= 1.
 
 Inductive alike : tree V -> tree V -> Prop :=
   | AlikeSame t : alike t t
@@ -89,15 +89,16 @@ Inductive neighbours : (key -> bool) -> tree V -> tree V -> Prop :=
   | TossBoth L x k0 k1 :
       neighbours (set L x false) (k0 true) (k1 true) -> neighbours L (k0 false) (k1 false) ->
       neighbours L (Toss x k0) (Toss x k1)
+  | AlikeFromNow L t t' : c <= kept -> alike t t' -> neighbours L t t'
   | Challenge L o0 o1 t t' :
-      c <= price o0 o1 * kept -> apart o0 o1 -> covered L o0 t -> covered L o1 t -> alike t t' ->
+      c <= price o0 o1 * kept -> apart o0 o1 -> covered L o0 t' -> covered L o1 t' -> alike t t' ->
       neighbours L (count o0 t) (count o1 t').
 
 Variables (f : V -> R) (slack : R).
 Hypothesis Hf : forall v, 0 <= f v <= 1.
 Hypothesis Hslack : 0 <= slack.
-Hypothesis Hbefore : forall v0 v1, before v0 v1 -> c * f v0 <= f v1 + slack.
-Hypothesis Hafter : forall v0 v1, after v0 v1 -> kept * f v0 <= f v1 + slack.
+Hypothesis Hbefore : forall v0 v1, before v0 v1 -> c * f v0 <= f v1 + c * slack.
+Hypothesis Hafter : forall v0 v1, after v0 v1 -> kept * f v0 <= f v1 + kept * slack.
 
 Let ensured_o (o : option (key * Z)) (s : state) : law state :=
   match o with None => ret s | Some (x, tau') => ensured x tau' s end.
@@ -109,7 +110,7 @@ Let Bf : bounded f. Proof. now apply bounded_test. Qed.
 Lemma run_count o t s : run (count o t) s f = ensured_o o s (fun s => run t (dec_o o s) f).
 Proof. destruct o as [[x tau']|]; reflexivity. Qed.
 
-Lemma alike_close t t' : alike t t' -> forall s, kept * run t s f <= run t' s f + slack.
+Lemma alike_close t t' : alike t t' -> forall s, kept * run t s f <= run t' s f + kept * slack.
 Proof.
   induction 1 as [t|v0 v1 A|x tau' t0 t1 A IH|x t0 t1 A IH|x t0 t1 A IH|x k0 k1 A IH]; intro s.
   - pose proof (run_test a b t f s Hf). nra.
@@ -118,7 +119,8 @@ Proof.
     rewrite <- E_scal by (lra || apply B).
     assert (One : ensured x tau' s (fun _ => 1) = 1).
     { unfold Machine.ensured. destruct (s x); cbn [bind ret E]; [reflexivity|apply geometric_one]. }
-    apply Rle_trans with (ensured x tau' s (fun s => run t1 s f + slack)).
+    assert (Hks : 0 <= kept * slack) by nra.
+    apply Rle_trans with (ensured x tau' s (fun s => run t1 s f + kept * slack)).
     + apply E_mono; [apply bounded_scal; [lra|apply B]|apply bounded_plus; [apply B|now apply bounded_const]|exact IH].
     + rewrite E_plus, E_const, One by (assumption || apply B || now apply bounded_const). lra.
   - cbn [Machine.run]. apply IH.
@@ -185,20 +187,32 @@ Proof.
   destruct o0, o1; nra.
 Qed.
 
+Lemma alike_under (mu : law state) t t' : alike t t' ->
+  kept * mu (fun s => run t s f) <= mu (fun s => run t' s f) + kept * slack * mu (fun _ => 1).
+Proof.
+  intro Al. assert (Bt : forall t : tree V, bounded (fun s => run t s f)) by (intro; now apply run_bounded).
+  assert (0 <= kept * slack) by nra.
+  rewrite <- E_const, <- E_plus, <- E_scal by (assumption || lra || apply Bt || now apply bounded_const).
+  apply E_mono; [apply bounded_scal; [lra|apply Bt]|apply bounded_plus; [apply Bt|now apply bounded_const]|].
+  now apply alike_close.
+Qed.
+
 Theorem counters_private L t0 t1 : neighbours L t0 t1 -> forall mu, payable mu -> present L mu ->
   c * mu (fun s => run t0 s f)
-  <= mu (fun s => run t1 s f) + ((1 + c) * (INR n * stray tau) + slack) * mu (fun _ => 1).
+  <= mu (fun s => run t1 s f) + ((1 + c / kept) * (INR n * stray tau) + c * slack) * mu (fun _ => 1).
 Proof.
+  set (p := c / kept). assert (Hp : 0 <= p) by (apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; lra]).
+  assert (Pk : c = p * kept) by (unfold p; field; lra). assert (Hcs : 0 <= c * slack) by nra.
   pose proof (stray_01 a b tau) as Hd. pose proof (pos_INR n) as Hn.
   assert (HD : 0 <= INR n * stray tau) by nra.
   assert (Hm : forall mu : law state, 0 <= mu (fun _ => 1)) by (intro mu; apply E_pos, bounded_const; lra).
   assert (Bt : forall t : tree V, bounded (fun s => run t s f)) by (intro t; now apply run_bounded).
-  induction 1 as [L t|L v0 v1 W|L x tau' t0 t1 N IH|L x t0 t1 N IH|L x t0 t1 N IH|L x k0 k1 N1 IH1 N0 IH0|L o0 o1 t t' Pr A C0 C1 Al]; intros mu P Q.
+  induction 1 as [L t|L v0 v1 W|L x tau' t0 t1 N IH|L x t0 t1 N IH|L x t0 t1 N IH|L x k0 k1 N1 IH1 N0 IH0|L t t' Ck Al|L o0 o1 t t' Pr A C0 C1 Al]; intros mu P Q.
   - pose proof (E_pos mu _ (Bt t)). specialize (Hm mu).
-    assert (0 <= (1 + c) * (INR n * stray tau)) by (apply Rmult_le_pos; lra).
-    assert (0 <= ((1 + c) * (INR n * stray tau) + slack) * mu (fun _ => 1)) by (apply Rmult_le_pos; lra). nra.
+    assert (0 <= (1 + p) * (INR n * stray tau)) by (apply Rmult_le_pos; lra).
+    assert (0 <= ((1 + p) * (INR n * stray tau) + c * slack) * mu (fun _ => 1)) by (apply Rmult_le_pos; lra). nra.
   - cbn [Machine.run ret E]. rewrite !(E_const mu (f _)) by apply Hf. specialize (Hm mu). specialize (Hbefore _ _ W).
-    assert (0 <= (1 + c) * (INR n * stray tau) * mu (fun _ => 1)) by (repeat apply Rmult_le_pos; lra).
+    assert (0 <= (1 + p) * (INR n * stray tau) * mu (fun _ => 1)) by (repeat apply Rmult_le_pos; lra).
     apply Rmult_le_compat_r with (r := mu (fun _ => 1)) in Hbefore; [|assumption]. lra.
   - specialize (IH _ (payable_ensured b mu x tau' P) (present_ensured L mu x tau' Q)).
     cbn [bind E] in IH. cbn [Machine.run bind E].
@@ -220,41 +234,47 @@ Proof.
                           |apply bounded_mult; [apply bounded_test; apply miss_01|apply bounded_const; lra]].
       f_equal. apply functional_extensionality. intro; ring. }
     rewrite <- Mass. nra.
+  - set (m := mu (fun _ => 1)). specialize (Hm mu). fold m in Hm.
+    assert (S2 : kept * mu (fun s => run t s f) <= mu (fun s => run t' s f) + kept * slack * m) by now apply alike_under.
+    assert (p <= 1) by (unfold p; apply (Rmult_le_reg_r kept); [lra|]; unfold Rdiv; rewrite Rmult_assoc, Rinv_l by lra; lra).
+    pose proof (E_pos mu _ (Bt t')). apply Rmult_le_compat_l with (r := p) in S2; [|exact Hp].
+    rewrite <- Rmult_assoc, <- Pk in S2. rewrite Rmult_plus_distr_r. rewrite Pk at 2.
+    assert (0 <= (1 + p) * (INR n * stray tau) * m) by (repeat apply Rmult_le_pos; lra).
+    assert (p * mu (fun s => run t' s f) <= mu (fun s => run t' s f)) by nra.
+    replace (p * kept * slack * m) with (p * (kept * slack * m)) by ring. lra.
   - set (D := INR n * stray tau) in *. set (m := mu (fun _ => 1)) in *.
-    set (E1 := fun s => ensured_o o1 s (fun s => run (count o0 t) s f)).
-    set (E0 := fun s => ensured_o o0 s (fun s => run (count o1 t) s f)).
+    set (E1 := fun s => ensured_o o1 s (fun s => run (count o0 t') s f)).
+    set (E0 := fun s => ensured_o o0 s (fun s => run (count o1 t') s f)).
     assert (B1 : bounded E1) by (apply (bounded_E1 (ensured_o o1)), Bt).
     assert (B0 : bounded E0) by (apply (bounded_E1 (ensured_o o0)), Bt).
     assert (A' : apart o1 o0) by (destruct o0 as [[? ?]|], o1 as [[? ?]|]; simpl in *; congruence || exact I).
-    assert (S0 : mu (fun s => run (count o0 t) s f) <= mu E1 + D * m).
+    assert (S0 : mu (fun s => run (count o0 t') s f) <= mu E1 + D * m).
     { unfold m. rewrite <- E_const, <- E_plus by (assumption || now apply bounded_const).
       apply Q; [apply Bt|apply bounded_plus; [assumption|now apply bounded_const]|].
-      intros s Hs. pose proof (covered_close L o1 o0 t s C1 A' Hs) as Cl. apply Rabs_le_between in Cl. unfold E1, D. lra. }
-    assert (S1 : mu E0 <= mu (fun s => run (count o1 t) s f) + D * m).
+      intros s Hs. pose proof (covered_close L o1 o0 t' s C1 A' Hs) as Cl. apply Rabs_le_between in Cl. unfold E1, D. lra. }
+    assert (S1 : mu E0 <= mu (fun s => run (count o1 t') s f) + D * m).
     { unfold m. rewrite <- E_const, <- E_plus by (assumption || apply Bt || now apply bounded_const).
       apply Q; [assumption|apply bounded_plus; [apply Bt|now apply bounded_const]|].
-      intros s Hs. pose proof (covered_close L o0 o1 t s C0 A Hs) as Cl. apply Rabs_le_between in Cl. unfold E0, D. lra. }
+      intros s Hs. pose proof (covered_close L o0 o1 t' s C0 A Hs) as Cl. apply Rabs_le_between in Cl. unfold E0, D. lra. }
     assert (M : price o0 o1 * mu E1 <= mu E0).
-    { assert (Pm := both_have_noise (bind (bind mu (ensured_o o1)) (ensured_o o0)) o0 o1 t
+    { assert (Pm := both_have_noise (bind (bind mu (ensured_o o1)) (ensured_o o0)) o0 o1 t'
         (payable_ensured_o _ o0 (payable_ensured_o mu o1 P))). cbn [bind E] in Pm.
-      replace E1 with (fun s => ensured_o o1 s (fun s => ensured_o o0 s (fun s => run t (dec_o o0 s) f))).
+      replace E1 with (fun s => ensured_o o1 s (fun s => ensured_o o0 s (fun s => run t' (dec_o o0 s) f))).
       2:{ apply functional_extensionality. intro s. unfold E1. f_equal. apply functional_extensionality. intro. now rewrite run_count. }
-      replace E0 with (fun s => ensured_o o1 s (fun s => ensured_o o0 s (fun s => run t (dec_o o1 s) f))).
+      replace E0 with (fun s => ensured_o o1 s (fun s => ensured_o o0 s (fun s => run t' (dec_o o1 s) f))).
       2:{ apply functional_extensionality. intro s. unfold E0. rewrite ensured_swap by (assumption || (intro; now apply run_test)).
           f_equal. apply functional_extensionality. intro. now rewrite run_count. }
       exact Pm. }
-    assert (S2 : kept * mu (fun s => run (count o1 t) s f) <= mu (fun s => run (count o1 t') s f) + slack * m).
-    { unfold m. rewrite <- E_const, <- E_plus, <- E_scal by (assumption || lra || apply Bt || now apply bounded_const).
-      apply E_mono; [apply bounded_scal; [lra|apply Bt]|apply bounded_plus; [apply Bt|now apply bounded_const]|].
-      apply alike_close. destruct o1 as [[x1 tau1]|]; [apply AlikeEnsure, AlikeDec|]; exact Al. }
-    pose proof (E_pos mu _ B1). pose proof (E_pos mu _ (Bt (count o0 t))). specialize (Hm mu). fold m in Hm.
-    pose proof (E_pos mu _ B0). assert (0 <= D * m) by nra.
-    assert (c * mu E1 <= price o0 o1 * kept * mu E1) by (apply Rmult_le_compat_r; assumption).
-    assert (price o0 o1 * kept * mu E1 <= kept * mu E0).
-    { replace (price o0 o1 * kept * mu E1) with (kept * (price o0 o1 * mu E1)) by ring. apply Rmult_le_compat_l; lra. }
-    assert (kept * mu E0 <= kept * (mu (fun s => run (count o1 t) s f) + D * m)) by (apply Rmult_le_compat_l; lra).
-    assert (c * mu (fun s => run (count o0 t) s f) <= c * (mu E1 + D * m)) by (apply Rmult_le_compat_l; lra).
-    replace (((1 + c) * D + slack) * m) with (D * m + c * (D * m) + slack * m) by ring. nra.
+    assert (S2 : kept * mu (fun s => run (count o0 t) s f) <= mu (fun s => run (count o0 t') s f) + kept * slack * m).
+    { apply alike_under. destruct o0 as [[x0 tau0]|]; [apply AlikeEnsure, AlikeDec|]; exact Al. }
+    pose proof (E_pos mu _ B1) as P1. specialize (Hm mu). fold m in Hm. assert (0 <= D * m) by nra.
+    assert (Pp : p <= price o0 o1) by (apply (Rmult_le_reg_r kept); [lra|rewrite <- Pk; exact Pr]).
+    assert (T0 : p * (kept * mu (fun s => run (count o0 t) s f)) <= p * (mu (fun s => run (count o0 t') s f) + kept * slack * m))
+      by (apply Rmult_le_compat_l; assumption).
+    assert (T1 : p * mu (fun s => run (count o0 t') s f) <= p * (mu E1 + D * m)) by (apply Rmult_le_compat_l; assumption).
+    assert (T2 : p * mu E1 <= price o0 o1 * mu E1) by (apply Rmult_le_compat_r; assumption).
+    rewrite Pk at 1 2. replace (((1 + p) * D + p * kept * slack) * m) with (D * m + p * (D * m) + p * (kept * slack * m)) by ring.
+    rewrite Rmult_assoc. lra.
 Qed.
 End Game.
 
@@ -270,9 +290,8 @@ Corollary views_private {V} c tau n (f : V -> R) : 0 <= c <= 1 -> (forall v, 0 <
   <= mu (fun s => run t1 s f) + (1 + c) * (INR n * stray tau) * mu (fun _ => 1).
 Proof.
   intros Hc Hf L t0 t1 N mu P Q.
-  rewrite <- (Rplus_0_r ((1 + c) * (INR n * stray tau))).
-  apply (counters_private c 1 eq eq tau n Hc ltac:(lra) f 0 Hf ltac:(lra)) with (L := L); try assumption.
-  - intros v v1 <-. specialize (Hf v). nra.
-  - intros v v1 <-. specialize (Hf v). nra.
+  assert (T := counters_private c 1 eq eq tau n Hc ltac:(lra) f 0 Hf ltac:(lra)
+    ltac:(intros v v1 <-; specialize (Hf v); nra) ltac:(intros v v1 <-; specialize (Hf v); nra) L t0 t1 N mu P Q).
+  replace (c / 1) with c in T by field. rewrite Rmult_0_r, Rplus_0_r in T. exact T.
 Qed.
 End Privacy.
