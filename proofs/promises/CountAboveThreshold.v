@@ -76,6 +76,18 @@ Definition count_above_threshold epsilon (H : 0 < epsilon) tau again adv rounds 
 
 (** All answers, the view "no yes so far" among them, against every adaptive adversary, however many
     rounds; with [again] also all instances on disjoint rounds together. *)
+(** The promise of mechanisms/count_above_threshold.py, CountAboveThreshold:
+
+    Privacy:
+        Releases:   the answer of every round, up to and including the first yes
+        Neighbours: bit streams that differ in one round
+        Adversary:  adaptive; chooses each bit after seeing the earlier answers
+        Guarantee:  (epsilon, 0), however many rounds are played
+        Assumes:    honest-caller: a bit depends on the example of its own round and on public
+                    values only; timing (docs/GUARANTEES.md): a round whose bit is 1 takes longer
+                    unless the run comes from ``start_plain``
+        Proof:      count_above_threshold.md
+        Checked:    proofs/promises/CountAboveThreshold.v, theorem count_above_threshold_private *)
 Theorem count_above_threshold_private : forall epsilon (H : 0 < epsilon) tau again adv rounds,
   private epsilon 0 (count_above_threshold epsilon H tau again adv rounds).
 Proof.

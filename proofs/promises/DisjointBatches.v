@@ -156,6 +156,18 @@ Qed.
 Definition disjoint_batches adv rounds (world : bool) : law view :=
   batches goes due drawn adv world rounds false [] (fun _ => []).
 
+(** The promise of learners/disjoint_batches/recipe.py, DisjointBatches:
+
+    Privacy:
+        Releases:   the hypothesis of every round
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive
+        Guarantee:  (epsilon, 0), conditionally on every prefix; per user (``max_contributions``
+                    examples) by group privacy
+        Assumes:    float-trust (docs/GUARANTEES.md) for decision trees; timing
+                    (docs/GUARANTEES.md): a round in which a concept is drawn takes longer
+        Proof:      algorithm.md
+        Checked:    proofs/promises/DisjointBatches.v, theorem disjoint_batches_private *)
 Theorem disjoint_batches_private adv rounds : private epsilon 0 (disjoint_batches adv rounds).
 Proof. intro world. apply batches_private_from; [exact Heps|exact drawn_private]. Qed.
 

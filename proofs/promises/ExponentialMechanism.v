@@ -189,6 +189,17 @@ Proof.
 Qed.
 
 (** The scores of two worlds move by a vector with max - min <= range_width. *)
+(** The promise of mechanisms/exponential.py, ExponentialMechanism:
+
+    Privacy (of each draw):
+        Releases:   one element
+        Neighbours: inputs whose scores differ by a vector with max - min <= ``range_width``
+        Adversary:  adaptive; scores may depend on everything released before
+        Guarantee:  (epsilon, 0); its log-likelihood ratio spans at most epsilon
+        Assumes:    honest-caller (the range width is true); timing (docs/GUARANTEES.md): with
+                    ``multiplicities`` the number of runs shows
+        Proof:      exponential.md
+        Checked:    proofs/promises/ExponentialMechanism.v, theorem exponential_mechanism_private *)
 Theorem exponential_mechanism_private epsilon range_width (W : weights (epsilon / IZR range_width))
   scores scores' multiplicities low : 0 <= epsilon -> (0 < range_width)%Z -> length scores = length scores' ->
   (forall i, (i < length scores)%nat -> (low <= nth i scores' 0%Z - nth i scores 0%Z <= low + range_width)%Z) ->

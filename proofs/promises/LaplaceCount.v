@@ -106,6 +106,16 @@ End Promise.
 Lemma rate_positive epsilon sensitivity : 0 < epsilon -> (0 < sensitivity)%Z -> 0 < epsilon / IZR sensitivity.
 Proof. intros He Hs. apply Rdiv_lt_0_compat; [exact He|now apply IZR_lt]. Qed.
 
+(** The promise of mechanisms/laplace_count.py, LaplaceCount:
+
+    Privacy (of each release):
+        Releases:   one whole number
+        Neighbours: inputs whose counts differ by at most ``sensitivity``
+        Adversary:  adaptive; counts may depend on everything released before
+        Guarantee:  (epsilon, 0)
+        Assumes:    honest-caller (the sensitivity is true)
+        Proof:      laplace_count.md
+        Checked:    proofs/promises/LaplaceCount.v, theorem laplace_count_private *)
 Theorem laplace_count_private epsilon (He : 0 < epsilon) sensitivity (Hs : (0 < sensitivity)%Z) count count' :
   (Z.abs (count' - count) <= sensitivity)%Z ->
   private epsilon 0 (fun world : bool =>

@@ -462,6 +462,19 @@ Definition lazy_forest (toss : law coins) (adv : coins -> adversary X event) (fu
             fuel world rounds false [] 0 [says begin] (empty begin))
          (fun v => ret (c, v))).
 
+(** The promise of learners/lazy_forest/recipe.py, LazyForest:
+
+    Privacy:
+        Releases:   the hypothesis of every round
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive
+        Guarantee:  (epsilon, delta), conditionally on every prefix; per user
+                    (``max_contributions`` examples) by group privacy
+        Assumes:    a deterministic base learner; timing (docs/GUARANTEES.md): a round with a
+                    mistake takes longer
+        Proof:      algorithm.md, layer.md, mechanisms/first_frequent.md
+        Checked:    proofs/promises/LazyForest.v, theorem lazy_forest_private,
+                    for plans that are neither packed nor early *)
 Theorem lazy_forest_private toss adv fuel rounds : private epsilon delta (lazy_forest toss adv fuel rounds).
 Proof.
   assert (Pd : 0 <= delta) by (apply Rle_trans with (2 := within_delta); now apply total_pos).

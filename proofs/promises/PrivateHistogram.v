@@ -286,6 +286,17 @@ Proof.
   replace (cells * (delta / cells)) with delta in R by (field; lra). exact R.
 Qed.
 
+(** The promise of mechanisms/histogram.py, PrivateHistogram:
+
+    Privacy:
+        Releases:   the keys whose noisy count reaches ``threshold``, with their noisy counts
+        Neighbours: lists that differ by one element: added or removed (``add-remove``), or
+                    exchanged for another (``replace``)
+        Adversary:  adaptive; may choose the list after seeing earlier releases
+        Guarantee:  (epsilon, delta) for each release
+        Assumes:    timing (docs/GUARANTEES.md): the work grows with the number of distinct keys
+        Proof:      histogram.md
+        Checked:    proofs/promises/PrivateHistogram.v, theorem private_histogram_private *)
 Theorem private_histogram_private data data' : neighbouring m data data' ->
   private epsilon delta (fun world : bool => private_histogram (if world then data' else data)).
 Proof. intros N [|]; apply one_direction; [now apply neighbouring_sym|exact N]. Qed.

@@ -237,7 +237,7 @@ Proof.
   lra.
 Qed.
 
-Theorem private_keys_private adv : private (alpha + beta) delta (private_keys adv).
+Theorem private_keys_private_enough adv : private (alpha + beta) delta (private_keys adv).
 Proof.
   intros world f Hf.
   pose proof (private_keys_from_prefix adv world rounds [] (fun _ => false) (ret no_counters) f (le_n _)
@@ -253,17 +253,34 @@ Proof.
   intro world. apply F1_fixed_coins.
   - pose proof (stray_01 a b reports). pose proof (pos_INR rounds). pose proof (exp_pos (alpha + beta)).
     apply Rle_trans with (2 := enough). repeat apply Rmult_le_pos; lra.
-  - intro c. apply post_processing. apply private_keys_private.
+  - intro c. apply post_processing. apply private_keys_private_enough.
 Qed.
 End Promise.
 
-(** The threshold as it is computed: P(nu >= tau + rho) = a^tau (1 - b) / (1 - a b). *)
-Corollary private_keys_private_closed alpha beta (Ha : 0 < alpha) (Hb : 0 < beta) reports complaints universe rounds delta adv :
-  NoDup universe -> (0 <= reports)%Z ->
-  INR rounds * (1 + exp (alpha + beta)) *
-    (exp (- alpha) ^ Z.to_nat reports * ((1 - exp (- beta)) / (1 - exp (- alpha) * exp (- beta)))) <= delta ->
-  private (alpha + beta) delta (private_keys alpha beta Ha Hb reports complaints universe rounds adv).
+(** The numbers as they are computed: the rates add up to epsilon at most, and P(nu >= tau + rho) is
+    a^tau (1 - b) / (1 - a b) for a = e^-query_rate, b = e^-threshold_rate. *)
+(** The promise of learners/private_keys/recipe.py, PrivateKeys:
+
+    Privacy:
+        Releases:   the set of listed keys, in every round
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive
+        Guarantee:  (epsilon, delta), conditionally on every prefix; per user
+                    (``max_contributions`` examples) by group privacy
+        Assumes:    timing (docs/GUARANTEES.md): a round with a mistake takes longer
+        Proof:      algorithm.md
+        Checked:    proofs/promises/PrivateKeys.v, theorem private_keys_private *)
+Theorem private_keys_private epsilon delta query_rate threshold_rate (Hq : 0 < query_rate) (Ht : 0 < threshold_rate)
+  reports complaints universe rounds adv : NoDup universe -> (0 <= reports)%Z -> query_rate + threshold_rate <= epsilon ->
+  INR rounds * (1 + exp epsilon) *
+    (exp (- query_rate) ^ Z.to_nat reports * ((1 - exp (- threshold_rate)) / (1 - exp (- query_rate) * exp (- threshold_rate)))) <= delta ->
+  private epsilon delta (private_keys query_rate threshold_rate Hq Ht reports complaints universe rounds adv).
 Proof.
-  intros ND Hr D. apply private_keys_private; [exact ND|]. rewrite stray_closed by exact Hr. exact D.
+  intros ND Hr He D world. apply (within_weaker (query_rate + threshold_rate) delta); [exact He|lra|].
+  apply private_keys_private_enough; [exact ND|]. apply Rle_trans with (2 := D).
+  pose proof (stray_closed (at_rate query_rate Hq) (at_rate threshold_rate Ht) reports Hr) as St.
+  pose proof (stray_01 (at_rate query_rate Hq) (at_rate threshold_rate Ht) reports) as S01.
+  cbn [base at_rate] in St. rewrite <- St. apply Rmult_le_compat_r; [apply S01|].
+  apply Rmult_le_compat_l; [apply pos_INR|]. pose proof (exp_le _ _ He). lra.
 Qed.
-(* main: private_keys_private_closed *)
+(* main: private_keys_private *)

@@ -169,10 +169,23 @@ Proof.
   - intros t f. rewrite <- E'. reflexivity.
 Qed.
 
-Theorem private_witnesses_private adv rounds :
-  private (query_rate + threshold_rate) 0 (private_witnesses adv rounds).
+(** The promise of learners/private_witnesses/recipe.py, PrivateWitnesses:
+
+    Privacy:
+        Releases:   the hypothesis of every round
+        Neighbours: streams that differ in one example
+        Adversary:  adaptive
+        Guarantee:  (epsilon, 0), conditionally on every prefix; per user
+                    (``max_contributions`` examples) by group privacy
+        Assumes:    timing (docs/GUARANTEES.md): a round with a mistake takes longer,
+                    and one that draws a place the longer the more mistakes there were
+        Proof:      algorithm.md
+        Checked:    proofs/promises/PrivateWitnesses.v, theorem private_witnesses_private,
+                    for systems without places *)
+Theorem private_witnesses_private epsilon adv rounds : query_rate + threshold_rate <= epsilon ->
+  private epsilon 0 (private_witnesses adv rounds).
 Proof.
-  intros world f Hf. rewrite Rplus_0_r.
+  intros He world. apply (within_weaker (query_rate + threshold_rate) 0); [exact He|lra|]. intros f Hf. rewrite Rplus_0_r.
   destruct (ensured_all_keeps (live first) (fun _ => false) (ret no_counters)
     (payable_at_start b no_counters ltac:(reflexivity)) (present_at_start no_counters)) as (mu & L & P & Q & I & _ & Eq).
   unfold private_witnesses, start.
