@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
+.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -87,6 +87,9 @@ $(SPARK)/.ready: pyproject.toml
 
 test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, what is refused; skips without Java
 	$(SPARK)/bin/python -m pytest -m spark tests/end_to_end/test_spark.py -s
+
+prove: ## Check every machine-checked proof and what it assumes; without Coq it says what to install
+	$(PYTHON) proofs/check.py
 
 build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the sdist
 	rm -rf dist

@@ -57,6 +57,7 @@ class DisjointBatches(PrivateLearner):
         Assumes:    float-trust (docs/GUARANTEES.md) for decision trees; timing
                     (docs/GUARANTEES.md): a round in which a concept is drawn takes longer
         Proof:      algorithm.md
+        Checked:    proofs/promises/DisjointBatches.v, theorem disjoint_batches_private
 
     Regret: ``excess_bound`` for examples that are drawn independently of each other. Against
     adversaries that attack the rule on display nothing is promised, since it stays for a while.
