@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import IO, Annotated, Any
@@ -43,6 +44,7 @@ from littlestone.service.promises.book import Book, enter
 from littlestone.service.promises.ranges import PaidRanges, paid_in, promise_with
 from littlestone.service.report import report
 from littlestone.service.sources import BadRow, Form, Position, is_live
+from littlestone.service.store import Reservation
 from littlestone.theory.floors import points_floor
 
 _UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
@@ -214,17 +216,18 @@ def run(
     else:
         publisher.refuse_known()
         events = opened(recipe.concepts)
+        recipe.refuse_to_start()
         _enter_ranges(known, ranges, source, user, max_contributions)
-        reserved = None if known is None else known.reserve(store, recipe.guarantee(), promise)
-        durable = DurableRun.start(
-            recipe,
-            store,
-            users=user,
-            reserved=reserved,
-            ranges=ranges,
-            options=written(ctx, tables),
-        )
-        enter(known, durable, store)
+        with _room_for(recipe, store, promise, known) as reserved:
+            durable = DurableRun.start(
+                recipe,
+                store,
+                users=user,
+                reserved=reserved,
+                ranges=ranges,
+                options=written(ctx, tables),
+            )
+            enter(known, durable, store)
     try:
         if durable.adopted:
             typer.echo(ADOPTED.format(store=store, round=durable.rounds), err=True)
@@ -280,6 +283,13 @@ def _standard_input() -> IO[bytes]:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # in tests it has no number
         return sys.stdin.buffer
+
+
+def _room_for(
+    recipe: PrivateLearner, store: Path, promise: str, book: Book | None
+) -> AbstractContextManager[Reservation | None]:
+    """In the book, if there is one, until the store is entered there or cannot be made."""
+    return nullcontext() if book is None else book.reserved(store, recipe.guarantee(), promise)
 
 
 def _enter_ranges(
