@@ -10,25 +10,19 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from littlestone.catalogue import CLASSES, class_from_spec, lookup
-from littlestone.concepts.capabilities import Branching
-from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.schema import Schema
-from littlestone.defaults import Choice
+from littlestone.choose.request import NAMES, Request
 from littlestone.errors import LittlestoneError, StoreError
-from littlestone.learners.agnostic_finite.recipe import MOST_CONCEPTS
-from littlestone.learners.recipe_forms import canonical_form
-from littlestone.learners.run import PrivateLearner
+from littlestone.learners.forms import canonical_form
+from littlestone.learners.run import PrivateLearner, recipe_from_form
 from littlestone.serve.owner import RunOwner, Unavailable
 from littlestone.serve.visible import Visible
 from littlestone.service.durable import DurableRun
 from littlestone.service.promises.book import Book, enter
-from littlestone.service.store import Reservation, read_about
+from littlestone.service.store import Reservation
 from littlestone.service.store_file import sync_folder
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -57,10 +51,10 @@ class Asked:
     schema: dict[str, Any] | None = None
     learner: str = "auto"
     setting: str = "agnostic"
-    adversary: str = "adaptive"
+    adversary: str = "oblivious"
     rounds: int | None = None
     epsilon: float = 1.0
-    delta: float = 1e-7
+    delta: float = 1e-6
     max_contributions: int = 1
     publish_every: float | None = None
 
@@ -76,33 +70,10 @@ class Asked:
                 f"publish_every must be from 0.01 to 86400 seconds, got {self.publish_every!r}"
             )
 
-    def choice(self) -> Choice:
-        """What its learner is chosen by; a class that a file on the server describes is refused."""
-        space: ConceptClass | Schema
-        if self.schema is not None:
-            space = Schema.from_mapping(self.schema)
-        else:
-            spec = self.concepts or ""
-            if str in lookup(CLASSES, spec.partition(":")[0], kind="class").arguments:
-                raise ValueError(
-                    f"class must not name a file of the server, got {spec!r}; send schema"
-                )
-            space = class_from_spec(spec)
-        names = [field.name for field in fields(Choice) if field.name != "space"]
-        return Choice(space=space, **{name: getattr(self, name) for name in names})
-
     def recipe(self) -> PrivateLearner:
-        choice = self.choice()
-        if self._too_many_trees(choice.concepts):
-            raise ValueError(
-                "adversary must be 'oblivious' (events do not react to the rules), or setting "
-                f"'realizable', for so large a schema, got adversary={self.adversary!r}"
-            )
-        return choice.plan()
-
-    def _too_many_trees(self, space: ConceptClass) -> bool:
-        reacting = self.adversary == "adaptive" and self.setting == "agnostic"
-        return isinstance(space, Branching) and reacting and (space.size or 0) > MOST_CONCEPTS
+        said = {name: getattr(self, name) for name in NAMES if name != "user"}
+        over = {"schema": self.schema, "class": self.concepts}
+        return Request.from_json({**over, **said}, files=False).recipe()
 
 
 class Runs:
@@ -142,11 +113,11 @@ class Runs:
     def _open(self, place: Path) -> None:
         try:
             known = json.loads((place / ASKED).read_text(encoding="utf-8"))
-            form = known.pop(RECIPE, None) or _form_in(place / STORE)
+            form = known.pop(RECIPE)
             asked = Asked(**known)
             if asked.name != place.name:  # a copied folder; two owners would open one store
                 raise ValueError(f"name must be that of its folder, got {asked.name!r}")
-            recipe = asked.recipe() if form is None else asked.choice().kept(form)
+            recipe = recipe_from_form(form)
         except _UNREADABLE as problem:
             # All of it is public; and the other runs are no worse for it.
             _LOG.error("run %s: %s cannot be read: %s", place.name, ASKED, problem)
@@ -249,13 +220,6 @@ class Runs:
         if self._book is None:
             return None
         return self._book.reserve(self.folder / name / STORE, recipe.guarantee(), recipe.promise)
-
-
-def _form_in(store: Path) -> str | None:
-    """Of a run that was made when its folder did not hold the form of its recipe."""
-    with suppress(StoreError):  # whoever opens it says why, and tries again
-        return read_about(store)["recipe"]
-    return None
 
 
 def _is_taken(place: Path) -> bool:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from tests.unit.serve.served import BUDGET, serving
 
-from littlestone import defaults
+from littlestone.choose import auto as defaults
+from littlestone.choose.auto import default_learner
 from littlestone.client import ServiceError
-from littlestone.defaults import default_learner
 from littlestone.errors import StoreError
 from littlestone.serve import owner
 from littlestone.serve.hosted import Asked, Runs
