@@ -162,6 +162,12 @@ class DurableRun:
         durable._replay()
         return durable
 
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError(
+            "a DurableRun cannot be copied or pickled: two would write to one store with the same "
+            "noise. Close it, and open the store where it is needed (DurableRun.resume)"
+        )
+
     def close(self) -> None:
         self._run.retire("belongs to a store that was closed; open it again")
         self._store.close()
