@@ -177,7 +177,8 @@ def test_a_store_put_back_with_its_mark_is_refused(folder: Path, command: Comman
     assert command(*learn("--out", "rules.jsonl", "--epsilon", "8", source="first.csv"))[0] == 0
     kept = {name: Path(name).read_bytes() for name in ("run.db", "run.db.mark")}
     Path("many.csv").write_text("delay,late\n" + "".join(lines[1:]) * 15)
-    assert command(*learn("--out", "rules.jsonl", "--epsilon", "8", source="many.csv"))[0] == 0
+    more = ("--out", "rules.jsonl", "--epsilon", "8", "--source", "many.csv")
+    assert command(*learn(*more, source="many.csv"))[0] == 0
     published = Path("rules.jsonl").read_bytes()
     assert published.count(b"\n") > 1
     for name, content in kept.items():

@@ -94,6 +94,10 @@ def run(
     ] = None,
     encoding: Encoding = "utf-8-sig",
     no_header: NoHeader = False,
+    complete: Annotated[
+        bool,
+        typer.Option("--complete", help="Take the last line even if it has no line end."),
+    ] = False,
     book: Annotated[
         Path | None,
         typer.Option(help="The budget book of the data; a store that exceeds it is refused."),
@@ -137,6 +141,7 @@ def run(
     inputs["the book"] = book
     refuse_overlap({"out": out, "report": report_path}, inputs, store=store)
     publisher = Publisher(sys.stdout.buffer if out is None else out)
+    name_said = origin is not None
     origin = Path(source).name.removesuffix(".gz") if origin is None else origin
     columns = Columns(
         label=label,
@@ -146,7 +151,7 @@ def run(
         user=user,
         origin=origin,
     )
-    form = Form(delimiter=delimiter, encoding=encoding, header=not no_header)
+    form = Form(delimiter=delimiter, encoding=encoding, header=not no_header, complete=complete)
     position = Position()
 
     def opened(space: ConceptClass) -> Iterable[Event | BadRow]:
@@ -188,7 +193,7 @@ def run(
             enter(known, durable, store)
     try:
         if durable.adopted:
-            typer.echo(ADOPTED.format(store=store, round=durable.rounds), err=True)
+            _warn(ADOPTED.format(store=store, round=durable.rounds))
         console.print(f"{durable.promise}; store {store}, round {durable.rounds}")
         if known is not None:
             console.print(known.explain())
@@ -202,7 +207,13 @@ def run(
                 group=group,
                 policy=_policy(durable.run.recipe.concepts, bad_rows),
                 named_by_line=identity is None,
+                name_said=name_said,
                 progress=progress.show,
+            )
+        if position.unfinished is not None:
+            _warn(
+                f"line {position.unfinished} of {source} has no line end and was not taken: it may "
+                f"be half-written. Complete it and run this again, or say --complete"
             )
         _finish(console, durable, tally)
         if report_path is not None:
@@ -234,6 +245,10 @@ def _new(
     recipe = request.recipe()
     console.print(f"{type(recipe).__name__}, for {request.adversary} streams")
     return recipe
+
+
+def _warn(text: str) -> None:
+    typer.echo(text, err=True)
 
 
 def _seconds(text: str) -> float:
