@@ -164,8 +164,11 @@ def _lines(path: Path, form: Form, position: Position | None = None) -> Generato
 
 def _ended(lines: IO[str], form: Form, position: Position | None) -> Iterator[str]:
     """A line counts when its end is there: of ``1,42`` somebody may have written ``1,4`` so far."""
+    if form.complete:
+        yield from lines
+        return
     for number, line in enumerate(lines, start=1):
-        if form.complete or line.endswith("\n"):
+        if line.endswith("\n"):
             yield line
         elif position is not None:
             position.unfinished = number

@@ -192,13 +192,13 @@ def test_no_flipped_bit_is_accepted(book: Book) -> None:
             book.give_back(place)
     content, entries = book.path.read_bytes(), book.entries()
     accepted = []
-    for place, bit in product(range(len(content)), range(8)):
+    for byte, bit in product(range(len(content)), range(8)):
         flipped = bytearray(content)
-        flipped[place] ^= 1 << bit
+        flipped[byte] ^= 1 << bit
         book.path.write_bytes(flipped)
         with suppress(StoreError):
             Book(book.path)
-            accepted.append((place, bit))
+            accepted.append((byte, bit))
     print(f"{len(accepted)} of {8 * len(content):,} flipped bits of a book are accepted")
     assert 8 * len(content) >= 9_936 and not accepted
     book.path.write_bytes(content)
