@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
+.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean book
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -139,6 +139,9 @@ gallery: $(READY) ## Write the gallery of claims anew
 KILLS ?= 240
 kills: $(READY) ## Kill durable runs KILLS times (240) and check that nothing is lost or changed
 	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_killed_runs.py
+
+book: $(READY) ## Kill learn --book at every change of a file, and flip every bit of a book; prints both counts
+	$(BIN)/python -m pytest -n 0 -s tests/end_to_end/test_killed_before_entry.py tests/unit/service/promises/test_book.py -k "two_stores_on_one_entry or flipped_bit"
 
 DAMAGED ?= 5000
 damage: $(READY) ## Damage DAMAGED stores (5000) and check that each is refused or opens whole

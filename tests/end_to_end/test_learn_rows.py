@@ -122,7 +122,7 @@ REFUSED = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_rows_do_not_vanish_with_a_good_status(learn: Command, what: str) -> None:
     lines, header, words, why = REFUSED[what]
-    Path("events.csv").write_text("\n".join([*([header] if header else []), *lines]))
+    Path("events.csv").write_text("\n".join([*([header] if header else []), *lines, ""]))
     status, said = learn("events.csv", *STUMPS, *words)
     assert status == 2 and why in said, said
 
@@ -177,7 +177,7 @@ def test_hostile_rows_end_no_run_and_all_good_ones_are_taken(
 
 def test_a_second_file_is_another_source_and_the_first_one_again_is_not(learn: Command) -> None:
     assert "60 events taken, 0 seen before" in learn(rows(60), *STUMPS)[1]
-    Path("tuesday.csv").write_text("\n".join([HEADER, *rows(60)[::-1]]))
+    Path("tuesday.csv").write_text("\n".join([HEADER, *rows(60)[::-1], ""]))
     assert "60 events taken, 0 seen before" in learn("tuesday.csv", *STUMPS)[1]
     assert "10 events taken, 60 seen before" in learn(rows(70), *STUMPS)[1]  # it has grown
     Path("old").mkdir()

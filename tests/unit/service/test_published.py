@@ -6,7 +6,8 @@ import os
 import shutil
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,13 @@ from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.service.durable import DurableRun
 from littlestone.service.learning import Publisher, learn
 from littlestone.service.log.intake import Event
-from littlestone.service.published import AlteredError, examine, heartbeat_line, parsed
+from littlestone.service.published import (
+    AlteredError,
+    examine,
+    heartbeat_line,
+    newest_rule,
+    parsed,
+)
 
 RECIPE = PrivateMajority(concepts=Thresholds(64), rounds=10_000, epsilon=2.0)
 STREAM = [Event(f"e{i}", 37 * i % 64, int(37 * i % 64 >= 23)) for i in range(900)]
@@ -124,13 +131,30 @@ def test_an_altered_file_is_noticed_without_the_store(
         examine(path)
 
 
-def test_every_flipped_byte_is_noticed(folder: Path) -> None:
+def test_every_flipped_bit_is_noticed_and_no_other_rule_is_found(folder: Path) -> None:
+    """By ``verify``, and by ``predict``, which checks the chain before it believes a rule."""
     path = folder / "rules.jsonl"
-    content = path.read_bytes()
-    for place in range(0, len(content) - 1, 7):
-        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        with pytest.raises(AlteredError):
-            examine(path)
+    content = b"".join(path.read_bytes().splitlines(keepends=True)[:3])
+    path.write_bytes(content)
+    rule, found = newest_rule(path), []
+    assert rule["release"] == 3
+    for place, bit in product(range(len(content)), range(8)):
+        flipped = bytes([content[place] ^ 1 << bit])
+        path.write_bytes(content[:place] + flipped + content[place + 1 :])
+        for read in (examine, newest_rule):
+            with suppress(AlteredError):
+                read(path)
+                found.append((place, bit, read))
+    print(f"{len(found)} of {8 * len(content):,} flipped bits of published rules are accepted")
+    assert not found
+
+
+def test_a_line_that_is_being_written_is_no_rule_yet(folder: Path) -> None:
+    path = folder / "rules.jsonl"
+    *_, last = lines = path.read_bytes().splitlines(keepends=True)
+    for size in range(len(last)):
+        path.write_bytes(b"".join(lines[:-1]) + last[:size])
+        assert newest_rule(path)["release"] == len(lines) - 1
 
 
 def test_a_forged_file_is_noticed_by_the_store(folder: Path) -> None:

@@ -18,7 +18,7 @@ from littlestone.cli.asking import toml
 INLINE: Final = "littlestone.schema"
 """Where the tables of a schema are kept that stand in the configuration."""
 
-_NOT_KEPT: Final = ("config", "adopt", "help")
+_NOT_KEPT: Final = ("config", "adopt", "complete", "help")
 
 
 def names_of(ctx: typer.Context) -> dict[str, str]:

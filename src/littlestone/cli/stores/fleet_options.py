@@ -82,11 +82,13 @@ def entered(
     It stands in the book under the place of its secret, which is new, and goes again unless it can
     be entered: what is left then is of no use to anybody.
     """
-    known = None if book is None else Book(book)
-    reserved = None if known is None else known.reserve(secret, promised, promise)
-    yield
-    if known is not None and reserved is not None:
-        known.register(reserved.identity, secret, promised, promise)
+    if book is None:
+        yield
+    else:
+        known = Book(book)
+        with known.reserved(secret, promised, promise) as reserved:
+            yield
+            known.register(reserved.identity, secret, promised, promise)
         typer.echo(known.explain())
     typer.echo(promise)
 

@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import IO, Annotated, Any
@@ -32,7 +33,7 @@ from littlestone.service.promises.book import Book, enter
 from littlestone.service.promises.ranges import PaidRanges, fields_in, paid_in, promise_with
 from littlestone.service.report import report
 from littlestone.service.sources import BadRow, Form, Position, is_live
-from littlestone.service.store import read_about
+from littlestone.service.store import Reservation, read_about
 from littlestone.theory.floors import points_floor
 
 _UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
@@ -93,6 +94,10 @@ def run(
     ] = None,
     encoding: Encoding = "utf-8-sig",
     no_header: NoHeader = False,
+    complete: Annotated[
+        bool,
+        typer.Option("--complete", help="Take the last line even if it has no line end."),
+    ] = False,
     book: Annotated[
         Path | None,
         typer.Option(help="The budget book of the data; a store that exceeds it is refused."),
@@ -136,6 +141,7 @@ def run(
     inputs["the book"] = book
     refuse_overlap({"out": out, "report": report_path}, inputs, store=store)
     publisher = Publisher(sys.stdout.buffer if out is None else out)
+    name_said = origin is not None
     origin = Path(source).name.removesuffix(".gz") if origin is None else origin
     columns = Columns(
         label=label,
@@ -145,7 +151,7 @@ def run(
         user=user,
         origin=origin,
     )
-    form = Form(delimiter=delimiter, encoding=encoding, header=not no_header)
+    form = Form(delimiter=delimiter, encoding=encoding, header=not no_header, complete=complete)
     position = Position()
 
     def opened(space: ConceptClass) -> Iterable[Event | BadRow]:
@@ -173,20 +179,21 @@ def run(
     else:
         publisher.refuse_known()
         events = opened(recipe.concepts)
+        recipe.refuse_to_start()
         _enter_ranges(known, ranges, source, user, recipe.max_contributions)
-        reserved = None if known is None else known.reserve(store, recipe.guarantee(), promise)
-        durable = DurableRun.start(
-            recipe,
-            store,
-            users=user,
-            reserved=reserved,
-            ranges=ranges,
-            options=written(ctx, tables),
-        )
-        enter(known, durable, store)
+        with _room_for(recipe, store, promise, known) as reserved:
+            durable = DurableRun.start(
+                recipe,
+                store,
+                users=user,
+                reserved=reserved,
+                ranges=ranges,
+                options=written(ctx, tables),
+            )
+            enter(known, durable, store)
     try:
         if durable.adopted:
-            typer.echo(ADOPTED.format(store=store, round=durable.rounds), err=True)
+            _warn(ADOPTED.format(store=store, round=durable.rounds))
         console.print(f"{durable.promise}; store {store}, round {durable.rounds}")
         if known is not None:
             console.print(known.explain())
@@ -200,7 +207,13 @@ def run(
                 group=group,
                 policy=_policy(durable.run.recipe.concepts, bad_rows),
                 named_by_line=identity is None,
+                name_said=name_said,
                 progress=progress.show,
+            )
+        if position.unfinished is not None:
+            _warn(
+                f"line {position.unfinished} of {source} has no line end and was not taken: it may "
+                f"be half-written. Complete it and run this again, or say --complete"
             )
         _finish(console, durable, tally)
         if report_path is not None:
@@ -235,6 +248,10 @@ def _new(
     return recipe
 
 
+def _warn(text: str) -> None:
+    typer.echo(text, err=True)
+
+
 def _seconds(text: str) -> float:
     """A time such as 1s, 500ms, 5m or 1h; a bare number is seconds."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *(ms|s|m|h|)", text.strip())
@@ -250,6 +267,13 @@ def _standard_input() -> IO[bytes]:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # in tests it has no number
         return sys.stdin.buffer
+
+
+def _room_for(
+    recipe: PrivateLearner, store: Path, promise: str, book: Book | None
+) -> AbstractContextManager[Reservation | None]:
+    """In the book, if there is one, until the store is entered there or cannot be made."""
+    return nullcontext() if book is None else book.reserved(store, recipe.guarantee(), promise)
 
 
 def _enter_ranges(

@@ -66,6 +66,11 @@ class EventLog:
                 return Taken(*row)
         return None
 
+    def ids_ending(self, text: str) -> list[str]:
+        """The ids that end so, in the order in which they were taken."""
+        found = "SELECT id FROM events WHERE substr(id, -length(?1)) = ?1 ORDER BY round"
+        return [name for (name,) in self._db.execute(found, (text,))]
+
     def users(self, *, until: int) -> bytes:
         """The digests of the users of the first events, one after the other."""
         found = (
