@@ -69,13 +69,14 @@ def serving(
     *,
     fleet: Any = None,
     connections: int = MOST_CONNECTIONS,
-    healthy: bool = True,
     book: Book | None = None,
-    **tokens: Any,
+    known: tuple[Tokens, dict[Role, str]] | None = None,
+    open_reading: bool = False,
+    **more: Any,
 ) -> Iterator[Served]:
     """Start the service, and stop it gracefully."""
-    fresh, made = Tokens.fresh(**tokens)
-    running = server(folder, fresh, port=0, fleet=fleet, connections=connections, book=book)
+    fresh, made = known or Tokens.fresh(open_reading=open_reading)
+    running = server(folder, fresh, port=0, fleet=fleet, connections=connections, book=book, **more)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
     until = time.monotonic() + 20
@@ -84,7 +85,8 @@ def serving(
         time.sleep(0.01)
     served = Served(running, made)
     try:
-        while healthy and served.raw("GET", "/health")[0] == 503:  # stores are being opened
+        while served.raw("GET", "/health")[0] == 503:  # stores are being opened
+            assert time.monotonic() < until
             time.sleep(0.01)
         yield served
     finally:
