@@ -36,7 +36,7 @@ def measure() -> Iterator[Row]:
         with _service(Path(folder) / "runs") as (url, token, _):
             with Client(url, token) as client:
                 client.create("load", **CONCEPTS)
-                client.create("counted", **CONCEPTS, users=True)
+                client.create("counted", **CONCEPTS, user="user")
             for clients, size, seconds in ((64, 1, 8.0), (1, 1, 4.0), (8, 100, 6.0)):
                 yield from _rows(url, token, clients, size, seconds)
             yield _counting(url, token)

@@ -18,7 +18,7 @@ from tests.conformance import test_every_sanitizer as sanitizing
 from tests.conformance.arcs import Arc, Arcs, ArcSpace, ArcTracker, OfferingArcs
 
 from littlestone.adversaries.random_stream import RandomStream
-from littlestone.catalogue import LEARNERS
+from littlestone.choose.catalogue import LEARNERS
 from littlestone.concepts import json_form
 from littlestone.concepts.losses.label_counts import tallied
 from littlestone.concepts.losses.loss_runs import losses_on

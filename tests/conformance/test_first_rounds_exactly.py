@@ -10,7 +10,7 @@ from tests.battery import TAKES
 
 from littlestone.audit.exact.privacy_curve import privacy_curve
 from littlestone.audit.two_worlds import Subject, World
-from littlestone.catalogue import LEARNERS
+from littlestone.choose.catalogue import LEARNERS
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.naive_recomposition import NaiveRecomposition

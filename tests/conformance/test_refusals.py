@@ -23,7 +23,7 @@ from tests.battery import TAKES
 from tests.conformance.test_plain_numbers import LINE, PAIR, _given, recipes
 
 from littlestone.adversaries.replay import Replay
-from littlestone.catalogue import LEARNERS
+from littlestone.choose.catalogue import LEARNERS
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from littlestone.choose.auto import class_over
+from littlestone.choose.request import Request
 from littlestone.cli.main import main
 from littlestone.concepts.schema import Schema
-from littlestone.defaults import class_over, default_learner
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 
 Command = Callable[..., tuple[int, str]]
@@ -81,7 +82,7 @@ def test_neighbouring_files_are_told_apart_by_a_rejected_row_and_not_by_a_stand_
 ) -> None:
     """With certainty: the first rule is drawn after a public number of rounds, here the last."""
     concepts = class_over(Schema.from_toml("schema.toml"))
-    recipe = default_learner(concepts, rounds=None, epsilon=10.0, delta=0.0)
+    recipe = Request(over=concepts, epsilon=10.0).recipe()
     assert isinstance(recipe, DisjointBatches)
     late = ["25,AA,1"] * recipe.batch_size(0)
     neighbours = {"honest": late, "other": [*late[1:], "25,ZZ,1"]}

@@ -24,8 +24,8 @@ from littlestone.fleet.database import connect, shard_lock
 from littlestone.fleet.high_water import Height, HighWater
 from littlestone.fleet.split_keys import Change, advance_part, merged, part_of
 from littlestone.learners import codec
+from littlestone.learners.forms import canonical_form
 from littlestone.learners.private_keys.recipe import PrivateKeys
-from littlestone.learners.recipe_forms import canonical_form
 from littlestone.service.entries import Release, chained, release_body
 
 _TABLES: Final = """

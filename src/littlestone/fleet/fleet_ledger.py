@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from littlestone.fleet.per_key import PerKey
+from littlestone.learners.forms import canonical_form
 from littlestone.learners.private_keys.recipe import PrivateKeys
-from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 

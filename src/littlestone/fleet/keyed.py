@@ -27,7 +27,7 @@ from littlestone.concepts.protocols import Domain, Example, Hypothesis, Point
 from littlestone.errors import HorizonExceededError, SequenceGapError, SnapshotError
 from littlestone.learners import codec
 from littlestone.learners.engine import Engine, single_rounds
-from littlestone.learners.recipe_forms import form_digest
+from littlestone.learners.forms import form_digest
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness, labelled

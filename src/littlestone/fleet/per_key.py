@@ -14,7 +14,7 @@ from littlestone.concepts.protocols import Hypothesis, Point
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.fleet.keyed import KeyedRun, key_name, rounds_of
 from littlestone.learners import codec, snapshots
-from littlestone.learners.recipe_forms import canonical_form, form_digest
+from littlestone.learners.forms import canonical_form, form_digest
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee

@@ -3,21 +3,16 @@
 import hashlib
 import json
 import secrets
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from littlestone import require
-from littlestone.catalogue import class_from_spec
-from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.schema import Schema
-from littlestone.defaults import Choice
-from littlestone.errors import StoreError
+from littlestone.errors import SnapshotError, StoreError
 from littlestone.fleet.per_key import PerKey
-from littlestone.learners.recipe_forms import canonical_form
-from littlestone.learners.run import PrivateLearner
+from littlestone.learners.forms import canonical_form
+from littlestone.learners.run import PrivateLearner, recipe_from_form
 
 MOST_SHARDS: Final = 4096
 _SEAL: Final = "recipe seal"
@@ -39,7 +34,7 @@ class Terms:
     recipe: str
     """The canonical form of the learner of each key."""
     options: str
-    """How the command line made it, as JSON, and a hash of what is promised."""
+    """The request it answers, as JSON, if a command made it; and a hash of what is promised."""
     fingerprint: bytes
     shards: int
     max_keys: int
@@ -87,34 +82,19 @@ class Terms:
             )
 
 
-def choice_from(options: dict[str, Any]) -> Choice:
-    """What the learner of each key is chosen by, as these options say."""
-    space: ConceptClass | Schema
-    if options["schema"] is not None:
-        space = Schema.from_mapping(tomllib.loads(options["schema"]))
-    else:
-        space = class_from_spec(options["class"])
-    names = ("learner", "setting", "adversary", "max_contributions")
-    said = {name: options[name] for name in names}
-    return Choice(space=space, **said, **options["budget"])
-
-
 def recipe_of(terms: Terms) -> PrivateLearner:
-    """The learner that the fleet was made for, whatever would be chosen for its options now."""
+    """The learner that the fleet was made for, whatever would be chosen for its request now."""
     with _finding_damage():
-        options, seal = json.loads(terms.options), _seal(terms.recipe, terms.max_keys)
-        if options.get(_SEAL, seal) != seal:
+        if json.loads(terms.options)[_SEAL] != _seal(terms.recipe, terms.max_keys):
             raise StoreError(
                 f"the recipe of this fleet does not match its hash: it was altered or damaged. "
                 f"Bring back the terms that it was made with; found is {terms.recipe} for "
                 f"max_keys={terms.max_keys}"
             )
-        if options.keys() <= {_SEAL}:
-            raise StoreError(
-                "this fleet was made by Python, not by a command: it does not hold the options of "
-                "one. Go on with it from Python, with the recipe that it was made for"
-            )
-        return choice_from(options).kept(terms.recipe)
+        try:
+            return recipe_from_form(terms.recipe)
+        except SnapshotError as problem:
+            raise StoreError(f"the recipe of this fleet cannot be read: {problem}") from problem
 
 
 @contextmanager

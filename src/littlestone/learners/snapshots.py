@@ -29,7 +29,7 @@ from littlestone.noise_owner import NoiseOwner
 from littlestone.randomness import Randomness
 from littlestone.type_checks import fits
 
-MAGIC: Final = b"littlestone-snapshot-3\n"
+MAGIC: Final = b"littlestone-snapshot-1\n"
 _DIGEST_BYTES: Final = 32
 _SPARE_LINES: Final = 1000
 _IDENTITY_DIGITS: Final = 32

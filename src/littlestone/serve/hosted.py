@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from littlestone.errors import LittlestoneError, RollbackError, StoreError
-from littlestone.learners.recipe_forms import canonical_form
+from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.serve.asked import Asked
@@ -134,7 +134,7 @@ class Runs:
         made = draft
         try:
             reserved = self._reserved(asked, recipe)
-            run = DurableRun.start(recipe, draft / STORE, users=asked.counted, reserved=reserved)
+            run = DurableRun.start(recipe, draft / STORE, users=asked.user, reserved=reserved)
             run.close()
             with (draft / ASKED).open("x", encoding="utf-8") as stream:
                 kept = {**asdict(asked), RECIPE: canonical_form(recipe)}
@@ -244,14 +244,14 @@ class Runs:
         place = self.folder / asked.name
         said = _lines(place / ADOPTED)
         try:
-            run = DurableRun.resume(recipe, place / STORE, users=asked.counted)
+            run = DurableRun.resume(recipe, place / STORE, users=asked.user)
         except StoreError as refusal:
             if asked.name not in self._adopt or isinstance(refusal, RollbackError):
                 raise
             now = datetime.now(UTC).isoformat(timespec="seconds")
             try:
                 _write_lines(place / ADOPTED, [*said, now])
-                run = DurableRun.resume(recipe, place / STORE, users=asked.counted, adopt=True)
+                run = DurableRun.resume(recipe, place / STORE, users=asked.user, adopt=True)
             except BaseException:
                 _write_lines(place / ADOPTED, said)
                 raise
@@ -283,7 +283,7 @@ class Runs:
         if self._book is None:
             return None
         self._give_back(asked.name)
-        promise = promise_of(recipe, asked.counted)
+        promise = promise_of(recipe, asked.user)
         return self._book.reserve(self.folder / asked.name / STORE, recipe.guarantee(), promise)
 
     def _give_back(self, name: str) -> None:

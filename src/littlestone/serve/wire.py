@@ -66,9 +66,8 @@ class PointsIn(msgspec.Struct, forbid_unknown_fields=True):
 class RunIn(msgspec.Struct, forbid_unknown_fields=True, rename={"concepts": "class"}):
     """A run to create. One of class and schema is needed; schema maps fields to grids or values.
 
-    Without ``adversary`` events over a schema are taken not to react to the published rules, those
-    of a class to react; what is promised to them holds either way. With ``users`` each event must
-    say whose it is, and ``max_contributions`` of each user are read.
+    With ``user``, a word for whose events are counted, each event must say whose it is, and
+    ``max_contributions`` of each user are read.
     """
 
     name: str
@@ -76,19 +75,16 @@ class RunIn(msgspec.Struct, forbid_unknown_fields=True, rename={"concepts": "cla
     schema: dict[str, Any] | None = None
     learner: str = "auto"
     setting: str = "agnostic"
-    adversary: str | None = None
+    adversary: str = "oblivious"
     rounds: Annotated[int, msgspec.Meta(ge=1, le=10**15)] | None = None
     epsilon: float = 1.0
-    delta: float = 1e-7
+    delta: float = 1e-6
     max_contributions: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 1
+    user: Annotated[str, msgspec.Meta(min_length=1, max_length=64)] | None = None
     publish_every: float | None = None
-    users: bool = False
 
     def asked(self) -> Asked:
-        given = msgspec.structs.asdict(self)
-        if self.adversary is None:
-            given["adversary"] = "adaptive" if self.schema is None else "oblivious"
-        return Asked(**given)
+        return Asked(**msgspec.structs.asdict(self))
 
 
 class EventOut(msgspec.Struct, omit_defaults=True):
@@ -118,7 +114,7 @@ class RunOut(msgspec.Struct, rename={"concepts": "class"}):
     promise: str | None = None
     rounds: int | None = None
     publish_every: float | None = None
-    users: bool = False
+    user: str | None = None
     adopted: list[str] = []
     """When its owner said that no other copy of its files went on."""
     release: int | None = None
@@ -184,10 +180,10 @@ def run_out(
         state=state,
         concepts=asked.concepts or type(recipe.concepts).__name__,
         learner=type(recipe).__name__,
-        promise=promise_of(recipe, asked.counted),
+        promise=promise_of(recipe, asked.user),
         rounds=recipe.rounds,
         publish_every=asked.publish_every,
-        users=asked.users,
+        user=asked.user,
         adopted=adopted,
         release=None if shown is None else shown.release.number,
         round=None if shown is None else shown.release.round,
@@ -201,11 +197,11 @@ def guarantee_out(asked: Asked, recipe: PrivateLearner) -> GuaranteeOut:
     return GuaranteeOut(
         epsilon=promised.epsilon,
         delta=promised.delta,
-        protects=f"one user, of whom at most {each} events are read" if asked.users else one,
+        protects=f"one user, of whom at most {each} events are read" if asked.user else one,
         neighbours="replace-one: the same number of events, any of them replaced by another",
         adversary="sees every release and chooses the next event",
         best_guess=best_guess(promised.epsilon, promised.delta),
-        promise=promise_of(recipe, asked.counted),
+        promise=promise_of(recipe, asked.user),
     )
 
 

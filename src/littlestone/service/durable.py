@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from littlestone.errors import HorizonExceededError, StoreError
-from littlestone.learners.recipe_forms import canonical_form
+from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed

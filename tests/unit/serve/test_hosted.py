@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from tests.unit.serve.served import BUDGET, serving
 
-from littlestone import defaults
+from littlestone.choose import request
+from littlestone.choose.auto import auto
 from littlestone.client import ServiceError
-from littlestone.defaults import default_learner
 from littlestone.errors import StoreError
 from littlestone.serve import owner
 from littlestone.serve.asked import Asked
@@ -190,7 +190,7 @@ def test_a_large_schema_says_what_it_needs(tmp_path: Path) -> None:
 
 def earlier_learner(concepts: Any, **terms: Any) -> Any:
     """What ``auto`` might have been."""
-    today: Any = default_learner(concepts, **terms)
+    today: Any = auto(concepts, **terms)
     return replace(today, planned=False, first=2)
 
 
@@ -205,7 +205,7 @@ def test_a_run_of_an_earlier_default_goes_on_with_its_recipe(
     }
     events = [(5 * n % 8, int((5 * n % 8 >= 4) != (n >= 14))) for n in range(80)]
     with monkeypatch.context() as then:
-        then.setattr(defaults, "default_learner", earlier_learner)
+        then.setattr(request, "auto", earlier_learner)
         with serving(tmp_path / "here") as served:
             served.client().create("rules", **asked)
             served.client().send_many("rules", events[:20])

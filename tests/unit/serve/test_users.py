@@ -12,8 +12,8 @@ from littlestone.serve.tokens import Role
 from littlestone.service.durable import DurableRun
 from littlestone.service.log.intake import Event
 
-COUNTED: dict[str, Any] = {"users": True, "max_contributions": 2}
-LINE: dict[str, Any] = {"concepts": "thresholds:8", "rounds": 100, "adversary": "oblivious"}
+COUNTED: dict[str, Any] = {"user": "user", "max_contributions": 2}
+LINE: dict[str, Any] = {"concepts": "thresholds:8", "rounds": 100}
 
 
 def mistakes(served: Any) -> int:
@@ -61,7 +61,7 @@ def test_the_store_itself_counts(tmp_path: Path) -> None:
 def test_each_event_says_whose_it_is_or_none_does(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         client = served.client()
-        client.create("abuse", concepts="keys", **BUDGET, users=True)
+        client.create("abuse", concepts="keys", **BUDGET, user="user")
         client.create("plain", concepts="keys", **BUDGET)
         for user in (None, "", " \u200b", "\ud800", ["ann"], True, 1.5, "x" * 257):
             sent = body(x="a", y=1) if user is None else body(x="a", y=1, user=user)
@@ -79,7 +79,7 @@ def test_each_event_says_whose_it_is_or_none_does(tmp_path: Path) -> None:
 def test_an_id_belongs_to_its_user_and_nobody_hears_who_has_come(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         client = served.client()
-        client.create("abuse", concepts="keys", **BUDGET, users=True)
+        client.create("abuse", concepts="keys", **BUDGET, user="user")
         first = client.send("abuse", "a", 1, id="one", user="ann")
         assert client.send("abuse", "a", 1, id="one", user="ANN")["repeated"]
         with pytest.raises(ServiceError, match="another example or user"):
@@ -91,8 +91,8 @@ def test_an_id_belongs_to_its_user_and_nobody_hears_who_has_come(tmp_path: Path)
 
 def test_a_run_that_counts_users_says_so_for_good(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
-        served.client().create("abuse", concepts="keys", **BUDGET, users=True)
+        served.client().create("abuse", concepts="keys", **BUDGET, user="user")
     file = tmp_path / "abuse" / "run.json"
-    file.write_text(file.read_text().replace('"users": true', '"users": false'))
+    file.write_text(file.read_text().replace('"user": "user"', '"user": null'))
     with serving(tmp_path) as served:
         assert served.client()._json("GET", "/health")["broken"] == ["abuse"]

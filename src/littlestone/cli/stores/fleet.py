@@ -44,7 +44,7 @@ def init(
             fingerprint=mine,
             shards=shards,
             max_keys=fleet.max_keys,
-            options=fleet.options(),
+            options=fleet.request().to_json(),
         )
     )
 

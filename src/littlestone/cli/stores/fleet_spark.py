@@ -41,7 +41,7 @@ def init(
             fingerprint=mine,
             shards=partitions,
             max_keys=fleet.max_keys,
-            options=fleet.options(),
+            options=fleet.request().to_json(),
         )
         return SparkFolder.from_terms(folder, terms).terms
 

@@ -1,9 +1,9 @@
-"""Which learner, and why: every applicable one, ranked by what is proved about it."""
+"""Every learner that applies, ranked by what is proved about it."""
 
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -41,72 +41,51 @@ class Candidate:
     """A bound on the mean, which candidates are ranked by; proved, or else calibrated."""
     calibrated: bool
     """Whether ``expected`` is a prediction without a proof."""
+    practical: str = ""
+    """Why it is taken although no bound is known for it."""
 
     @property
     def reason(self) -> str:
         if self.calibrated:
             return "nothing useful is proved for these numbers; the mean is from its calibration"
-        return "proved"
+        return self.practical or "proved"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recommendation:
-    """All candidates, the best first, and a paragraph that explains the choice."""
+class Ranking:
+    """Candidates, the best first, and why the others do not apply."""
 
     candidates: tuple[Candidate, ...]
     refused: Mapping[str, str]
-    rounds: int
-    explanation: str
-
-    @property
-    def best(self) -> Candidate | None:
-        return self.candidates[0] if self.candidates else None
-
-    @property
-    def useful(self) -> bool:
-        """Whether the best learner is expected to beat a constant rule by a clear margin."""
-        return self.best is not None and self.best.expected <= USEFUL_SHARE * self.rounds
 
 
-def recommend(
+def rank(
     concepts: ConceptClass,
     *,
     rounds: int,
     epsilon: float,
     delta: float,
-    setting: Setting = "realizable",
-    adversary: AdversaryKind = "adaptive",
-) -> Recommendation:
-    """Rank every applicable learner and say why; change nothing and spend nothing.
-
-    >>> from littlestone.concepts.classes.thresholds import Thresholds
-    >>> advice = recommend(Thresholds(64), rounds=10**5, epsilon=1.0, delta=1e-6)
-    >>> advice.best.name, advice.useful
-    ('private-witnesses', True)
-    """
-    require.integer(rounds=rounds, at_least=2)
+    setting: Setting,
+    adversary: AdversaryKind,
+) -> Ranking:
+    """Rank every applicable learner by a bound on its mean; spend nothing."""
     require.usual(epsilon=epsilon, delta=delta)
     budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
-    asked = _Question(concepts, budget, setting, adversary)
+    question = Question(concepts, budget, setting, adversary)
     found, refused = [], {}
     for name in _builders(setting, adversary):
         try:
-            found.append(asked.candidate(name))
+            found.append(question.candidate(name))
         except (ValueError, LittlestoneError) as refusal:
             refused[name] = str(refusal)
     ranked = tuple(sorted(found, key=lambda candidate: (candidate.expected, candidate.bound)))
-    draft = Recommendation(candidates=ranked, refused=refused, rounds=rounds, explanation="")
-    return replace(draft, explanation=asked.explained(draft))
+    return Ranking(candidates=ranked, refused=refused)
 
 
 Builder = Callable[..., Any]
 
 
 def _builders(setting: Setting, adversary: AdversaryKind) -> dict[str, Builder]:
-    if setting not in ("realizable", "agnostic"):
-        raise ValueError(f"setting must be 'realizable' or 'agnostic', got setting={setting!r}")
-    if adversary not in ("adaptive", "oblivious"):
-        raise ValueError(f"adversary must be 'adaptive' or 'oblivious', got {adversary!r}")
     experts = "exponential-weights" if adversary == "adaptive" else "shrinking-dartboard"
     agnostic: dict[str, Builder] = {
         "agnostic-finite": partial(AgnosticFinite, adversary=adversary),
@@ -138,7 +117,7 @@ def _forest(build: Builder, deepest: int, *, concepts: ConceptClass, **budget: A
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class Question:
     """What learner is asked for."""
 
     concepts: ConceptClass
@@ -163,33 +142,6 @@ class _Question:
         return Candidate(
             name=name, recipe=recipe, bound=bound, expected=expected, calibrated=calibrated
         )
-
-    def explained(self, draft: Recommendation) -> str:
-        what = "mistakes"
-        if self.setting == "agnostic":
-            what = "mistakes beyond the best concept's"
-        best = draft.best
-        if best is None:
-            reasons = "; ".join(f"{name}: {why}" for name, why in draft.refused.items())
-            return f"No learner applies to {self.concepts!r}. {reasons}"
-        against = f"against {self.adversary} adversaries"
-        if not draft.useful:
-            advice = "; ".join(self.what_would_help(best.name))
-            return (
-                f"No learner is shown to do better than a constant rule in {draft.rounds:,} rounds "
-                f"{against} at epsilon = {self.budget['epsilon']:g}: the best, {best.name}, may "
-                f"need {best.expected:,.0f} {what}. {advice or 'No affordable change was found.'}"
-            )
-        if best.calibrated:
-            words = f"about {best.expected:,.0f} {what} on average {against}"
-        else:
-            words = (
-                f"at most {best.bound:,.0f} {what} with probability {1 - FAILURE:.0%} {against}, "
-                f"and {best.expected:,.0f} on average"
-            )
-        others = ", ".join(f"{c.name} {c.expected:,.0f}" for c in draft.candidates[1:])
-        ranking = f" The others, on average: {others}." if others else ""
-        return f"{best.name}: {words}, of {draft.rounds:,} rounds ({best.reason}).{ranking}"
 
     def what_would_help(self, name: str) -> Iterator[str]:
         """The smallest power of two times the rounds, or epsilon, at which this one is useful."""

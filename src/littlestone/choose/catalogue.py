@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from littlestone import require
 from littlestone.adversaries.boundary import Boundary
 from littlestone.adversaries.contradiction import Contradiction, FreeLabels, NoisyBoundary
 from littlestone.adversaries.drifting import Drifting
@@ -33,8 +32,6 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.game.protocols import Adversary
-from littlestone.online.halving import Halving
-from littlestone.online.standard_optimal import StandardOptimal
 
 Entry = TypeVar("Entry")
 
@@ -52,11 +49,34 @@ class ClassEntry:
 
 @dataclass(frozen=True, slots=True)
 class LearnerEntry:
-    """A learner that can be built from a class, a horizon and a budget."""
+    """A learner that can be built from a class, a horizon and a budget.
 
-    build: Callable[..., Any]
+    ``place`` says where it is, so that it is imported when it is asked for: most commands need
+    none. Learners that are not private take nothing but the class.
+    """
+
+    place: str
     summary: str
     private: bool = True
+    needs_rounds: bool = True
+    needs_delta: bool = True
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def makes(self) -> str:
+        """The name of the class of its recipes."""
+        return self.place.partition(":")[2].partition(".")[0]
+
+    def build(self, concepts: ConceptClass, *, delta: float, **budget: Any) -> Any:
+        module, _, path = self.place.partition(":")
+        found: Any = import_module(f"littlestone.{module}")
+        for name in path.split("."):
+            found = getattr(found, name)
+        if not self.private:
+            return found(concepts)
+        if self.needs_delta:
+            budget["delta"] = delta
+        return found(concepts=concepts, **self.fixed, **budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +95,6 @@ def _stumps(path: str, depth: int = 1) -> Stumps:
 
 def _trees(path: str, depth: int = DEEPEST) -> DecisionTrees:
     return DecisionTrees(Schema.from_toml(Path(path)), depth)
-
-
-def _learner(place: str, **fixed: Any) -> Callable[..., Any]:
-    """A builder that imports its learner when it is asked for: most commands need none."""
-    module, _, path = place.partition(":")
-
-    def build(concepts: ConceptClass, **budget: Any) -> Any:
-        found: Any = import_module(f"littlestone.learners.{module}")
-        for name in path.split("."):
-            found = getattr(found, name)
-        return found(concepts=concepts, **fixed, **budget)
-
-    return build
-
-
-def _pure(place: str) -> Callable[..., Any]:
-    """The same for a learner without delta."""
-    build = _learner(place)
-
-    def without_delta(concepts: ConceptClass, *, delta: float, **budget: Any) -> Any:
-        require.open_probability(delta=delta)
-        return build(concepts, **budget)
-
-    return without_delta
 
 
 CLASSES: Mapping[str, ClassEntry] = {
@@ -164,64 +160,67 @@ CLASSES: Mapping[str, ClassEntry] = {
 
 LEARNERS: Mapping[str, LearnerEntry] = {
     "private-majority": LearnerEntry(
-        _learner("private_majority.recipe:PrivateMajority"),
+        "learners.private_majority.recipe:PrivateMajority",
         "the practical default for finite classes; realizable, adaptive adversaries",
     ),
     "private-witnesses": LearnerEntry(
-        _learner("private_witnesses.recipe:PrivateWitnesses"),
+        "learners.private_witnesses.recipe:PrivateWitnesses",
         "conjunctions, disjunctions, thresholds, intervals, boxes; realizable, purely private",
     ),
     "private-keys": LearnerEntry(
-        _learner("private_keys.recipe:PrivateKeys"),
+        "learners.private_keys.recipe:PrivateKeys",
         "sets of keys, however many, over any universe: blocklists; adaptive adversaries",
     ),
     "lazy-forest": LearnerEntry(
-        _learner("lazy_forest.recipe:LazyForest.calibrated"),
+        "learners.lazy_forest.recipe:LazyForest.calibrated",
         "the paper's Algorithm 2, calibrated; any Littlestone class of small dimension",
     ),
     "agnostic-finite": LearnerEntry(
-        _learner("agnostic_finite.recipe:AgnosticFinite"),
+        "learners.agnostic_finite.recipe:AgnosticFinite",
         "the practical default for noisy data: finite classes, adaptive adversaries",
     ),
     "agnostic-finite-oblivious": LearnerEntry(
-        _learner("agnostic_finite.recipe:AgnosticFinite", adversary="oblivious"),
+        "learners.agnostic_finite.recipe:AgnosticFinite",
         "the same with far less regret, if the stream does not react to what is published",
+        fixed={"adversary": "oblivious"},
     ),
     "sanitized-batches": LearnerEntry(
-        _learner("sanitized_batches.recipe:SanitizedBatches"),
+        "learners.sanitized_batches.recipe:SanitizedBatches",
         "the paper's Algorithm 3: proper, agnostic, by sanitized batches",
     ),
     "sanitized-experts": LearnerEntry(
-        _learner("sanitized_experts.recipe:SanitizedExperts"),
+        "learners.sanitized_experts.recipe:SanitizedExperts",
         "the paper's Algorithms 5 to 7: any Littlestone class, agnostic",
     ),
     "disjoint-batches": LearnerEntry(
-        _pure("disjoint_batches.recipe:DisjointBatches"),
+        "learners.disjoint_batches.recipe:DisjointBatches",
         "the practical default for files of records: rules drawn from disjoint batches",
+        needs_rounds=False,
+        needs_delta=False,
     ),
     "private-linear": LearnerEntry(
-        _learner("private_linear.recipe:PrivateLinear"),
+        "learners.private_linear.recipe:PrivateLinear",
         "logistic regression on noisy sums: for records whose fields add up",
     ),
     "naive-recomposition": LearnerEntry(
-        _learner("naive_recomposition:NaiveRecomposition"),
+        "learners.naive_recomposition:NaiveRecomposition",
         "baseline: the exponential mechanism in every round, composed",
     ),
     "eager-forest": LearnerEntry(
-        _learner("golowich_livni.eager_forest:EagerForest"),
+        "learners.golowich_livni.eager_forest:EagerForest",
         "baseline: Golowich and Livni's forest; accurate against oblivious adversaries",
     ),
     "fresh-copies": LearnerEntry(
-        _learner("golowich_livni.fresh_copies:FreshCopies"),
+        "learners.golowich_livni.fresh_copies:FreshCopies",
         "baseline: a fresh eager forest in every round; slow, about the root of the rounds",
     ),
     "standard-optimal": LearnerEntry(
-        lambda concepts, **_: StandardOptimal(concepts),
+        "online.standard_optimal:StandardOptimal",
         "baseline: as few mistakes as anyone, no privacy",
         private=False,
     ),
     "halving": LearnerEntry(
-        lambda concepts, **_: Halving(concepts),
+        "online.halving:Halving",
         "baseline: majority of the consistent concepts, no privacy",
         private=False,
     ),
