@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
+.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark build test-wheel test-versions claims audit curves bench docs gallery kills kills-served damage fuzz golden lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -46,6 +46,11 @@ arena: $(TESTABLE) ## Play the adversary in your browser: fool a learner, tell t
 test-web: $(READY) ## The service killed and fuzzed, its pages in a headless Chromium; skips say what is missing
 	$(BIN)/python $(INSTALL) -e '.[web]'
 	$(PYTEST) -m web tests/web tests/end_to_end/test_killed_service.py
+
+FUZZED ?= 20000
+fuzz: $(READY) ## Send the service FUZZED hostile requests (20000), half of them drawn from its own document
+	$(BIN)/python $(INSTALL) -e '.[web]'
+	FUZZED=$$(($(FUZZED) / 2)) REQUESTS=$$(($(FUZZED) / 2)) $(BIN)/python -m pytest -m web -s tests/web/test_fuzzed_service.py
 
 test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, README
 	$(PYTEST) -m "not slow and not statistical and not fleet and not spark and not web"
@@ -136,6 +141,10 @@ gallery: $(READY) ## Write the gallery of claims anew
 KILLS ?= 240
 kills: $(READY) ## Kill durable runs KILLS times (240) and check that nothing is lost or changed
 	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_killed_runs.py
+
+SERVED_KILLS ?= 500
+kills-served: $(READY) ## Kill the service SERVED_KILLS times (500) under clients that retry
+	KILLS=$(SERVED_KILLS) $(BIN)/python -m pytest -m slow -s tests/end_to_end/test_killed_service.py
 
 DAMAGED ?= 5000
 damage: $(READY) ## Damage DAMAGED stores (5000) and check that each is refused or opens whole

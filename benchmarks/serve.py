@@ -73,8 +73,8 @@ def _bytes_of_a_user(users: int) -> Row:
     counted, secret = CountedUsers(most=1), os.urandom(32)
     for number in range(users):
         counted.add(hashlib.blake2b(b"%d" % number, key=secret, digest_size=16).digest())
-    parts = (counted._keys, counted._tails, counted._counts)
-    held = sum(memoryview(part).nbytes for part in parts) + counted._starts.nbytes
+    held = counted._keys.nbytes + len(counted._tails) + counted._counts.nbytes
+    held += counted._starts.nbytes
     held += sys.getsizeof(counted._recent) + sum(map(sys.getsizeof, counted._recent))
     each = held / users
     return f"memory for each of {users:,} users", f"{each:.1f} bytes", "<= 16 bytes", each <= 16
@@ -126,7 +126,10 @@ def _load(
     """Events a second, and the 99th percentile of a request in milliseconds."""
     words = [url, run, str(clients), str(size), str(seconds)]
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.serve", *words], env=os.environ | {"TOKEN": token}, capture_output=True, check=True
+        [sys.executable, "-m", "benchmarks.serve", *words],
+        env=os.environ | {"TOKEN": token},
+        capture_output=True,
+        check=True,
     )
     found = json.loads(done.stdout)
     return found["rate"], found["slow"]
@@ -224,6 +227,5 @@ def _recovery(folder: Path) -> Row:
 
 
 if __name__ == "__main__":
-    asyncio.run(
-        _clients(*sys.argv[1:3], int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]))
-    )
+    address, name, *sizes = sys.argv[1:]
+    asyncio.run(_clients(address, name, int(sizes[0]), int(sizes[1]), float(sizes[2])))

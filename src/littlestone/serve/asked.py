@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from littlestone.choose.request import NAMES, Request
 from littlestone.concepts.schema import Schema
-from littlestone.errors import StoreError
+from littlestone.errors import LittlestoneError, StoreError
 from littlestone.learners.run import PrivateLearner, recipe_from_form
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.service.entries import release_body
@@ -59,9 +59,12 @@ class Asked:
 
         ValueError if no run of it can begin: some classes are found to be too large only then.
         """
-        recipe = self.request().recipe()
-        release_body(recipe.start().hypothesis, run="", number=1, round_number=0)
-        point_reader(recipe.concepts.domain, "x")
+        try:
+            recipe = self.request().recipe()
+            release_body(recipe.start().hypothesis, run="", number=1, round_number=0)
+            point_reader(recipe.concepts.domain, "x")
+        except LittlestoneError as refusal:  # there is no data yet: all of it is about the request
+            raise ValueError(str(refusal)) from refusal
         return recipe
 
     def kept(self, form: str) -> PrivateLearner:

@@ -120,7 +120,7 @@ def _row(run: wire.RunOut) -> str:
         return f'<li>{escape(run.name)} <span class="quiet">{what}</span></li>'
     return (
         f'<li><a href="/view/{run.name}">{run.name}</a><span class="quiet">'
-        f'{escape(run.learner or "")}, {escape(run.promise or "")}</span>'
+        f"{escape(run.learner or '')}, {escape(run.promise or '')}</span>"
         f'<p class="rule">{escape(_short(run.rule or ""))}</p></li>'
     )
 
@@ -173,7 +173,8 @@ def _promise(run: wire.RunOut, promised: wire.GuaranteeOut) -> str:
         for when in run.adopted
     )
     return (
-        f"<h2>The promise</h2><p>{escape(run.promise or '')}, for {escape(promised.protects)}, {limit}. "
+        f"<h2>The promise</h2><p>{escape(promised.promise)}, for {escape(promised.protects)}, "
+        f"{limit}. "
         f"Whoever reads everything here, chooses events, and could only toss a coin about one of "
         f"them before, is right about it at most <strong>{100 * promised.best_guess:.0f} %</strong>"
         f" of the time.</p>{said}"

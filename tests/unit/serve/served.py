@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +50,28 @@ class Served:
         **headers: str,
     ) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body of one request."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        with closing(self._asked(method, path, body, role, headers)) as connection:
+            response = connection.getresponse()
+            return response.status, dict(response.getheaders()), response.read()
+
+    def answer(
+        self, method: str, path: str, body: bytes | None, role: Role | None, **headers: str
+    ) -> int:
+        """The status of one request whose answer may have no end."""
+        with closing(self._asked(method, path, body, role, headers)) as connection:
+            return connection.getresponse().status
+
+    def _asked(
+        self, method: str, path: str, body: bytes | None, role: Role | None, more: dict[str, str]
+    ) -> http.client.HTTPConnection:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        named = {name.replace("_", "-"): value for name, value in more.items()}
         if role is not None:
             named["Authorization"] = f"Bearer {self.tokens[role]}"
         if body is not None:
             named.setdefault("Content-Type", "application/json")
         connection.request(method, path, body, named)
-        response = connection.getresponse()
-        content = response.read()
-        connection.close()
-        return response.status, dict(response.getheaders()), content
+        return connection
 
 
 @contextmanager

@@ -101,9 +101,8 @@ def test_a_copy_of_a_removed_run_reads_nothing(tmp_path: Path, book: Book) -> No
         served.client().send("a", "x", 1)
     shutil.rmtree(runs / "a")
     shutil.move(away, runs / "a")
-    with serving(runs, book=book, adopt=["a"]) as served:
-        with pytest.raises(ServiceError, match="503"):
-            served.client(patience=0.0).send("a", "x", 1)
+    with serving(runs, book=book, adopt=["a"]) as served, pytest.raises(ServiceError, match="503"):
+        served.client(patience=0.0).send("a", "x", 1)
 
 
 def test_events_that_came_first_keep_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +181,9 @@ def test_a_restored_run_goes_on_when_its_owner_says_so(tmp_path: Path, book: Boo
         assert served.client().send("abuse", "b", 1)["round"] == 2
     store, statement = book.entries()
     assert statement.store == store.store and statement.promised.epsilon == 0
-    assert statement.promise == f"adopted on {said}: its owner says that no other copy of it went on"
+    assert (
+        statement.promise == f"adopted on {said}: its owner says that no other copy of it went on"
+    )
 
 
 def test_a_run_that_was_put_back_cannot_be_adopted(tmp_path: Path) -> None:

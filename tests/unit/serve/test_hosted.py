@@ -85,8 +85,8 @@ def test_a_run_that_cannot_be_read_keeps_no_other_from_opening(tmp_path: Path) -
             assert served.raw("GET", f"/runs/{name}")[0] == 503
         with pytest.raises(ServiceError, match="exists already"):
             client.create("cut", concepts="keys", **BUDGET)
-        status, _, content = served.raw("GET", "/health", role=None)
-        assert status == 200 and json.loads(content)["broken"] == sorted(bad)
+        status, _, told = served.raw("GET", "/health", role=None)
+        assert status == 200 and json.loads(told)["broken"] == sorted(bad)
         assert served.raw("GET", "/")[2].count(b"cannot be opened") == len(bad)
         assert client.create("empty", concepts="keys", **BUDGET)["name"] == "empty"
     assert not list(tmp_path.glob(".new*"))

@@ -55,13 +55,13 @@ class CountedUsers:
         if before is None:
             place = self._place(digest)
             if place is not None:
-                before = self._counts[place]
-                self._counts[place] = before + 1 if before < self._most else before
-                return before
+                counted = int(self._counts[place])
+                self._counts[place] = min(counted + 1, self._most)
+                return counted
             before = 0
             if len(self._recent) >= max(_MANY, len(self._keys) // _SHARE):
                 self._merge()
-        self._recent[digest] = before + 1 if before < self._most else before
+        self._recent[digest] = min(before + 1, self._most)
         return before
 
     def _place(self, digest: bytes) -> int | None:
@@ -100,7 +100,7 @@ class CountedUsers:
             bytes(_inserted(self._keys.cast("B"), keys.tobytes(), places, _KEY_BYTES)),
             _inserted(self._tails, tails, places, _TAIL_BYTES),
             _inserted(
-                self._counts.cast("B"),
+                bytearray(self._counts.tobytes()),
                 np.array(counts, self._width).tobytes(),
                 places,
                 self._width.itemsize,
@@ -109,7 +109,7 @@ class CountedUsers:
 
     def _take(self, keys: bytes, tails: bytearray, counts: bytearray) -> None:
         self._keys, self._tails = memoryview(keys).cast("I"), tails
-        self._counts = memoryview(counts).cast(self._width.char)
+        self._counts = np.frombuffer(counts, self._width)
         self._offsets = self._starts.data
 
 
