@@ -97,8 +97,12 @@ def test_runs_of_a_service_are_entered_once_and_refused_without_room(
         assert status == 409 and "no room for ε = 1.5" in content.decode()
         assert not (tmp_path / "runs" / "two").exists()
         assert served.raw("POST", "/runs", asked("two", 1.0))[0] == 201
+    # Until a run reads an event it may be removed, and what was reserved for it given back.
+    assert [entry.opened for entry in book.entries()] == [False, False]
     with serving(tmp_path / "runs", book=book) as served:  # opened again: nothing is added
         assert served.raw("GET", "/runs/one/hypothesis")[0] == 200
+        for name in ("one", "two"):
+            assert served.client().send(name, 3, 1)["round"] == 1
     assert [(entry.promised.epsilon, entry.opened) for entry in book.entries()] == [
         (2.0, True),
         (1.0, True),
