@@ -39,6 +39,8 @@ class Fleet:
             server.dsn, recipe, fingerprint=fingerprint(self.secret), shards=SHARDS
         )
         HighWater(self.mark, self.terms.identity, create=True).close()
+        self.refused: dict[str, str] = {}
+        """By the last worker."""
 
     def put(self, keys: list[Any], seqs: list[int], xs: list[Any], ys: list[int]) -> None:
         with database.connect(self.server.dsn) as connection:
@@ -59,6 +61,7 @@ class Fleet:
             mine = self.worker(connection, **hooks)
             while some := mine.work():
                 taken += some
+            self.refused = mine.refused
             mine.mark.close()
         return taken
 

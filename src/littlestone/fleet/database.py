@@ -5,7 +5,7 @@ secret that the noise is stretched from; whoever has a copy of the database alon
 the noise of what was published. Only the table ``releases`` is for publication.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -17,7 +17,9 @@ from psycopg.rows import dict_row
 from littlestone import require
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.fleet.blocks import Block, shard_of
+from littlestone.fleet.high_water import UNUSED
 from littlestone.fleet.keyed import key_name, label_of
+from littlestone.fleet.page_tree import EMPTY_ROOT, Fetch
 from littlestone.fleet.terms import Terms
 from littlestone.learners.run import PrivateLearner
 from littlestone.service.entries import Release
@@ -44,8 +46,13 @@ CREATE TABLE littlestone.releases (
     body bytea NOT NULL, chain bytea NOT NULL, PRIMARY KEY (shard, key, number)
 );
 CREATE TABLE littlestone.shards (
-    shard integer PRIMARY KEY, commits bigint NOT NULL, chain bytea NOT NULL
+    shard integer PRIMARY KEY, commits bigint NOT NULL, chain bytea NOT NULL, root bytea NOT NULL
 );
+CREATE TABLE littlestone.pages (
+    tree integer NOT NULL, path text COLLATE "C" NOT NULL, page bytea NOT NULL,
+    PRIMARY KEY (tree, path)
+) WITH (fillfactor = 50, toast_tuple_target = 4096);
+ALTER TABLE littlestone.pages ALTER COLUMN page SET STORAGE EXTERNAL;
 """
 
 
@@ -86,8 +93,8 @@ def create(
             [getattr(terms, name) for name in names],
         )
         connection.execute(
-            "INSERT INTO littlestone.shards SELECT n, 0, %s FROM generate_series(0, %s) AS n",
-            (bytes(32), shards - 1),
+            "INSERT INTO littlestone.shards SELECT n, %s, %s, %s FROM generate_series(0, %s) AS n",
+            (*UNUSED, EMPTY_ROOT, shards - 1),
         )
     return terms
 
@@ -241,6 +248,29 @@ def _one(connection: "psycopg.Connection[Any]", query: str) -> tuple[Any, ...]:
     row: tuple[Any, ...] | None = connection.execute(query).fetchone()
     assert row is not None
     return row
+
+
+def stored_pages(connection: "psycopg.Connection[Any]", tree: int) -> Fetch:
+    """How the pages of a tree are read."""
+
+    def fetch(paths: list[str]) -> dict[str, bytes]:
+        with connection.cursor(binary=True) as cursor:
+            query = "SELECT path, page FROM littlestone.pages WHERE tree = %s AND path = ANY(%s)"
+            return dict(cursor.execute(query, (tree, paths)).fetchall())
+
+    return fetch
+
+
+def store_pages(
+    connection: "psycopg.Connection[Any]", tree: int, pages: Mapping[str, bytes]
+) -> None:
+    """Write pages of a tree; whoever calls stores its root in the same transaction."""
+    connection.execute(
+        "INSERT INTO littlestone.pages "
+        "SELECT %s, * FROM unnest(%b::text[], %b::bytea[]) "
+        "ON CONFLICT (tree, path) DO UPDATE SET page = excluded.page",
+        (tree, list(pages), list(pages.values())),
+    )
 
 
 @contextmanager

@@ -37,7 +37,7 @@ from littlestone.word_sources import labelled_keys
 
 _MAGIC: Final = b"LSK1"
 _HEAD: Final = struct.Struct("<4s16sQQ16s32sQQQHH")
-_SEAL_BYTES: Final = 16
+SEAL_BYTES: Final = 16
 _MOST_REMEMBERED: Final = 1 << 12
 _NO_TEXT: Final = "#"
 MOST_KEY_BYTES: Final = 2000
@@ -226,8 +226,8 @@ def _read(recipe: PrivateLearner, secret: bytes, name: "KeyName", state: bytes) 
             f"the state of key {name.text!r} belongs to another recipe than {recipe!r}"
         )
     noise, seal = _keys(recipe, secret, name)
-    body = state[:-_SEAL_BYTES]
-    if not hmac.compare_digest(_sealed(body, seal), state[-_SEAL_BYTES:]):
+    body = state[:-SEAL_BYTES]
+    if not hmac.compare_digest(_sealed(body, seal), state[-SEAL_BYTES:]):
         raise SnapshotError(
             f"the state of key {name.text!r} is damaged, of another key or of another secret: its "
             f"seal does not match. Nothing was learned"
@@ -295,7 +295,7 @@ def _digest(recipe: PrivateLearner) -> bytes:
 
 
 def _sealed(body: bytes, seal: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=_SEAL_BYTES, key=seal).digest()
+    return hashlib.blake2b(body, digest_size=SEAL_BYTES, key=seal).digest()
 
 
 class KeyName(NamedTuple):

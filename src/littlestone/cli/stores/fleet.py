@@ -92,10 +92,13 @@ def work(
         terms = database.terms_of(connection)
         recipe, known = recipe_of(terms), secret_of(secret, terms.fingerprint)
         mark = HighWater(shared.mark_of(secret), terms.identity, create=adopt)
-        worker, taken = Worker(connection, terms, recipe, known, mark), 0
+        worker, taken, told = Worker(connection, terms, recipe, known, mark), 0, set[str]()
         try:
             while True:
                 taken += (some := worker.work())
+                for name in worker.refused.keys() - told:
+                    typer.echo(worker.refused[name], err=True)
+                told = set(worker.refused)
                 if not some and until_empty and not database.status(connection)["waiting"]:
                     break
                 if not some:
@@ -105,6 +108,7 @@ def work(
         finally:
             mark.close()
         typer.echo(f"{taken:,} events taken")
+        worker.complain()
 
 
 @app.command()
