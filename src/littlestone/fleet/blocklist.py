@@ -6,7 +6,6 @@ merged and published, under a lock of their own. Which part has how many events 
 which are private here: only the table ``releases`` is for publication.
 """
 
-import hashlib
 import json
 import secrets
 from collections.abc import Callable, Iterator
@@ -19,14 +18,17 @@ import psycopg
 from littlestone import require
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.protocols import Point
-from littlestone.errors import HorizonExceededError, SequenceGapError, StoreError
+from littlestone.errors import HorizonExceededError, RollbackError, SequenceGapError, StoreError
 from littlestone.fleet.database import connect, shard_lock
-from littlestone.fleet.high_water import Height, HighWater
+from littlestone.fleet.high_water import UNUSED, Height, HighWater, sealed
+from littlestone.fleet.keyed import SEAL_BYTES
 from littlestone.fleet.split_keys import Change, advance_part, merged, part_of
+from littlestone.fleet.terms import require_shards
 from littlestone.learners import codec
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.recipe_forms import canonical_form
 from littlestone.service.entries import Release, chained, release_body
+from littlestone.word_sources import labelled_keys
 
 _TABLES: Final = """
 CREATE SCHEMA littlestone_blocklist;
@@ -55,7 +57,7 @@ CREATE TABLE littlestone_blocklist.releases (
 
 def create(dsn: str, recipe: PrivateKeys, *, fingerprint: bytes, parts: int = 16) -> str:
     """Make the tables of a new list and its first release, the empty list; its public name."""
-    require.integer(parts=parts, at_least=1)
+    require_shards(parts=parts)
     identity = secrets.token_hex(16)
     with connect(dsn) as connection, connection.transaction():
         try:
@@ -69,8 +71,8 @@ def create(dsn: str, recipe: PrivateKeys, *, fingerprint: bytes, parts: int = 16
         )
         connection.execute(
             "INSERT INTO littlestone_blocklist.parts "
-            "SELECT n, 0, NULL, 0, %s FROM generate_series(0, %s) AS n",
-            (bytes(32), parts - 1),
+            "SELECT n, 0, NULL, %s, %s FROM generate_series(0, %s) AS n",
+            (*UNUSED, parts - 1),
         )
         _release(connection, identity, 1, 0, FiniteSupport(frozenset()), b"")
     return identity
@@ -178,6 +180,12 @@ class PartWorker:
             )
             before = Height(*height)
             self.mark.check(part, before)
+            if before != self._sealed(part, before.commits, until, state):
+                raise RollbackError(
+                    f"part {part} of the blocklist was put back or altered: it is not as its last "
+                    f"commit left it. Going on would spend the same noise on other events; bring "
+                    f"the newest row of the table parts back"
+                )
             (tick,) = _one(self.connection, "SELECT tick FROM littlestone_blocklist.list")
             if tick == until:
                 return False
@@ -185,7 +193,7 @@ class PartWorker:
             new, changes = advance_part(
                 self.recipe, self.secret, part, parts, state, *events, until=tick
             )
-            after = Height(before.commits + 1, hashlib.sha256(before.chain + new[-16:]).digest())
+            after = self._sealed(part, before.commits + 1, tick, new)
             self.connection.execute(
                 "UPDATE littlestone_blocklist.parts SET until = %s, state = %s, commits = %s, "
                 "chain = %s WHERE part = %s",
@@ -202,6 +210,13 @@ class PartWorker:
             self.before_commit(changes)
         self.mark.raise_to(part, after)
         return True
+
+    def _sealed(self, part: int, commits: int, until: int, state: bytes | None) -> Height:
+        """The height of a part that stands at ``until`` with this state."""
+        if state is None and not until:
+            return UNUSED
+        [key] = labelled_keys(self.secret, b"parts of a blocklist")
+        return sealed(key, part, commits, b"%d " % until + (state or b"")[-SEAL_BYTES:])
 
     def _events(self, part: int, tick: int) -> tuple[list[int], tuple[list[int], Any, Any]]:
         """The events of the part up to the tick, and where they lie in the queue."""

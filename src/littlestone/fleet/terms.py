@@ -55,10 +55,8 @@ class Terms:
         options: dict[str, Any] | None = None,
     ) -> "Terms":
         """The terms of a new fleet, under a name that no other has."""
-        require.integer(shards=shards, at_least=1)
+        require_shards(shards=shards)
         PerKey(learner=recipe, max_keys=max_keys)  # refuses what it cannot promise anything for
-        if shards > MOST_SHARDS:
-            raise ValueError(f"shards must be at most {MOST_SHARDS}, got shards={shards!r}")
         form = canonical_form(recipe)
         return cls(
             identity=secrets.token_hex(16),
@@ -85,6 +83,14 @@ class Terms:
                 f"this fleet belongs to another recipe: it was made for {self.recipe}, and this is "
                 f"{canonical_form(recipe)}"
             )
+
+
+def require_shards(**named: int) -> None:
+    """Refuse more parts than a mark has lines for; whoever charges a book asks first."""
+    require.integer(**named, at_least=1)
+    for name, value in named.items():
+        if value > MOST_SHARDS:
+            raise ValueError(f"{name} must be at most {MOST_SHARDS}, got {name}={value!r}")
 
 
 def choice_from(options: dict[str, Any]) -> Choice:

@@ -12,7 +12,7 @@ from littlestone.cli.stores import fleet_options as shared
 from littlestone.fleet import database
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.secret_file import secret_of
-from littlestone.fleet.terms import recipe_of
+from littlestone.fleet.terms import recipe_of, require_shards
 from littlestone.fleet.worker import Worker
 from littlestone.service.events import Columns
 from littlestone.service.published import release_line
@@ -37,6 +37,7 @@ def init(
     shards: Annotated[int, typer.Option(help="As many workers can be busy at once.")] = 64,
 ) -> None:
     """Make a fleet: its tables, its secret, and the mark beside the secret."""
+    require_shards(shards=shards)
     fleet.make(
         lambda recipe, mine: database.create(
             dsn,

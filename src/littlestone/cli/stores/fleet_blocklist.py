@@ -14,6 +14,7 @@ from littlestone.fleet.database import connect
 from littlestone.fleet.fleet_ledger import list_ledger
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.secret_file import secret_of
+from littlestone.fleet.terms import require_shards
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.service.events import Columns, read
 from littlestone.service.published import release_line
@@ -41,6 +42,7 @@ def init(
     book: shared.BookFile = None,
 ) -> None:
     """Make a list: its tables, its first release (nobody is listed), its secret and the mark."""
+    require_shards(parts=parts)
     recipe = PrivateKeys(
         rounds=rounds, epsilon=epsilon, delta=delta, max_contributions=max_contributions
     )
