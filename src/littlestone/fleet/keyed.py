@@ -13,7 +13,7 @@ import hashlib
 import hmac
 import json
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
@@ -52,13 +52,16 @@ def advance(
     seqs: Sequence[int],
     xs: Any,
     ys: Any,
+    *,
+    unread: Collection[int] = (),
 ) -> tuple[bytes, list[Release]]:
     """Feed the run of ``key`` its events ``seqs``; its new state, and what is published by it.
 
     A run begins with ``state`` None and its first release. Events are numbered from 1 without
     gaps: a number that was taken before is dropped, whatever comes with it (an answer that
     depended on the content would be a release about it), and a gap is refused. All events go
-    through single rounds, so batches may end anywhere: the bytes are the same.
+    through single rounds, so batches may end anywhere: the bytes are the same. Events whose numbers
+    are in ``unread`` are rounds without an example (docs/GUARANTEES.md, U).
 
     Publish what comes out only with the new state, at once and once: two continuations of one
     state with different events share their noise, and void the promise. The function cannot see
@@ -76,7 +79,10 @@ def advance(
         raise ValueError(
             f"seqs, xs and ys must be equally long, got {len(seqs)}, {len(xs)}, {len(ys)}"
         )
-    examples = _checked(recipe.concepts.domain, xs, ys)
+    examples: Sequence[Example | None] = _checked(recipe.concepts.domain, xs, ys)
+    if unread:
+        pairs = zip(seqs, examples, strict=True)
+        examples = [None if number in unread else example for number, example in pairs]
     run = KeyedRun.at(recipe, secret, _name(key), state)
     fresh = _fresh(seqs, run.rounds, recipe.rounds)
     releases = run.take(examples if fresh is None else [examples[place] for place in fresh])
@@ -164,16 +170,25 @@ class KeyedRun:
         engine.begin()
         return cls(recipe, engine, rng, name, seal)
 
-    def take(self, examples: Sequence[Example]) -> list[Release]:
-        """Take these rounds, whose examples are in canonical form; what is published by them."""
+    def take(self, examples: Sequence[Example | None]) -> list[Release]:
+        """Take these rounds, whose examples are in canonical form; what is published by them.
+
+        A round whose example is None is numbered and published like any other, and reads nothing.
+        """
         engine, consumed, number = self.engine, self.consumed, self.rounds
         published = engine.hypothesis
         out = [] if self.releases else [self._released(published, 0)]
         step, blake2b = engine.step, hashlib.blake2b
-        for x, y in examples:
+        for example in examples:
             number += 1
-            step(x, y)
-            consumed = blake2b(consumed + _event(x, y), digest_size=DIGEST_BYTES).digest()
+            if example is None:
+                engine.idle(next(iter(self.recipe.concepts.domain)))
+                event = _UNREAD
+            else:
+                x, y = example
+                step(x, y)
+                event = _event(x, y)
+            consumed = blake2b(consumed + event, digest_size=DIGEST_BYTES).digest()
             newest = engine.hypothesis
             if newest is not published and newest != published:
                 out.append(self._released(newest, number))
@@ -348,6 +363,9 @@ def _keys(recipe: PrivateLearner, secret: bytes, name: KeyName) -> list[bytes]:
     """The key of a run's noise and the key of its seal."""
     # The first part has a fixed length, so no two pairs give one label.
     return labelled_keys(secret, _digest(recipe) + name.label, count=2)
+
+
+_UNREAD: Final = codec.dumps(None)
 
 
 @lru_cache(maxsize=1 << 14, typed=True)

@@ -43,6 +43,8 @@ class Terms:
     fingerprint: bytes
     shards: int
     max_keys: int
+    users: str | None = None
+    """The column of the users whose events are counted; None if nobody is."""
 
     @classmethod
     def planned(
@@ -52,19 +54,23 @@ class Terms:
         fingerprint: bytes,
         shards: int = 64,
         max_keys: int = 1,
+        users: str | None = None,
         options: dict[str, Any] | None = None,
     ) -> "Terms":
         """The terms of a new fleet, under a name that no other has."""
         require_shards(shards=shards)
-        PerKey(learner=recipe, max_keys=max_keys)  # refuses what it cannot promise anything for
+        # It refuses what it cannot promise anything for.
+        PerKey(learner=recipe, max_keys=max_keys, users=users)
         form = canonical_form(recipe)
+        seal = _seal(form, max_keys, users)
         return cls(
             identity=secrets.token_hex(16),
             recipe=form,
-            options=json.dumps({**(options or {}), _SEAL: _seal(form, max_keys)}, sort_keys=True),
+            options=json.dumps({**(options or {}), _SEAL: seal}, sort_keys=True),
             fingerprint=fingerprint,
             shards=shards,
             max_keys=max_keys,
+            users=users,
         )
 
     @classmethod
@@ -108,12 +114,13 @@ def choice_from(options: dict[str, Any]) -> Choice:
 def recipe_of(terms: Terms) -> PrivateLearner:
     """The learner that the fleet was made for, whatever would be chosen for its options now."""
     with _finding_damage():
-        options, seal = json.loads(terms.options), _seal(terms.recipe, terms.max_keys)
+        options = json.loads(terms.options)
+        seal = _seal(terms.recipe, terms.max_keys, terms.users)
         if options.get(_SEAL, seal) != seal:
             raise StoreError(
                 f"the recipe of this fleet does not match its hash: it was altered or damaged. "
                 f"Bring back the terms that it was made with; found is {terms.recipe} for "
-                f"max_keys={terms.max_keys}"
+                f"max_keys={terms.max_keys} and users={terms.users!r}"
             )
         if options.keys() <= {_SEAL}:
             raise StoreError(
@@ -134,6 +141,6 @@ def _finding_damage() -> Iterator[None]:
         ) from problem
 
 
-def _seal(form: str, max_keys: int) -> str:
-    """Of all that is promised: to people under so many keys, by this recipe for each."""
-    return hashlib.sha256(f"{max_keys} {form}".encode()).hexdigest()
+def _seal(form: str, max_keys: int, users: str | None) -> str:
+    """Of all that is promised: to people under so many keys, or to users, by this recipe."""
+    return hashlib.sha256(json.dumps([max_keys, users, form]).encode()).hexdigest()

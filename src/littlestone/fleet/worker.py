@@ -108,7 +108,7 @@ class Worker:
             blocks = self._blocks(shard)
             tree = PageTree(
                 root,
-                stored_pages(self.connection, shard),
+                stored_pages(self.connection, "littlestone", shard),
                 key=self._page_key,
                 value_bytes=SEAL_BYTES,
             )
@@ -118,7 +118,7 @@ class Worker:
             self._write(shard, turn, [number for number, _, _ in blocks])
             root, pages = tree.sealed()
             if pages:
-                store_pages(self.connection, shard, pages)
+                store_pages(self.connection, "littlestone", shard, pages)
             height = sealed(self._height_key, shard, height.commits + 1, root)
             self.connection.execute(
                 "UPDATE littlestone.shards SET commits = %s, chain = %s, root = %s "

@@ -35,6 +35,7 @@ def init(
     dsn: shared.Dsn,
     fleet: shared.NewFleet,
     shards: Annotated[int, typer.Option(help="As many workers can be busy at once.")] = 64,
+    user: shared.User = None,
 ) -> None:
     """Make a fleet: its tables, its secret, and the mark beside the secret."""
     require_shards(shards=shards)
@@ -45,8 +46,10 @@ def init(
             fingerprint=mine,
             shards=shards,
             max_keys=fleet.max_keys,
+            users=user,
             options=fleet.options(),
-        )
+        ),
+        users=user,
     )
 
 
@@ -63,12 +66,18 @@ def put(
     ] = None,
     positive: Positive = None,
 ) -> None:
-    """Queue the events of a file, all or none. What was put before is dropped by its number."""
+    """Queue the events of a file, all or none. What was put before is dropped by its number.
+
+    A fleet that was made with --user reads the column that was named then, too.
+    """
     from littlestone.fleet.reading import numbered
 
     with database.connect(dsn) as connection:
-        recipe = recipe_of(database.terms_of(connection))
-        columns = Columns(label=label, feature=feature, identity=key, positive=positive)
+        terms = database.terms_of(connection)
+        recipe = recipe_of(terms)
+        columns = Columns(
+            label=label, feature=feature, identity=key, positive=positive, user=terms.users
+        )
         parts = numbered(
             source,
             recipe.concepts,

@@ -27,7 +27,10 @@ Rounds = Annotated[int | None, typer.Option(help="Events of one key, at most.")]
 Learner = Annotated[str, typer.Option(help="A private learner, or auto.")]
 Setting = Annotated[str, typer.Option(help="For auto: realizable or agnostic.")]
 Adversary = Annotated[str, typer.Option(help="For auto: oblivious or adaptive.")]
-MaxContributions = Annotated[int, typer.Option(help="Events of one person under one key, at most.")]
+MaxContributions = Annotated[
+    int,
+    typer.Option(help="Events of one person under one key at most; with --user under all keys."),
+]
 MaxKeys = Annotated[int, typer.Option(help="Keys that one person appears under.")]
 BookFile = Annotated[
     Path | None, typer.Option("--book", help="The budget book of the data; it must have room.")
@@ -38,6 +41,14 @@ Adopt = Annotated[
     bool, typer.Option("--adopt", help="Vouch that nothing was ever put back: makes a mark.")
 ]
 Pause = Annotated[float, typer.Option(help="Seconds between two looks for more, at least.")]
+User = Annotated[
+    str | None,
+    typer.Option(
+        "--user",
+        help="The column that says whose an event is: --max-contributions is enforced for each "
+        "user, over the whole fleet.",
+    ),
+]
 WithLedger = Annotated[bool, typer.Option("--json", help="With the ledger, for other accountants.")]
 
 
@@ -72,11 +83,13 @@ class NewFleet:
             "budget": {"rounds": self.rounds, "epsilon": self.epsilon, "delta": self.delta},
         }
 
-    def make(self, create: Callable[[PrivateLearner, bytes], Terms]) -> None:
+    def make(
+        self, create: Callable[[PrivateLearner, bytes], Terms], users: str | None = None
+    ) -> None:
         """Enter it into the book, make its secret, let ``create`` make the rest, and the mark."""
         options = self.options()
         recipe = choice_from(options).plan()
-        fleet = PerKey(learner=recipe, max_keys=self.max_keys)
+        fleet = PerKey(learner=recipe, max_keys=self.max_keys, users=users)
         with (
             new_secret(self.secret) as mine,
             entered(self.book, self.secret, fleet.guarantee(), fleet.promise),
@@ -102,7 +115,7 @@ def of_a_new_fleet(command: Callable[..., None]) -> Callable[..., None]:
 
 def tell_standing(terms: Terms, found: dict[str, int], as_json: bool) -> None:
     """Where a fleet stands, and what it promises to whom."""
-    fleet = PerKey(learner=recipe_of(terms), max_keys=terms.max_keys)
+    fleet = PerKey(learner=recipe_of(terms), max_keys=terms.max_keys, users=terms.users)
     tell(found, fleet.promise, fleet_ledger(fleet, found), as_json)
 
 
