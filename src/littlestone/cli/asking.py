@@ -42,7 +42,8 @@ MaxContributions = Annotated[
     int, typer.Option(help="Events of one user at most; without --user it is your word.")
 ]
 
-_USUAL: Any = {part.name: part.default for part in fields(Request)}
+USUAL: Any = {part.name: part.default for part in fields(Request)}
+"""The defaults of a request, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +52,14 @@ class Asked:
 
     schema: SchemaFile = None
     concepts: InPlaceOfSchema = None
-    rounds: Rounds = _USUAL["rounds"]
-    epsilon: Epsilon = _USUAL["epsilon"]
-    delta: Delta = _USUAL["delta"]
-    learner: Learner = _USUAL["learner"]
-    setting: Setting = _USUAL["setting"]
-    adversary: Adversary = _USUAL["adversary"]
-    user: User = _USUAL["user"]
-    max_contributions: MaxContributions = _USUAL["max_contributions"]
+    rounds: Rounds = USUAL["rounds"]
+    epsilon: Epsilon = USUAL["epsilon"]
+    delta: Delta = USUAL["delta"]
+    learner: Learner = USUAL["learner"]
+    setting: Setting = USUAL["setting"]
+    adversary: Adversary = USUAL["adversary"]
+    user: User = USUAL["user"]
+    max_contributions: MaxContributions = USUAL["max_contributions"]
 
     def request(self) -> Request:
         """The request; a schema is read from its file."""

@@ -38,6 +38,8 @@ class Terms:
     fingerprint: bytes
     shards: int
     max_keys: int
+    users: str | None = None
+    """The column of the users whose events are counted; None if nobody is."""
 
     @classmethod
     def planned(
@@ -47,21 +49,23 @@ class Terms:
         fingerprint: bytes,
         shards: int = 64,
         max_keys: int = 1,
+        users: str | None = None,
         options: dict[str, Any] | None = None,
     ) -> "Terms":
         """The terms of a new fleet, under a name that no other has."""
-        require.integer(shards=shards, at_least=1)
-        PerKey(learner=recipe, max_keys=max_keys)  # refuses what it cannot promise anything for
-        if shards > MOST_SHARDS:
-            raise ValueError(f"shards must be at most {MOST_SHARDS}, got shards={shards!r}")
+        require_shards(shards=shards)
+        # It refuses what it cannot promise anything for.
+        PerKey(learner=recipe, max_keys=max_keys, users=users)
         form = canonical_form(recipe)
+        seal = _seal(form, max_keys, users)
         return cls(
             identity=secrets.token_hex(16),
             recipe=form,
-            options=json.dumps({**(options or {}), _SEAL: _seal(form, max_keys)}, sort_keys=True),
+            options=json.dumps({**(options or {}), _SEAL: seal}, sort_keys=True),
             fingerprint=fingerprint,
             shards=shards,
             max_keys=max_keys,
+            users=users,
         )
 
     @classmethod
@@ -82,14 +86,23 @@ class Terms:
             )
 
 
+def require_shards(**named: int) -> None:
+    """Refuse more parts than a mark has lines for; whoever charges a book asks first."""
+    require.integer(**named, at_least=1)
+    for name, value in named.items():
+        if value > MOST_SHARDS:
+            raise ValueError(f"{name} must be at most {MOST_SHARDS}, got {name}={value!r}")
+
+
 def recipe_of(terms: Terms) -> PrivateLearner:
     """The learner that the fleet was made for, whatever would be chosen for its request now."""
     with _finding_damage():
-        if json.loads(terms.options)[_SEAL] != _seal(terms.recipe, terms.max_keys):
+        seal = _seal(terms.recipe, terms.max_keys, terms.users)
+        if json.loads(terms.options)[_SEAL] != seal:
             raise StoreError(
                 f"the recipe of this fleet does not match its hash: it was altered or damaged. "
                 f"Bring back the terms that it was made with; found is {terms.recipe} for "
-                f"max_keys={terms.max_keys}"
+                f"max_keys={terms.max_keys} and users={terms.users!r}"
             )
         try:
             return recipe_from_form(terms.recipe)
@@ -108,6 +121,6 @@ def _finding_damage() -> Iterator[None]:
         ) from problem
 
 
-def _seal(form: str, max_keys: int) -> str:
-    """Of all that is promised: to people under so many keys, by this recipe for each."""
-    return hashlib.sha256(f"{max_keys} {form}".encode()).hexdigest()
+def _seal(form: str, max_keys: int, users: str | None) -> str:
+    """Of all that is promised: to people under so many keys, or to users, by this recipe."""
+    return hashlib.sha256(json.dumps([max_keys, users, form]).encode()).hexdigest()

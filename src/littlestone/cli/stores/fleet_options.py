@@ -45,7 +45,7 @@ class NewFleet(Asked):
     def make(self, create: Callable[[PrivateLearner, bytes], Terms]) -> None:
         """Enter it into the book, make its secret, let ``create`` make the rest, and the mark."""
         recipe = self.request().recipe()
-        fleet = PerKey(learner=recipe, max_keys=self.max_keys)
+        fleet = PerKey(learner=recipe, max_keys=self.max_keys, users=self.user)
         with (
             new_secret(self.secret) as mine,
             entered(self.book, self.secret, fleet.guarantee(), fleet.promise),
@@ -60,7 +60,7 @@ of_a_new_fleet = options_of(NewFleet, "fleet")
 
 def tell_standing(terms: Terms, found: dict[str, int], as_json: bool) -> None:
     """Where a fleet stands, and what it promises to whom."""
-    fleet = PerKey(learner=recipe_of(terms), max_keys=terms.max_keys)
+    fleet = PerKey(learner=recipe_of(terms), max_keys=terms.max_keys, users=terms.users)
     tell(found, fleet.promise, fleet_ledger(fleet, found), as_json)
 
 
