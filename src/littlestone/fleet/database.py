@@ -17,13 +17,10 @@ from psycopg.rows import dict_row
 from littlestone import require
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.fleet.blocks import Block, shard_of
-from littlestone.fleet.keyed import key_name
+from littlestone.fleet.keyed import key_name, label_of
 from littlestone.fleet.terms import Terms
 from littlestone.learners.run import PrivateLearner
 from littlestone.service.entries import Release
-
-MOST_KEY_BYTES: Final = 2000
-"""Of a key as it is written; the index of a table refuses more, when it is too late."""
 
 _TABLES: Final = """
 CREATE SCHEMA littlestone;
@@ -158,14 +155,6 @@ def _queued(
         for shard, part in block.by_shard(shards):
             copy.write_row((shard, len(part.seqs), part.packed()))
     return len(seqs)
-
-
-def label_of(key: Any) -> bytes:
-    """A key as it is written, or a ValueError if it cannot be one of a fleet in a database."""
-    label = key_name(key).label
-    if len(label) > MOST_KEY_BYTES:
-        raise ValueError(f"key must have at most {MOST_KEY_BYTES:,} bytes, got {len(label):,}")
-    return label
 
 
 def _block(

@@ -40,6 +40,8 @@ _HEAD: Final = struct.Struct("<4s16sQQ16s32sQQQHH")
 _SEAL_BYTES: Final = 16
 _MOST_REMEMBERED: Final = 1 << 12
 _NO_TEXT: Final = "#"
+MOST_KEY_BYTES: Final = 2000
+"""Of a key as it is written: an index of PostgreSQL has no room for much more."""
 
 
 def advance(
@@ -320,6 +322,22 @@ def key_name(key: Any) -> KeyName:
     as_it_is = type(plain) is str and not plain.startswith(_NO_TEXT)
     text = str(plain) if as_it_is else _NO_TEXT + json.dumps(key_to_json(plain), ensure_ascii=False)
     return KeyName(codec.dumps(plain), text)
+
+
+def label_of(key: Any) -> bytes:
+    """The bytes of a key, or a ValueError if it is too long; the limit is that of every engine.
+
+    >>> label_of("x" * 3000)
+    Traceback (most recent call last):
+    ...
+    ValueError: key must have at most 2,000 bytes as it is written, got 3,003
+    """
+    label = key_name(key).label
+    if len(label) > MOST_KEY_BYTES:
+        raise ValueError(
+            f"key must have at most {MOST_KEY_BYTES:,} bytes as it is written, got {len(label):,}"
+        )
+    return label
 
 
 # Of 1, 1.0 and True each may come first: their names are equal, too.

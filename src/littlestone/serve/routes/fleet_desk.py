@@ -20,7 +20,7 @@ from starlette.responses import Response
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.errors import HorizonExceededError
 from littlestone.fleet import database
-from littlestone.fleet.keyed import key_name
+from littlestone.fleet.keyed import key_name, label_of
 from littlestone.fleet.per_key import PerKey
 from littlestone.fleet.terms import recipe_of
 from littlestone.serve import wire
@@ -155,7 +155,7 @@ async def queue_events(service: Service, request: Request) -> Response:
         try:
             if fleet.recipe.rounds is not None and one.number > fleet.recipe.rounds:
                 raise HorizonExceededError(rounds=fleet.recipe.rounds)
-            database.label_of(one.key)  # refuses what no key can be
+            label_of(one.key)  # refuses what no key can be
             point, _ = fleet.read("", wire.EventIn(one.x, one.y)).example or (None, None)
             good.append((one.key, one.number, point, one.y))
         except (ValueError, HorizonExceededError) as problem:
