@@ -85,8 +85,8 @@ $(SPARK)/.ready: pyproject.toml
 	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[spark]' hypothesis pytest
 	@touch $(SPARK)/.ready
 
-test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, what is refused; skips without Java
-	$(SPARK)/bin/python -m pytest -m spark tests/end_to_end/test_spark.py -s
+test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, every file, what is refused; skips without Java
+	$(SPARK)/bin/python -m pytest -m spark tests/end_to_end/test_spark.py tests/end_to_end/test_spark_files.py -s
 
 build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the sdist
 	rm -rf dist
