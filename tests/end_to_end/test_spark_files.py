@@ -23,7 +23,6 @@ from typer.testing import CliRunner
 from littlestone.cli.main import app
 from littlestone.errors import StoreError
 from littlestone.fleet.keyed import MOST_KEY_BYTES
-from littlestone.fleet.spark import inbox
 from littlestone.fleet.spark.event_files import shown
 from littlestone.service.events import Columns
 
@@ -110,6 +109,9 @@ def test_every_file_is_taken_or_named_whatever_its_name_and_age(events: Path) ->
     put(events / ".x.jsonl", "dot")
     put(events / "_temporary" / "0" / "half.jsonl", "temporary")
     (events / "empty.jsonl").touch()
+    for name in ("crlf", "mark and crlf"):
+        mark = b"\xef\xbb\xbf" * name.startswith("mark")
+        (events / name).write_bytes(mark + line_of(name, 1, 3, 0).encode() + b"\r\n\r\n")
     (events / "link.jsonl").symlink_to(Path("linked.jsonl").resolve())
     put(Path("linked.jsonl"), "linked")
     (events / "dangling.jsonl").symlink_to("nowhere")
@@ -120,7 +122,7 @@ def test_every_file_is_taken_or_named_whatever_its_name_and_age(events: Path) ->
         put(events / name, f"odd {number}")
     said = work(expect=2)
     taken = {"today", "eight days", "thirty years", "tomorrow", "in forty years", "inner"}
-    taken |= {"partition", "linked"}
+    taken |= {"partition", "linked", "crlf", "mark and crlf"}
     left = {"_x.jsonl", ".x.jsonl", "_temporary", "dangling.jsonl", "loop", "pipe.jsonl"}
     hidden = [name.startswith((".", "_")) for name in odd]
     taken |= {f"odd {number}" for number, hides in enumerate(hidden) if not hides}
@@ -246,15 +248,36 @@ def test_everything_that_a_fleet_owns_is_apart_from_its_events(fleet: Fleet, spa
     mine.close()
 
 
+def test_a_stream_of_lines_is_taken_and_not_mixed_with_files(
+    fleet: Fleet, spark: Any, tmp_path: Path
+) -> None:
+    write(fleet.events, "1.jsonl", [line_of("a", 1, 3, 0)])
+    lines = spark.readStream.text(str(fleet.events))
+    mine = SparkFleet(fleet.folder, RECIPE, fleet.secret)
+    mine.run(lines, FLEET_COLUMNS, sequence=SEQUENCE, until_empty=True)
+    with pytest.raises(StoreError, match="fed from elsewhere"):
+        mine.take(spark, fleet.events, FLEET_COLUMNS, sequence=SEQUENCE, until_empty=True)
+    write(fleet.events, "2.jsonl", [line_of("a", 2, 3, 0)])
+    mine.run(lines, FLEET_COLUMNS, sequence=SEQUENCE, until_empty=True)
+    mine.close()
+    assert fleet.folder.standing().rounds == 2
+    (tmp_path / "other").mkdir()
+    other = Fleet(tmp_path / "other")
+    other.work(spark)
+    mine = SparkFleet(other.folder, RECIPE, other.secret)
+    with pytest.raises(StoreError, match="from a folder"):
+        mine.run(lines, FLEET_COLUMNS, sequence=SEQUENCE, until_empty=True)
+    mine.close()
+
+
 def test_a_batch_that_spark_skips_is_noticed(
     fleet: Fleet, spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The control: batches get the ages of today, and a later one that of long ago."""
-    real = os.utime
-    ages = iter([time.time(), 1.0])
+    """The control: the first batch has the age of today, and the second that of long ago."""
+    real, today = os.utime, time.time()
+    aged = {1: (today, today)}
+    monkeypatch.setattr(os, "utime", lambda path, at: real(path, aged.get(at[0], at)))
     write(fleet.events, "1.jsonl", [line_of("a", 1, 3, 0)])
-    monkeypatch.setattr(inbox.os, "utime", lambda path, _: real(path, (next(ages),) * 2))
-    monkeypatch.setattr(inbox.Inbox, "discard", lambda box, done: None)
     fleet.work(spark)
     write(fleet.events, "2.jsonl", [line_of("a", 2, 3, 0)])
     with pytest.raises(StoreError, match="Spark has read 1 of 2 batches"):

@@ -51,7 +51,7 @@ class Left(NamedTuple):
         return f"{self.name!r} {self.reason}"
 
 
-class UnreadableError(Exception):
+class Unreadable(Exception):  # noqa: N818 (it never leaves the inbox)
     """A file cannot be read to its end; it says why, and whether it will stay so."""
 
     def __init__(self, reason: str, *, damaged: bool = False) -> None:
@@ -108,14 +108,14 @@ def _kind(entry: "os.DirEntry[str]") -> os.stat_result | str | None:
 
 def _file(name: str, path: str, found: os.stat_result) -> EventFile:
     # The size is data, and the times say enough: whatever changes a file changes one of them.
-    times = f"{found.st_dev}.{found.st_ino}.{found.st_mtime_ns}.{found.st_ctime_ns}"
+    times = f"{found.st_ino}.{found.st_mtime_ns}.{found.st_ctime_ns}"
     return EventFile(name, path, times, found.st_mtime_ns, found.st_ctime_ns / 1e9)
 
 
 def blocks(file: EventFile) -> Iterator[bytes]:
     """The content of a file, unpacked, without a byte order mark, and with an end to its last line.
 
-    UnreadableError if it cannot be opened, is damaged, or is no longer the file that was listed:
+    Unreadable if it cannot be opened, is damaged, or is no longer the file that was listed:
     then what has come so far counts for nothing.
     """
     last = b""
@@ -138,17 +138,17 @@ def _unpacked(file: EventFile) -> Iterator[bytes]:
                 yield block
             _require_unchanged(file, raw)
     except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError) as problem:
-        raise UnreadableError(f"is damaged: {problem}", damaged=True) from None
+        raise Unreadable(f"is damaged: {problem}", damaged=True) from None
     except OSError as problem:
         if problem.errno is None:  # so does bz2 call what is damaged
-            raise UnreadableError(f"is damaged: {problem}", damaged=True) from None
-        raise UnreadableError(f"cannot be read: {problem.strerror}") from None
+            raise Unreadable(f"is damaged: {problem}", damaged=True) from None
+        raise Unreadable(f"cannot be read: {problem.strerror}") from None
 
 
 def _require_unchanged(file: EventFile, raw: IO[bytes]) -> None:
     found = os.fstat(raw.fileno())
     if not stat.S_ISREG(found.st_mode) or _file(file.name, "", found).times != file.times:
-        raise UnreadableError(
+        raise Unreadable(
             "changed while it was read: it is read again when it is left alone. Move files here "
             "when they are whole"
         )

@@ -13,13 +13,13 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from littlestone.errors import StoreError
 from littlestone.fleet.spark.event_files import (
     EventFile,
     Left,
-    UnreadableError,
+    Unreadable,
     blocks,
     listing,
     shown,
@@ -43,20 +43,28 @@ class Inbox:
     """
 
     def __init__(self, fleet: Path, *, done: int) -> None:
+        if done and not is_fed_by_files(fleet):
+            raise StoreError(
+                f"this fleet is fed from elsewhere, or {fleet / _DATABASE} is missing: bring the "
+                f"newest copy of the whole fleet back, or start a new fleet for these files"
+            )
         self.folder = fleet / "inbox"
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        self.left = list[Left]()
         self._damaged = dict[EventFile, Left]()  # what need not be unpacked again to know it
         self._db = sqlite3.connect(fleet / _DATABASE, isolation_level=None)
-        with _readable():
-            self._db.executescript(_TABLES)
-        if self.made < done:
-            raise StoreError(
-                f"{fleet / _DATABASE} knows {self.made} batches, but {done} were published: it was "
-                f"put back, or this fleet is fed from elsewhere. Bring the newest copy of the "
-                f"whole fleet back"
-            )
-        self._finish()
+        try:
+            with _readable():
+                self._db.executescript(_TABLES)
+                self.left = _unread(self._db)
+            if self.made < done:
+                raise StoreError(
+                    f"{fleet / _DATABASE} knows {self.made} batches, but {done} were published: it "
+                    f"was put back. Bring the newest copy of the whole fleet back"
+                )
+            self._finish()
+        except BaseException:
+            self._db.close()
+            raise
 
     @property
     def made(self) -> int:
@@ -113,7 +121,7 @@ class Inbox:
         newest = max(file.changed for file in new)
         time.sleep(min(max(newest + _SETTLED - time.time(), 0.0), _SETTLED))
         taken, draft = list[EventFile](), secrets.token_hex(8)
-        with (self.folder / f"{_DRAFT}{draft}").open("wb") as out:
+        with _whole(self.folder / f"{_DRAFT}{draft}") as out:
             for file in new:
                 if most is not None and len(taken) >= most:
                     break
@@ -121,7 +129,7 @@ class Inbox:
                 try:
                     for block in blocks(file):
                         out.write(block)
-                except UnreadableError as problem:
+                except Unreadable as problem:
                     out.seek(start)
                     out.truncate()
                     found = Left(shown(file.name), str(problem))
@@ -130,8 +138,6 @@ class Inbox:
                         self._damaged[file] = found
                 else:
                     taken.append(file)
-            out.flush()
-            os.fsync(out.fileno())
         return taken, draft
 
     def _remember(
@@ -172,13 +178,35 @@ class Inbox:
 
 def census(fleet: Path) -> tuple[int, list[Left]]:
     """How many files of the folder of events were taken, and which were not, at the last look."""
-    path = fleet / _DATABASE
-    if not path.exists():
+    if not is_fed_by_files(fleet):
         return 0, []
-    with _readable(), closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db:
+    path = f"{(fleet / _DATABASE).as_uri()}?mode=ro"
+    with _readable(), closing(sqlite3.connect(path, uri=True)) as db:
         (taken,) = db.execute("SELECT count(*) FROM taken").fetchone()
-        rows = db.execute("SELECT name, reason, by_name FROM unread ORDER BY name").fetchall()
-    return taken, [Left(name, reason, bool(by_name)) for name, reason, by_name in rows]
+        return taken, _unread(db)
+
+
+def is_fed_by_files(fleet: Path) -> bool:
+    """Whether the fleet has an inbox."""
+    return (fleet / _DATABASE).exists()
+
+
+def _unread(db: sqlite3.Connection) -> list[Left]:
+    rows = db.execute("SELECT name, reason, by_name FROM unread ORDER BY rowid").fetchall()
+    return [Left(name, reason, bool(by_name)) for name, reason, by_name in rows]
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[IO[bytes]]:
+    """A file that is on disk when all is written, or gone."""
+    try:
+        with path.open("wb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+    except BaseException:  # a full disk, for instance
+        path.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from littlestone.fleet.high_water import Height, HighWater
 from littlestone.fleet.secret_file import secret_of
 from littlestone.fleet.spark.event_files import Left
 from littlestone.fleet.spark.folder import NOT_COUNTED, SparkFolder, Standing
-from littlestone.fleet.spark.inbox import Inbox
+from littlestone.fleet.spark.inbox import Inbox, is_fed_by_files
 from littlestone.fleet.spark.visits import REFUSED, RELEASED, SCHEMA, KeyVisits
 from littlestone.learners.run import PrivateLearner
 from littlestone.service.events import Columns
@@ -171,6 +171,10 @@ class SparkFleet:
         ``lines`` is a streaming DataFrame with a column ``value``: one JSON object each, with the
         event's key, its number in that key (``sequence``), its label and its point.
         """
+        if is_fed_by_files(self.folder.path):
+            raise StoreError(
+                "this fleet takes its events from a folder: go on with take, or start a new fleet"
+            )
         self._bind(columns, sequence)
         when: dict[str, Any] = (
             {"availableNow": True} if until_empty else {"processingTime": f"{pause} seconds"}

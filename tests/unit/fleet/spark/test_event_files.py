@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from littlestone.fleet.spark import event_files
-from littlestone.fleet.spark.event_files import EventFile, UnreadableError, blocks, listing
+from littlestone.fleet.spark.event_files import EventFile, Unreadable, blocks, listing
 
 
 def only(folder: Path) -> EventFile:
@@ -81,7 +81,7 @@ def test_a_folder_that_cannot_be_listed_is_named(
             raise PermissionError(13, "Permission denied", path)
         return real(path)
 
-    monkeypatch.setattr(event_files.os, "scandir", refusing)
+    monkeypatch.setattr(os, "scandir", refusing)
     [file], [left] = listing(tmp_path)
     assert file.name == "good"
     assert left == ("a/b", "cannot be listed: Permission denied", False)
@@ -123,7 +123,7 @@ def test_every_cut_and_every_kind_of_rubbish_is_damage(tmp_path: Path, suffix: s
     path = tmp_path / f"a.{suffix}"
     for wrong in [*(packed[:cut] for cut in range(1, len(packed))), b"{}\n", b"\0" * 50]:
         path.write_bytes(wrong)
-        with pytest.raises(UnreadableError, match="is damaged") as caught:
+        with pytest.raises(Unreadable, match="is damaged") as caught:
             content(only(tmp_path))
         assert caught.value.damaged
 
@@ -138,27 +138,28 @@ def test_a_file_that_changes_while_it_is_read_counts_for_nothing(
         path.unlink()
         os.mkfifo(path)
 
-    changes = {
-        "appended": lambda: path.write_text("1\n2\n3\n"),
-        "in place, under its old age": lambda: (path.write_text("1\n3\n"), os.utime(path, (9, 9))),
-        "replaced": replaced,
-        "gone": lambda: path.unlink(),
-    }
-    for name, change in changes.items():
+    def rewritten() -> None:
+        path.write_text("1\n3\n")
+        os.utime(path, (9, 9))
+
+    def appended() -> None:
+        path.write_text("1\n2\n3\n")
+
+    for change in (appended, rewritten, replaced, path.unlink):
         path.unlink(missing_ok=True)
         path.write_text("1\n2\n")
         os.utime(path, (9, 9))
         file = only(tmp_path)
         change()
-        with pytest.raises(UnreadableError) as caught:
+        with pytest.raises(Unreadable) as caught:
             content(file)
-        assert not caught.value.damaged, name
-    for change in (changes["appended"], changes["in place, under its old age"]):
+        assert not caught.value.damaged
+    for change in (appended, rewritten):
         path.write_text("1\n2\n")
         reading = blocks(only(tmp_path))
         assert next(reading) == b"1\n"
         change()
-        with pytest.raises(UnreadableError, match="changed while it was read"):
+        with pytest.raises(Unreadable, match="changed while it was read"):
             list(reading)
 
 
@@ -171,6 +172,6 @@ def test_a_file_that_the_system_refuses_says_so(
     def refusing(path: str, flags: int) -> int:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr(event_files.os, "open", refusing)
-    with pytest.raises(UnreadableError, match="cannot be read: Permission denied"):
+    monkeypatch.setattr(os, "open", refusing)
+    with pytest.raises(Unreadable, match="cannot be read: Permission denied"):
         content(file)

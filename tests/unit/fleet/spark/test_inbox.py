@@ -5,7 +5,7 @@ import os
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import IOBase
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 
 from littlestone.errors import StoreError
 from littlestone.fleet.spark import inbox as module
+from littlestone.fleet.spark.event_files import EventFile, blocks
 from littlestone.fleet.spark.inbox import Inbox, census
 
 
@@ -106,10 +107,43 @@ def test_what_is_left_is_listed_until_it_is_mended(events: Path) -> None:
     box.close()
 
 
+def test_what_was_left_by_the_last_driver_is_known(events: Path) -> None:
+    put(events, "_x", "1\n")
+    box = opened(events)
+    box.take(events)
+    box.close()
+    (events / "_x").unlink()
+    box = opened(events)
+    assert len(box.left) == 1
+    box.take(events)
+    box.close()
+    assert census(fleet_of(events)) == (0, [])
+
+
+def test_a_full_disk_leaves_nothing_behind(events: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    box = opened(events)
+    put(events, "a", "1\n")
+    with monkeypatch.context() as patched:
+
+        def full(handle: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            box.take(events)
+    assert list((fleet_of(events) / "inbox").iterdir()) == []
+    assert box.take(events) and batches(events) == ["1\n"]
+    box.close()
+
+
 def test_damage_is_looked_for_once(events: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked = list[str]()
-    real = module.blocks
-    monkeypatch.setattr(module, "blocks", lambda file: (looked.append(file.name), real(file))[1])
+
+    def noted(file: EventFile) -> Iterator[bytes]:
+        looked.append(file.name)
+        return blocks(file)
+
+    monkeypatch.setattr(module, "blocks", noted)
     box = opened(events)
     put(events, "bad.gz", "no gzip")
     for _ in range(3):
@@ -176,6 +210,10 @@ def test_a_list_that_was_put_back_or_lost_is_refused(events: Path) -> None:
         opened(events, done=2)
     with pytest.raises(StoreError, match="cannot be used"):
         census(fleet_of(events))
+    (fleet_of(events) / "inbox.db").unlink()
+    with pytest.raises(StoreError, match="fed from elsewhere"):
+        opened(events, done=2)
+    assert not (fleet_of(events) / "inbox.db").exists()
 
 
 def test_a_batch_that_is_missing_is_noticed(events: Path) -> None:
