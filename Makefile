@@ -90,8 +90,8 @@ $(SPARK)/.ready: pyproject.toml
 	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[spark]' hypothesis pytest
 	@touch $(SPARK)/.ready
 
-test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, what is refused; skips without Java
-	$(SPARK)/bin/python -m pytest -m spark tests/end_to_end/test_spark.py -s
+test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, every file, what is refused; skips without Java
+	$(SPARK)/bin/python -m pytest -m spark tests/end_to_end/test_spark.py tests/end_to_end/test_spark_files.py -s
 
 prove: ## Check every machine-checked proof and what it assumes; without Coq it says what to install
 	$(PYTHON) proofs/check.py

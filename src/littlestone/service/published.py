@@ -153,12 +153,18 @@ class Examined:
     torn: bool
     missing: int
     """Releases of the store that the file does not have yet; 0 without a store."""
+    runs: int = 1
 
 
-def examine(path: Path, store: Path | None = None) -> Examined:
-    """Check every line of a published file, and that the store has logged the same bytes."""
+def examine(path: Path, store: Path | None = None, *, fleet: bool = False) -> Examined:
+    """Check every line of a published file, and that the store has logged the same bytes.
+
+    The file of a ``fleet`` may hold several runs, each from its first release on; their lines may
+    be mixed, and ``first``, ``last`` and ``chain`` are those of the run of the last line.
+    """
     log = None if store is None else read_log(store)
     first, previous, newest, torn = None, None, None, False
+    runs: dict[str, tuple[Line, Line]] = {}
     with path.open("rb") as file:
         for place, content in enumerate(file, start=1):
             torn = not content.endswith(b"\n")
@@ -167,10 +173,15 @@ def examine(path: Path, store: Path | None = None) -> Examined:
                 break
             if line is None or torn:
                 raise AlteredError(f"line {place} of {path} is neither a release nor a heartbeat")
+            begins = line.number == 1 and line.body is not None
+            if fleet and (line.run in runs or (runs and begins)):
+                first, previous = runs.get(line.run, (None, None))
             fault = _fault(line, previous, log)
             if fault is not None:
                 raise AlteredError(f"line {place} of {path} {fault}")
-            first, previous, newest = first or line, line, line.body or newest
+            kept = line._replace(body=None)  # rules of a million keys are long
+            first, previous = runs[line.run] = first or kept, kept
+            newest = line.body or newest
     if first is None or previous is None:
         raise ValueError(f"{path} holds no published line")
     missing = 0 if log is None else len(log.releases) - previous.number
@@ -182,6 +193,7 @@ def examine(path: Path, store: Path | None = None) -> Examined:
         newest=newest,
         torn=torn,
         missing=missing,
+        runs=len(runs),
     )
 
 

@@ -11,7 +11,9 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from littlestone.cli.main import app
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import RollbackError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
@@ -129,6 +131,46 @@ def test_an_altered_file_is_noticed_without_the_store(
     path.write_bytes(b"".join(lines))
     with pytest.raises(AlteredError, match=r"line \d+ of"):
         examine(path)
+
+
+def several_runs(folder: Path) -> list[bytes]:
+    """The lines of two runs, mixed, as a fleet publishes them."""
+    other = folder / "other"
+    other.mkdir()
+    work(other, 500)
+    both = [(path / "rules.jsonl").read_bytes().splitlines(True) for path in (folder, other)]
+    mixed = [line for pair in zip(*both, strict=False) for line in pair]
+    mixed += max(both, key=len)[min(map(len, both)) :]
+    (folder / "fleet.jsonl").write_bytes(b"".join(mixed))
+    return mixed
+
+
+def test_the_runs_of_a_fleet_may_be_mixed_in_one_file(folder: Path) -> None:
+    lines, path = several_runs(folder), folder / "fleet.jsonl"
+    found = examine(path, fleet=True)
+    assert found.runs == 2 and examine(folder / "rules.jsonl", fleet=True).runs == 1
+    with pytest.raises(AlteredError, match="is of run"):
+        examine(path)
+    said = CliRunner().invoke(app, ["verify", str(path)])
+    assert said.exit_code == 0 and "the releases of 2 runs are whole" in said.output
+    # Within a run every line counts, wherever the others are.
+    for place in range(len(lines)):
+        last = {json.loads(line)["run"]: at for at, line in enumerate(lines)}
+        if place not in last.values():
+            path.write_bytes(b"".join(lines[:place] + lines[place + 1 :]))
+            with pytest.raises(AlteredError):
+                examine(path, fleet=True)
+    path.write_bytes(b"".join(lines[::-1]))
+    with pytest.raises(AlteredError):
+        examine(path, fleet=True)
+
+
+def test_every_flipped_byte_of_a_fleet_is_noticed(folder: Path) -> None:
+    content, path = b"".join(several_runs(folder)), folder / "fleet.jsonl"
+    for place in range(0, len(content) - 1, 13):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(AlteredError):
+            examine(path, fleet=True)
 
 
 def test_every_flipped_bit_is_noticed_and_no_other_rule_is_found(folder: Path) -> None:
