@@ -19,8 +19,8 @@ from scipy import stats
 FALSE_FAILURE_PROBABILITY: Final = 1e-9
 WRONG: Final = FALSE_FAILURE_PROBABILITY / 10
 """The probability with which one judgement may be wrong."""
-ATTEMPTS: Final = 100
-CALIBRATED: Final = 13
+ATTEMPTS: Final = 200
+CALIBRATED: Final = 9
 _CELLS: Final = 100  # at most
 _EVENTS: Final = 2 * _CELLS  # each cell, and each cell with all before it
 
@@ -137,9 +137,9 @@ def differ(
 def in_one_of_many(attempt: Callable[[], bool]) -> bool:
     """Whether one of up to ATTEMPTS independent attempts succeeds.
 
-    For an event whose probability cannot be computed. If an attempt fails with probability 0.81 at
-    most, all of them fail with probability 0.81**100 < 1e-9. If it failed more often, CALIBRATED
-    attempts would succeed in a row with probability 0.19**13 < 1e-9: with CALIBRATE=1 in the
+    For an event whose probability cannot be computed. If an attempt fails with probability 0.9 at
+    most, all of them fail with probability 0.9**200 < 1e-9. If it failed more often, CALIBRATED
+    attempts would succeed in a row with probability 0.1**9 = 1e-9: with CALIBRATE=1 in the
     environment they are made, and all must succeed. Do so once for each test that calls this.
     """
     if os.environ.get("CALIBRATE"):
