@@ -65,8 +65,10 @@ def test_the_table_has_the_law_of_the_array(packed: bool, rng: Randomness) -> No
 def test_darts_at_too_many_slots_are_noticed(rng: Randomness) -> None:
     # Breaks the routing of layer 0: 6 mistakes split about 3.3 of the 8 pairs instead of 4.4.
     assert in_one_of_many(
-        lambda: not agree(
-            (final_table(True, rng, slots_thrown_at=PAIRS + 4) for _ in range(RUNS)),
-            (final_array(True, rng) for _ in range(RUNS)),
+        lambda: (
+            not agree(
+                (final_table(True, rng, slots_thrown_at=PAIRS + 4) for _ in range(RUNS)),
+                (final_array(True, rng) for _ in range(RUNS)),
+            )
         )
     )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.chance import agree, differ, fits, is_told_apart
+from tests.chance import FALSE_FAILURE_PROBABILITY, agree, differ, fits, is_told_apart
 
 from littlestone.mechanisms.noise import wide_gaussian
 from littlestone.mechanisms.noise.bernoulli import BernoulliExp
@@ -132,9 +132,7 @@ def test_waiting_time_has_its_law(rate: float, gap: int, rng: Randomness) -> Non
 
 
 @pytest.mark.parametrize("variance", [Fraction(1, 3), 5, 700, 2.0**23])
-def test_discrete_gaussian_has_its_law(
-    variance: Fraction | float, rng: Randomness
-) -> None:
+def test_discrete_gaussian_has_its_law(variance: Fraction | float, rng: Randomness) -> None:
     sampler, law = DiscreteGaussian(variance=variance), gaussian_law(float(variance))
     values = sampler.draw_many(BLOCK, rng)
     assert fits(values, law)
@@ -171,8 +169,8 @@ def test_samplers_wrong_by_one_step_are_rejected(rng: Randomness) -> None:
 def test_laplace_that_keeps_minus_zero_is_rejected(rng: Randomness) -> None:
     sizes = Geometric(rate=0.2).draw_many(BLOCK, rng)
     signs = 1 - 2 * rng.below_many(2, BLOCK)
-    sizes_law = geometric_law(0.2)
-    both = {k: sizes_law[abs(k)] / (2 if k else 1) for k in range(1 - len(sizes_law), len(sizes_law))}
+    law = geometric_law(0.2)
+    both = {k: law[abs(k)] / (2 if k else 1) for k in range(1 - len(law), len(law))}
     assert is_told_apart(sizes * signs, laplace_law(0.2), actual=both)
 
 
@@ -211,9 +209,7 @@ def test_discrete_laplace_agrees_with_opendp(rng: Randomness) -> None:
     assert differ((ours + 1).tolist(), oracle.tolist(), laws=laws, cells=law)
 
 
-def test_truncated_laplace_agrees_with_opendp_conditioned(
-    rng: Randomness
-) -> None:
+def test_truncated_laplace_agrees_with_opendp_conditioned(rng: Randomness) -> None:
     oracle = opendp_laplace(2.0, SCALARS)
     ours = TruncatedLaplace(rate=Fraction(1, 2), bound=3).draw_many(BLOCK, rng)
     assert agree(ours.tolist(), oracle[abs(oracle) <= 3].tolist())
@@ -234,6 +230,7 @@ def test_opendp_under_reports_delta_on_whole_numbers() -> None:
     reaches, exceeds = q**9 / (1 + q), q**10 / (1 + q)  # 1 + noise, against 10
     assert reported == pytest.approx(exceeds, rel=1e-9)
     assert reaches / reported == pytest.approx(math.e, rel=1e-9)
-    # With almost no noise one sees which event is tested.
+    # With almost no noise one sees which event is tested: each count moves with this probability.
+    assert 2 * math.exp(-1 / 0.001) < FALSE_FAILURE_PROBABILITY
     sharp = dp.m.make_laplace_threshold(*space, scale=0.001, threshold=10)
     assert sharp({"at": 10, "below": 9}) == {"at": 10}

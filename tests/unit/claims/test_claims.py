@@ -103,7 +103,7 @@ def test_experts_that_are_drawn_uniformly_exceed_the_bound(monkeypatch: pytest.M
     monkeypatch.setattr(IncrementalSelectionRun, "draw", uniform)
     finding = examine(CLAIMS["regret-square-root"], seed=int.from_bytes(os.urandom(4))).finding
     assert finding.verdict is Verdict.REFUTED
-    # In the longest games with fresh draws each loss of the others is shared with probability 15/16.
+    # In the longest games each fresh draw shares the others' loss with probability 15/16.
     row = [row for row in finding.rows if row["algorithm"] == "ExponentialWeights"][-1]
     games, losses = row["games"], row["losses"]
     limit = games * (row["bound"] + row["deviation"])

@@ -36,8 +36,8 @@ def bound_ratios(rounds: int) -> tuple[float, float]:
     says="Against oblivious adversaries private regret approaches that without privacy as T grows.",
     source="[AFKT23], [AKLT24], quoted after Theorem 1.2 of [P]",
     setting=(
-        f"{EXPERTS} experts, ε = 1, δ = 1e-6; bounds at 10^3 … 10^8 rounds, games of 2^10 … 2^16 "
-        f"rounds (quick: up to 2^12), {RUNS} of each, one expert better by {ADVANTAGE} times the bound"
+        f"{EXPERTS} experts, ε = 1, δ = 1e-6; bounds at 10^3 … 10^8 rounds, {RUNS} games each of "
+        f"2^10 … 2^16 rounds (quick: up to 2^12), one expert better by {ADVANTAGE} times the bound"
     ),
     judged=(
         "refuted if the ratio of the proven bounds does not fall with T, or if the dartboard's "

@@ -28,9 +28,7 @@ def recipe_of(kind: type[Kind], rounds: int) -> Kind:
 
 def bound_exponent(kind: type[Kind]) -> float:
     """Of the proved bound, between two horizons beyond all that are played."""
-    return power(
-        PLANNED, [recipe_of(kind, rounds).expected_regret_bound() for rounds in PLANNED]
-    )
+    return power(PLANNED, [recipe_of(kind, rounds).expected_regret_bound() for rounds in PLANNED])
 
 
 @claimed(

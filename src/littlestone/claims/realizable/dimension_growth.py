@@ -68,9 +68,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     )
 
 
-def measured(
-    kind: str, size: int, rounds: int, runs: int, allowed: float, rng: Randomness
-) -> Row:
+def measured(kind: str, size: int, rounds: int, runs: int, allowed: float, rng: Randomness) -> Row:
     """Mistakes of one learner on thresholds of one size, beside the bound on each run."""
     concepts = Thresholds(size)
     build: Any = LazyForest.calibrated if kind == "lazy forest" else PrivateMajority

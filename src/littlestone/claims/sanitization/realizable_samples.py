@@ -62,9 +62,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     )
 
 
-def measured(
-    size: int, allowed: float, generator: np.random.Generator, rng: Randomness
-) -> Row:
+def measured(size: int, allowed: float, generator: np.random.Generator, rng: Randomness) -> Row:
     """One release, beside the bounds of this sanitizer and of the additive one."""
     recipe, additive = (
         kind.planned(
