@@ -119,7 +119,7 @@ def test_adversaries_play_over_it(name: str, adversary: str, rng: Randomness) ->
 
 # A forest for each round takes seconds.
 BUT_FRESH_COPIES = [
-    pytest.param(name, marks=pytest.mark.statistical) if name == "fresh-copies" else name
+    pytest.param(name, marks=pytest.mark.slow) if name == "fresh-copies" else name
     for name in PRIVATE
 ]
 

@@ -67,9 +67,8 @@ def excess(
 
 
 def how_long(name: str, rounds: int) -> list[pytest.MarkDecorator]:
-    if rounds == 1:  # exact, but two seconds
-        return [pytest.mark.statistical] if name == "private-witnesses" else []
-    return [pytest.mark.slow] if name in MANY_COINS else []
+    long = name == "private-witnesses" if rounds == 1 else name in MANY_COINS
+    return [pytest.mark.slow] if long else []
 
 
 @pytest.mark.parametrize(
