@@ -39,6 +39,7 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.randomness import seeded
 from littlestone.serve import wire
 from littlestone.serve.desk import event_reader
+from littlestone.serve.routes.writers import sent_in
 from littlestone.service.events import Columns, read
 from littlestone.service.log.intake import Event
 from littlestone.service.sources import BadRow, Form
@@ -66,36 +67,41 @@ REFUSALS: Final = (ValueError, LittlestoneError)
 class Door:
     """A name, the tables that are drawn for it, and the rounds that rows of these become.
 
-    A round is written as its ``repr``. A row that is refused while the others are not is written,
-    too; a table that is refused as a whole raises one of REFUSALS.
+    A round is written as its ``repr``. Where a row is refused alone that is written, too; where a
+    table is refused as a ``whole``, because of a row in it, one of REFUSALS is raised.
     """
 
     name: str
     draw: Callable[[Coins], Table]
     rounds: Rounds
-
-
-def blamed(door: Door, public: Public, rows: Rows) -> set[int]:
-    """The rows that are refused when they come alone."""
-    return {place for place, row in enumerate(rows) if _outcome(door, public, [row]) is None}
+    whole: bool = True
 
 
 def changed_rounds(door: Door, table: Table) -> int:
-    """How many rounds are others once one row is; every row counts if no row explains a refusal."""
-    public, before, after = table.public, table.rows, table.replaced
-    outcomes = [_outcome(door, public, rows) for rows in (before, after)]
-    if outcomes[0] is not None and outcomes[1] is not None:
-        pairs = list(zip(*outcomes, strict=True))
-        moved = [place for place, (one, other) in enumerate(pairs) if one != other]
-        return len(moved) if set(moved) <= {table.place} else max(2, len(moved))
-    for rows, outcome in zip((before, after), outcomes, strict=True):
-        if outcome is None and not blamed(door, public, rows):
-            return len(rows) + 1
-    if None not in outcomes or outcomes[0] is outcomes[1]:
-        return 1
-    # Of two tables one is refused: only the row in which they differ can be the reason.
-    refused = before if outcomes[0] is None else after
-    return 1 if blamed(door, public, refused) == {table.place} else len(refused) + 1
+    """How many rounds are others once one row is; more than all if nothing explains a refusal.
+
+    A table may be refused because of a row that is refused alone, too. If one of two tables is
+    refused and the other is not, that is the row in which they differ, and no other row is.
+    """
+    public, place, before, after = table.public, table.place, table.rows, table.replaced
+    old, new = _outcome(door, public, before), _outcome(door, public, after)
+    if old is not None and new is not None:
+        moved = {i for i, (one, other) in enumerate(zip(old, new, strict=True)) if one != other}
+        return len(moved | {place}) if moved else 0
+
+    if not door.whole:
+        return len(before) + 1
+
+    def refused(row: Mapping[str, Any]) -> bool:
+        return _outcome(door, public, [row]) is None
+
+    others = [row for i, row in enumerate(before) if i != place]
+    if old is new:
+        explained = any(map(refused, others)) or (refused(before[place]) and refused(table.other))
+    else:  # of the others a few will do: each has its turn at being the one that differs
+        differing = before[place] if old is None else table.other
+        explained = refused(differing) and not any(map(refused, others[:3]))
+    return 1 if explained else len(before) + 1
 
 
 def _outcome(door: Door, public: Public, rows: Rows) -> list[str] | None:
@@ -559,14 +565,18 @@ def _client(public: Public, rows: Rows) -> list[str]:
     client.send_many(
         "run", [({name: _number(row[name]) for name in names}, _number(row[LABEL])) for row in rows]
     )
-    found = list[str]()
-    for one in wire.sent_in(client.body) or ():
-        try:
-            event = _reader(public.schema)("id", wire.event_in(one))
-            found.append(repr((event.example, event.x)))
-        except ValueError:
-            found.append("refused")
-    return found
+    sent, _ = sent_in(client.body)
+    return [_received(_reader(public.schema), one) for one in sent]
+
+
+def _received(reader: Any, sent: wire.EventIn | str) -> str:
+    if isinstance(sent, str):
+        return "refused"
+    try:
+        event = reader("id", sent)
+    except ValueError:
+        return "refused"
+    return repr((event.example, event.x))
 
 
 # Points of other domains.
@@ -617,24 +627,24 @@ def _feature(public: Public, rows: Rows) -> list[str]:
 
 DOORS: Final = (
     Door("records", drawn, _records),
-    Door("a run", drawn, _fed),
+    Door("a run", drawn, _fed, whole=False),
     Door("columns of lists", drawn, _from_columns(lambda _, values: values)),
     Door("columns of tuples", drawn, _from_columns(lambda _, values: tuple(values))),
     Door("columns of objects", drawn, _from_columns(lambda _, values: _objects(values))),
     Door("numpy", _typed(NUMPY), _from_columns(_array)),
     Door("pandas", _typed(PANDAS), _from_columns(_series)),
     Door("polars", _typed(POLARS), _from_columns(_polars)),
-    Door("csv", drawn, _from_file("rows.csv", _csv(_text))),
-    Door("json lines", drawn, _from_file("rows.jsonl", _json, skipped=1)),
-    Door("parquet", _typed(PARQUET), _parquet),
+    Door("csv", drawn, _from_file("rows.csv", _csv(_text)), whole=False),
+    Door("json lines", drawn, _from_file("rows.jsonl", _json, skipped=1), whole=False),
+    Door("parquet", _typed(PARQUET), _parquet, whole=False),
     Door("scikit-learn, lists", _without_dates(drawn), _fitted(_lists)),
     Door("scikit-learn, arrays", _of_one_type, _fitted(_matrix)),
     Door("scikit-learn, frames", _without_dates(_typed(PANDAS)), _fitted(_frame)),
-    Door("river", drawn, _river),
+    Door("river", drawn, _river, whole=False),
     Door("client", drawn, _client),
     Door("fleet, files", drawn, _fleet),
     Door("fleet, put", drawn, _put),
-    Door("spark", drawn, _spark),
+    Door("spark", drawn, _spark, whole=False),
     Door("points", _points_drawn, _points),
-    Door("points of a file", _points_drawn, _feature),
+    Door("points of a file", _points_drawn, _feature, whole=False),
 )

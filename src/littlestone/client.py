@@ -53,7 +53,10 @@ class Client:
         return self._json("POST", f"{_path(run)}/events", body)
 
     def send_many(self, run: str, events: Iterable[tuple[Any, int]]) -> Any:
-        """Many events in one request; each is taken or refused for itself."""
+        """Many events in one request; each is taken or refused for itself.
+
+        If one of them is no JSON (NaN is none) nothing is sent.
+        """
         body = {"events": [{"id": secrets.token_hex(16), "x": x, "y": y} for x, y in events]}
         return self._json("POST", f"{_path(run)}/events", body)
 
@@ -109,7 +112,7 @@ class Client:
 
     def _json(self, method: str, path: str, body: Any = None) -> Any:
         """The answer; what may pass (busy, restarting, a broken connection) is tried again."""
-        content = None if body is None else json.dumps(body).encode()
+        content = None if body is None else _written(body)
         headers = self._headers | ({} if body is None else {"Content-Type": "application/json"})
         until, pause = time.monotonic() + self._patience, 0.05
         while True:
@@ -154,6 +157,13 @@ class Client:
                 for line in response:
                     if line.startswith(b"data: "):
                         yield json.loads(line[6:])
+
+
+def _written(body: Any) -> bytes:
+    try:
+        return json.dumps(body, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise ValueError(f"what is sent must be JSON: {problem}; nothing was sent") from None
 
 
 def _path(run: str) -> str:
