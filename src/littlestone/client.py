@@ -62,7 +62,10 @@ class Client:
     def send_many(
         self, run: str, events: Iterable[tuple[Any, int] | tuple[Any, int, str | int]]
     ) -> Any:
-        """Many events (x, y), or (x, y, user), in one request; each is taken or refused alone."""
+        """Many events (x, y), or (x, y, user), in one request; each is taken or refused alone.
+
+        If one of them is no JSON (NaN is none) nothing is sent.
+        """
         fields = ("x", "y", "user")
         sent = [{"id": secrets.token_hex(16), **dict(zip(fields, one))} for one in events]  # noqa: B905
         return self._json("POST", f"{_path(run)}/events", {"events": sent})
@@ -119,7 +122,7 @@ class Client:
 
     def _json(self, method: str, path: str, body: Any = None) -> Any:
         """The answer; what may pass (busy, restarting, a broken connection) is tried again."""
-        content = None if body is None else json.dumps(body).encode()
+        content = None if body is None else _written(body)
         headers = self._headers | ({} if body is None else {"Content-Type": "application/json"})
         until, pause = time.monotonic() + self._patience, 0.05
         while True:
@@ -165,6 +168,13 @@ class Client:
                 for line in response:
                     if line.startswith(b"data: "):
                         yield json.loads(line[6:])
+
+
+def _written(body: Any) -> bytes:
+    try:
+        return json.dumps(body, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise ValueError(f"what is sent must be JSON: {problem}; nothing was sent") from None
 
 
 def _path(run: str) -> str:

@@ -208,29 +208,48 @@ def label(y: Any) -> int:
             return 0
         if y == 1:
             return 1
-    except (TypeError, ValueError):  # an array, say: its truth value is undefined
-        pass
+    except (TypeError, ValueError, ArithmeticError):
+        pass  # an array, say, whose truth value is undefined
     raise ValueError(f"label must be 0 or 1, got label={y!r}")
 
 
 def labels(ys: Any) -> NDArray[np.uint8]:
-    """Return a block of labels as an array of 0 and 1, or refuse it naming the first bad one."""
-    array = np.asarray(_as_bytes(ys) if isinstance(ys, list) else ys)
+    """What ``label`` says of each of a block of labels, or a refusal that names the first bad one.
+
+    What has one type of number is looked at as a whole; of anything else each label is.
+    """
+    kind = getattr(ys, "dtype", None)
+    if isinstance(kind, np.dtype) and kind.kind in "biuf" and not isinstance(ys, np.ma.MaskedArray):
+        array = np.asarray(ys)
+    else:
+        array = np.array(_zeros_and_ones(ys), dtype=np.uint8)
     if array.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {array.shape}")
     if array.dtype != np.uint8 or (array > 1).any():
         bad = np.flatnonzero((array != 0) & (array != 1))
         if len(bad):
-            raise ValueError(f"label must be 0 or 1, got labels[{bad[0]}]={ys[bad[0]]!r}")
+            raise ValueError(f"label must be 0 or 1, got labels[{bad[0]}]={array[bad[0]]!r}")
     return array.astype(np.uint8, copy=False)
 
 
-def _as_bytes(ys: list[Any]) -> bytearray | list[Any]:
-    """Small whole numbers as bytes, which numpy reads ten times as fast; others as they are."""
+def _zeros_and_ones(ys: Any) -> bytearray | list[int]:
+    """Small whole numbers as bytes, which numpy reads ten times as fast; others one by one."""
     try:
-        return bytearray(ys)
+        values = ys if type(ys) is list else list(ys)
+    except TypeError:
+        raise ValueError(f"labels must be a sequence, got a {type(ys).__name__}") from None
+    try:
+        return bytearray(values)
     except (TypeError, ValueError):
-        return ys
+        pass
+    return [_label_at(place, y) for place, y in enumerate(values)]
+
+
+def _label_at(place: int, y: Any) -> int:
+    try:
+        return label(y)
+    except ValueError:
+        raise ValueError(f"label must be 0 or 1, got labels[{place}]={y!r}") from None
 
 
 def _is_real(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""A promise that Coq has checked is the promise that Python makes, and nothing is assumed quietly."""
+"""A promise that Coq has checked is the one that Python makes; nothing is assumed quietly."""
 
 import importlib
 import importlib.util

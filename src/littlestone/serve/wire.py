@@ -6,7 +6,7 @@ first example. A release is the very line that ``littlestone learn`` writes.
 
 import json
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ from littlestone.service.entries import Release
 from littlestone.service.promises.users import promise_of
 from littlestone.service.published import release_line
 
+MOST_EVENTS: Final = 10_000
 Identity = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 User = Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | int
 State = Literal["open", "opening", "broken"]
@@ -44,7 +45,8 @@ class Sent(msgspec.Struct, forbid_unknown_fields=True):
     id: Identity | None = None
     user: User | None = None
     events: (
-        Annotated[list[EventIn], msgspec.Meta(min_length=1, max_length=10_000)] | msgspec.UnsetType
+        Annotated[list[EventIn], msgspec.Meta(min_length=1, max_length=MOST_EVENTS)]
+        | msgspec.UnsetType
     ) = msgspec.UNSET
 
     def listed(self) -> list[EventIn] | None:
@@ -55,6 +57,40 @@ class Sent(msgspec.Struct, forbid_unknown_fields=True):
             return [EventIn(self.x, self.y, self.id, self.user)]
         alone = (self.x, self.y, self.id, self.user) == (msgspec.UNSET, msgspec.UNSET, None, None)
         return self.events if alone and isinstance(self.events, list) else None
+
+
+One = TypeVar("One")
+
+
+def each_in(body: bytes, kind: type[One]) -> list[One | str] | None:
+    """The events of a list, of which some do not fit: each alone, or what is wrong with it.
+
+    None if the body is no list of events, or one of too many. Python reads more than JSON (NaN,
+    half of a pair of letters), so that an event that holds it is refused alone.
+    """
+    try:
+        sent = json.loads(body, parse_int=_whole)
+    except (ValueError, RecursionError):
+        return None
+    listed = sent.get("events") if isinstance(sent, dict) and len(sent) == 1 else None
+    if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_EVENTS:
+        return None
+    return [_alone(one, kind) for one in listed]
+
+
+def _whole(digits: str) -> int | float:
+    try:
+        return int(digits)
+    except ValueError:  # too many of them
+        return math.nan
+
+
+def _alone(one: Any, kind: type[One]) -> One | str:
+    try:
+        json.dumps(one, allow_nan=False, ensure_ascii=False).encode()
+        return msgspec.convert(one, type=kind)
+    except (msgspec.ValidationError, ValueError, RecursionError) as problem:
+        return f"the event does not fit: {problem}"
 
 
 class PointsIn(msgspec.Struct, forbid_unknown_fields=True):

@@ -318,7 +318,33 @@ def _parquet_rows(
 ) -> Iterator[Sequence[Any]]:
     try:
         for batch in batches:
-            columns = [batch.column(name).to_pylist() for name in needed]
+            columns = [_values(batch.column(name)) for name in needed]
             yield from zip(*columns, strict=True)
     except trouble as problem:
         raise ValueError(f"{path} is damaged: {problem}") from None
+
+
+class Unreadable:
+    """In place of a value that Python cannot hold: a date past the year 9999, bytes in a text."""
+
+    def __repr__(self) -> str:
+        return "a value that Python cannot hold"
+
+    def __str__(self) -> str:
+        raise ValueError("this value cannot be written down")  # as an id, for one
+
+
+def _values(column: Any) -> list[Any]:
+    """The values of a column; one that Python cannot hold takes no other with it."""
+    try:
+        values: list[Any] = column.to_pylist()
+    except (ValueError, OverflowError):
+        return [_value(scalar) for scalar in column]
+    return values
+
+
+def _value(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except (ValueError, OverflowError):
+        return Unreadable()

@@ -8,7 +8,7 @@ as a worker has committed it, so when it appears may tell when its events came.
 import asyncio
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 import msgspec
@@ -53,7 +53,7 @@ class KeyedEventIn(msgspec.Struct, forbid_unknown_fields=True):
 class KeyedIn(msgspec.Struct, forbid_unknown_fields=True):
     """Events of any keys; one that was sent before may be sent again and changes nothing."""
 
-    events: Annotated[list[KeyedEventIn], msgspec.Meta(min_length=1, max_length=10_000)]
+    events: Annotated[list[KeyedEventIn], msgspec.Meta(min_length=1, max_length=wire.MOST_EVENTS)]
 
 
 class Misfit(msgspec.Struct):
@@ -153,10 +153,20 @@ async def show_fleet(service: Service, _: Request) -> Response:
 async def queue_events(service: Service, request: Request) -> Response:
     """Those that fit are queued together; a bad one fails alone."""
     fleet = desk_of(service)
-    sent = decoded(await body_of(request), KeyedIn).events
+    body = await body_of(request)
+    sent: Sequence[KeyedEventIn | str]
+    try:
+        sent = decoded(body, KeyedIn).events
+    except HTTPException:
+        each = wire.each_in(body, KeyedEventIn)
+        if each is None:
+            raise
+        sent = each
     good, refused = list[tuple[str, int, Any, int, str | None]](), list[Misfit]()
     for place, one in enumerate(sent):
         try:
+            if isinstance(one, str):
+                raise ValueError(one)
             if fleet.recipe.rounds is not None and one.number > fleet.recipe.rounds:
                 raise HorizonExceededError(rounds=fleet.recipe.rounds)
             label_of(one.key)  # refuses what no key can be

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
@@ -27,17 +28,28 @@ async def add_events(service: Service, request: Request) -> Response:
         return await _stream_in(service, owner, reader, request)
     if kind != "application/json":
         raise HTTPException(415, "Content-Type must be application/json or application/x-ndjson")
-    body = await body_of(request)
-    content = decoded(body, wire.Sent)
-    sent, many = content.listed(), isinstance(content.events, list)
-    if sent is None:
-        raise HTTPException(422, "the body must be one event with x and y, or events alone")
+    sent, many = sent_in(await body_of(request))
     receipts, worst = await _taken(owner, reader, sent)
     if not many:
         return answered(receipts[0], worst or 200)
     refused = sum(one.error is not None for one in receipts)
     status = worst if refused == len(receipts) else 200
     return answered(wire.EventsOut(len(receipts) - refused, refused, receipts), status or 200)
+
+
+def sent_in(body: bytes) -> tuple[Sequence[wire.EventIn | str], bool]:
+    """What was sent, and whether as a list, in which one that does not fit is refused alone."""
+    try:
+        content = decoded(body, wire.Sent)
+    except HTTPException:
+        each = wire.each_in(body, wire.EventIn)
+        if each is None:
+            raise
+        return each, True
+    sent = content.listed()
+    if sent is None:
+        raise HTTPException(422, "the body must be one event with x and y, or events alone")
+    return sent, isinstance(content.events, list)
 
 
 def _scoped(reader: Reader, holder: str, identity: str, sent: wire.EventIn) -> Event:
@@ -50,13 +62,15 @@ def _scoped(reader: Reader, holder: str, identity: str, sent: wire.EventIn) -> E
 
 
 async def _taken(
-    owner: RunOwner, reader: "Reader", sent: list[wire.EventIn]
+    owner: RunOwner, reader: "Reader", sent: Sequence[wire.EventIn | str]
 ) -> tuple[list[wire.EventOut], int]:
     """The receipts of all, and the status that the last refusal would have alone, or 0."""
     events, receipts, worst = list[Event](), list[wire.EventOut | None](), 0
-    names = [one.id or secrets.token_hex(16) for one in sent]
+    names = [getattr(one, "id", "") or secrets.token_hex(16) for one in sent]
     for name, one in zip(names, sent, strict=True):
         try:
+            if isinstance(one, str):
+                raise ValueError(one)
             events.append(reader(name, one))
             receipts.append(None)
         except ValueError as problem:
