@@ -235,12 +235,13 @@ def test_the_service_gives_the_same_answers(folder_in_memory: Path) -> None:
 
 
 def _created(served: Served, words: Words) -> Answer:
-    name = f"run{len(list(served.folder.iterdir()))}"
+    folder = served.service.runs.folder
+    name = f"run{len(list(folder.iterdir()))}"
     try:
         told = served.client().create(name, **words)
     except ServiceError as refusal:
-        return "refused", str(refusal)
-    known = json.loads((served.folder / name / "run.json").read_text())
+        return "refused", str(refusal).removesuffix(" (status 422)")
+    known = json.loads((folder / name / "run.json").read_text())
     return known["recipe"], told["promise"].replace(" (vouched for, not enforced)", "")
 
 

@@ -167,7 +167,7 @@ def altered(before: str, after: str, *, sealed: bool = True, what: str = "recipe
         (
             '"epsilon":8.0',
             '"epsilon":80.0',
-            "is damaged: its recipe spends ε = 80 for an event, and",
+            "is damaged: its recipe has epsilon 80.0, and the request 8.0",
         ),
         ('"epsilon":8.0', '"epsilon":"8.0"', "epsilon of DisjointBatches cannot be"),
         ('"DisjointBatches","version":1', '"DisjointBatches","version":2', "this is version 2"),

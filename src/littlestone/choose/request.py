@@ -15,12 +15,16 @@ from littlestone.choose.auto import auto, class_over
 from littlestone.choose.catalogue import CLASSES, LEARNERS, class_from_spec, lookup
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
+from littlestone.errors import SnapshotError, StoreError
 from littlestone.learners.forms import form_of, from_form
-from littlestone.learners.run import PrivateLearner
+from littlestone.learners.run import PrivateLearner, recipe_from_form
+from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.type_checks import fits
 
 SETTINGS: Final = ("agnostic", "realizable")
 ADVERSARIES: Final = ("oblivious", "adaptive")
+_KEPT: Final = ("rounds", "epsilon", "delta", "max_contributions")
+"""What a recipe has of a request, as far as its learner needs it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,7 @@ class Request:
 
     def __post_init__(self) -> None:
         require.plain(self)
+        object.__setattr__(self, "space", _space(self.over))
         require.positive(epsilon=self.epsilon)
         require.probability(delta=self.delta)
         require.integer(max_contributions=self.max_contributions, at_least=1)
@@ -81,7 +86,6 @@ class Request:
                 )
             if self.rounds is None and entry.needs_rounds:
                 raise ValueError(f"rounds must be declared for {self.learner}, got rounds=None")
-        object.__setattr__(self, "space", _space(self.over))
 
     @classmethod
     def from_json(cls, asked: Mapping[str, Any], *, files: bool = True) -> "Request":
@@ -144,6 +148,34 @@ class Request:
         else:
             recipe = LEARNERS[self.learner].build(concepts, **budget)
         return cast(PrivateLearner, replace(recipe, max_contributions=self.max_contributions))
+
+    def kept(self, form: str) -> PrivateLearner:
+        """Return the recipe that was made for this request, whatever would be made for it now.
+
+        Raises:
+            StoreError: The form cannot be read, or is of a recipe for other examples, another
+                horizon or a larger budget.
+        """
+        try:
+            recipe = recipe_from_form(form)
+        except SnapshotError as problem:
+            raise StoreError(f"the recipe that was kept cannot be read: {problem}") from problem
+        over = recipe.concepts.domain if isinstance(self.space, Schema) else recipe.concepts
+        most, cost = PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta), recipe.per_example
+        kind = type(recipe).__name__
+        terms = {name: getattr(recipe, name, getattr(self, name)) for name in _KEPT}
+        for name, kept, asked in (
+            ("schema" if isinstance(self.space, Schema) else "class", over, self.space),
+            *((name, kept, getattr(self, name)) for name, kept in terms.items()),
+            ("budget", most if cost.within(most) else cost, most),
+            ("learner", kind, kind if self.learner == "auto" else LEARNERS[self.learner].makes),
+        ):
+            if kept != asked:
+                raise StoreError(
+                    f"what was kept is damaged: its recipe has {name} {kept!s:.200}, and the "
+                    f"request {asked!s:.200}"
+                )
+        return recipe
 
     def differences(self, other: "Request") -> list[str]:
         """Name the parts in which ``other`` asks for something else."""

@@ -50,7 +50,7 @@ class Service:
         """How what is sent to this run becomes an event; it remembers the texts it has seen."""
         name = request.path_params["run"]
         if name not in self._event_readers:
-            users = self.runs.asked(name).user is not None
+            users = self.runs.asked(name).request.user is not None
             self._event_readers[name] = event_reader(self.runs.recipe(name), users=users)
         return self._event_readers[name]
 

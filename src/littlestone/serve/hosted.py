@@ -10,7 +10,6 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -93,10 +92,10 @@ class Runs:
         try:
             known = json.loads((place / ASKED).read_text(encoding="utf-8"))
             form = known.pop(RECIPE)
-            asked = Asked(**known)
+            asked = Asked.from_json(known)
             if asked.name != place.name:  # a copied folder; two owners would open one store
                 raise ValueError(f"name must be that of its folder, got {asked.name!r}")
-            recipe = asked.kept(form)
+            recipe = asked.request.kept(form)
         except _UNREADABLE as problem:
             # All of it is public; and the other runs are no worse for it.
             _LOG.error("run %s: %s cannot be read: %s", place.name, ASKED, problem)
@@ -134,10 +133,12 @@ class Runs:
         made = draft
         try:
             reserved = self._reserved(asked, recipe)
-            run = DurableRun.start(recipe, draft / STORE, users=asked.user, reserved=reserved)
+            run = DurableRun.start(
+                recipe, draft / STORE, users=asked.request.user, reserved=reserved
+            )
             run.close()
             with (draft / ASKED).open("x", encoding="utf-8") as stream:
-                kept = {**asdict(asked), RECIPE: canonical_form(recipe)}
+                kept = {**asked.to_json(), RECIPE: canonical_form(recipe)}
                 json.dump(kept, stream, indent=1)
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -244,14 +245,14 @@ class Runs:
         place = self.folder / asked.name
         said = _lines(place / ADOPTED)
         try:
-            run = DurableRun.resume(recipe, place / STORE, users=asked.user)
+            run = DurableRun.resume(recipe, place / STORE, users=asked.request.user)
         except StoreError as refusal:
             if asked.name not in self._adopt or isinstance(refusal, RollbackError):
                 raise
             now = datetime.now(UTC).isoformat(timespec="seconds")
             try:
                 _write_lines(place / ADOPTED, [*said, now])
-                run = DurableRun.resume(recipe, place / STORE, users=asked.user, adopt=True)
+                run = DurableRun.resume(recipe, place / STORE, users=asked.request.user, adopt=True)
             except BaseException:
                 _write_lines(place / ADOPTED, said)
                 raise
@@ -283,7 +284,7 @@ class Runs:
         if self._book is None:
             return None
         self._give_back(asked.name)
-        promise = promise_of(recipe, asked.user)
+        promise = promise_of(recipe, asked.request.user)
         return self._book.reserve(self.folder / asked.name / STORE, recipe.guarantee(), promise)
 
     def _give_back(self, name: str) -> None:

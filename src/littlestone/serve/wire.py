@@ -107,20 +107,22 @@ class RunIn(msgspec.Struct, forbid_unknown_fields=True, rename={"concepts": "cla
     """
 
     name: str
-    concepts: str | None = None
-    schema: dict[str, Any] | None = None
-    learner: str = "auto"
-    setting: str = "agnostic"
-    adversary: str = "oblivious"
-    rounds: Annotated[int, msgspec.Meta(ge=1, le=10**15)] | None = None
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    max_contributions: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 1
-    user: Annotated[str, msgspec.Meta(min_length=1, max_length=64)] | None = None
-    publish_every: float | None = None
+    concepts: str | msgspec.UnsetType = msgspec.UNSET
+    schema: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    learner: str | msgspec.UnsetType = msgspec.UNSET
+    setting: str | msgspec.UnsetType = msgspec.UNSET
+    adversary: str | msgspec.UnsetType = msgspec.UNSET
+    rounds: int | msgspec.UnsetType | None = msgspec.UNSET
+    epsilon: float | msgspec.UnsetType = msgspec.UNSET
+    delta: float | msgspec.UnsetType = msgspec.UNSET
+    max_contributions: int | msgspec.UnsetType = msgspec.UNSET
+    user: str | msgspec.UnsetType | None = msgspec.UNSET
+    publish_every: float | msgspec.UnsetType | None = msgspec.UNSET
 
     def asked(self) -> Asked:
-        return Asked(**msgspec.structs.asdict(self))
+        """What is not said is as in every other request."""
+        content: dict[str, Any] = msgspec.to_builtins(self)
+        return Asked.from_json(content)
 
 
 class EventOut(msgspec.Struct, omit_defaults=True):
@@ -214,17 +216,21 @@ def run_out(
     return RunOut(
         name=asked.name,
         state=state,
-        concepts=asked.concepts or type(recipe.concepts).__name__,
+        concepts=_named(asked.request.over) or type(recipe.concepts).__name__,
         learner=type(recipe).__name__,
-        promise=promise_of(recipe, asked.user),
+        promise=promise_of(recipe, asked.request.user),
         rounds=recipe.rounds,
         publish_every=asked.publish_every,
-        user=asked.user,
+        user=asked.request.user,
         adopted=adopted,
         release=None if shown is None else shown.release.number,
         round=None if shown is None else shown.release.round,
         rule=None if shown is None else shown.rule,
     )
+
+
+def _named(over: Any) -> str | None:
+    return over if isinstance(over, str) else None
 
 
 def guarantee_out(asked: Asked, recipe: PrivateLearner) -> GuaranteeOut:
@@ -233,11 +239,11 @@ def guarantee_out(asked: Asked, recipe: PrivateLearner) -> GuaranteeOut:
     return GuaranteeOut(
         epsilon=promised.epsilon,
         delta=promised.delta,
-        protects=f"one user, of whom at most {each} events are read" if asked.user else one,
+        protects=f"one user, of whom at most {each} events are read" if asked.request.user else one,
         neighbours="replace-one: the same number of events, any of them replaced by another",
         adversary="sees every release and chooses the next event",
         best_guess=best_guess(promised.epsilon, promised.delta),
-        promise=promise_of(recipe, asked.user),
+        promise=promise_of(recipe, asked.request.user),
     )
 
 

@@ -16,6 +16,7 @@ from tests.unit.serve.served import BUDGET, serving
 
 from littlestone.choose import request
 from littlestone.choose.auto import auto
+from littlestone.choose.request import Request
 from littlestone.client import ServiceError
 from littlestone.errors import StoreError
 from littlestone.serve import owner
@@ -211,7 +212,8 @@ def test_a_run_of_an_earlier_default_goes_on_with_its_recipe(
             served.client().send_many("rules", events[:20])
         shutil.copytree(tmp_path / "here", tmp_path / "there")
         store = tmp_path / "there" / "rules" / "store"
-        twin = DurableRun.resume(Asked(name="rules", **asked).recipe(), store, adopt=True)
+        recipe = Request(over="thresholds:8", rounds=100, epsilon=9.0).recipe()
+        twin = DurableRun.resume(recipe, store, adopt=True)
         twin.take([Event(f"e{n}", *example) for n, example in enumerate(events[20:])])
         expected = [release.body for release in twin.releases()]
         twin.close()

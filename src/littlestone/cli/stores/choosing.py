@@ -9,10 +9,9 @@ from typing import Any
 import typer
 
 from littlestone.choose.request import NAMES, Request
-from littlestone.errors import SnapshotError, StoreError
+from littlestone.errors import StoreError
 from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner, recipe_from_form
-from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.service.promises.ranges import fields_in
 
 
@@ -42,24 +41,15 @@ def going_on(
     """
 
     def chosen(about: Mapping[str, str]) -> PrivateLearner:
-        try:
-            recipe = recipe_from_form(about["recipe"])
-        except SnapshotError as problem:
-            raise StoreError(f"the recipe in {store} cannot be read: {problem}") from problem
         if not about["options"]:  # made from Python: whatever is asked for must give its recipe
             if over is not None:
                 asked = _refusing(lambda: Request(over=over, **told))
                 _refuse_unless_same(asked, about["recipe"], store, ["another recipe"])
             elif told:
                 raise StoreError(f"{store} was made from Python: leave out --{min(told)}")
-            return recipe
+            return recipe_from_form(about["recipe"])
         made = made_with(about["options"])
-        budget = PrivacyGuarantee(epsilon=made.epsilon, delta=made.delta)
-        if not recipe.per_example.within(budget):
-            raise StoreError(
-                f"{store} is damaged: its recipe spends {recipe.per_example} for an event, and "
-                f"{budget} was asked for"
-            )
+        recipe = made.kept(about["recipe"])
         now = made.over if over is None else over
         asked = _refusing(lambda: replace(made, over=now, **told))
         if others := made.differences(asked):
