@@ -149,7 +149,9 @@ class Book:
                 entries[number] = entry._replace(state="opened")
                 return
             place = os.path.realpath(store)
-            _give_back(entries, lambda entry: entry.store == place)  # for the store that is here
+            if any(entry.identity == identity for entry in entries):
+                # Another has reserved for this place meanwhile, but here is what was made.
+                _give_back(entries, lambda entry: entry.store == place)
             self._add(entries, Entry(identity, place, promised, promise, _now(), "opened"))
 
     def give_back(self, store: str | Path) -> list[Entry]:

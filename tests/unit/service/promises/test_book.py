@@ -101,6 +101,14 @@ def test_of_two_that_start_together_the_one_that_is_made_is_entered(book: Book) 
         book.register(other.identity, "a", PrivacyGuarantee(epsilon=2.0), "all")
 
 
+def test_what_else_is_entered_for_a_place_leaves_its_reservation(book: Book) -> None:
+    reserved = book.reserve("a", ONE, "one")
+    book.register("what its owner said", "a", PrivacyGuarantee(epsilon=0.0), "adopted")
+    assert [entry.opened for entry in book.entries()] == [False, True]
+    book.register(reserved.identity, "a", ONE, "one")
+    assert book.total() == ONE
+
+
 def test_what_fails_before_it_is_entered_gives_its_reservation_back(book: Book) -> None:
     with pytest.raises(KeyboardInterrupt), book.reserved("a", ONE, "one") as mine:
         assert book.total() == ONE
