@@ -13,14 +13,15 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from sklearn.utils.validation import check_array
+from tests.rows.door import Door, changed_rounds
+from tests.rows.doors import DOORS
+from tests.rows.tables import LABEL, NANOSECONDS, Coins, Public, Table
 
 from littlestone.concepts.records.fields import Numeric
 from littlestone.concepts.schema import Schema
 from littlestone.integrations import sklearn as adapter
 from littlestone.learners.run import PrivateRun
 from littlestone.service import events, sources
-from tests.row_doors import DOORS, Door, changed_rounds
-from tests.row_tables import LABEL, NANOSECONDS, Coins, Public, Table
 
 # Of all doors together; some are slow to open.
 QUICK: Final = 5_250

@@ -20,7 +20,7 @@ _NUMBERS: Final = "biuf"
 
 
 def columns_of(estimator: Any, table: Any, *, reset: bool) -> list[Any]:
-    """The columns of a table: those of a data frame or an array as they are typed there, else lists.
+    """The columns of a table, in the types that an array or a data frame has them in.
 
     scikit-learn's checks see its shape and the names of its columns, and the numbers of an array
     that is one of numbers: of these it refuses what is not finite.
