@@ -62,7 +62,7 @@ def targets_of(y: Any, columns: Sequence[Any]) -> NDArray[Any]:
     if array is None and not isinstance(y, np.ndarray) and _is_flat(y):
         values = listed(y)
         array = np.fromiter(values, object, len(values))
-    targets = column_or_1d(y if array is None else array, warn=True)
+    targets: NDArray[Any] = column_or_1d(y if array is None else array, warn=True)
     check_consistent_length(columns[0], targets)
     return targets
 

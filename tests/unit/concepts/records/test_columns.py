@@ -111,5 +111,8 @@ def test_the_type_of_a_list_is_none_of_numpys_business() -> None:
     values = [2**53 + 1, 0.5, True, "1"]
     assert listed(tuple(values)) == values and typed(values) is None
     assert [type(value) for value in listed(tuple(values))] == [int, float, bool, str]
-    assert typed(np.ma.array([1, 2], mask=[0, 1])) is None
-    assert Numeric("x", (0,), -1).cells_of(np.ma.array([1, 2], mask=[0, 1])).tolist() == [1, 0]
+    assert typed(np.ma.array([1, 2], mask=[False, True])) is None
+    assert Numeric("x", (0,), -1).cells_of(np.ma.array([1, 2], mask=[False, True])).tolist() == [
+        1,
+        0,
+    ]
