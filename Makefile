@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark build test-wheel test-versions claims audit curves bench docs gallery kills damage rows golden lock clean
+.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs gallery kills damage rows golden lock clean book kills-served fuzz
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -46,6 +46,11 @@ arena: $(TESTABLE) ## Play the adversary in your browser: fool a learner, tell t
 test-web: $(READY) ## The service killed and fuzzed, its pages in a headless Chromium; skips say what is missing
 	$(BIN)/python $(INSTALL) -e '.[web]'
 	$(PYTEST) -m web tests/web tests/end_to_end/test_killed_service.py
+
+FUZZED ?= 20000
+fuzz: $(READY) ## Send the service FUZZED hostile requests (20000), half of them drawn from its own document
+	$(BIN)/python $(INSTALL) -e '.[web]'
+	FUZZED=$$(($(FUZZED) / 2)) REQUESTS=$$(($(FUZZED) / 2)) $(BIN)/python -m pytest -m web -s tests/web/test_fuzzed_service.py
 
 test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, README
 	$(PYTEST) -m "not slow and not statistical and not fleet and not spark and not web"
@@ -85,8 +90,11 @@ $(SPARK)/.ready: pyproject.toml
 	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[spark]' hypothesis pytest
 	@touch $(SPARK)/.ready
 
-test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, what is refused; skips without Java
-	$(SPARK)/bin/python -m pytest -m spark tests/end_to_end/test_spark.py -s
+test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, every file, what is refused; skips without Java
+	$(SPARK)/bin/python -m pytest -m spark tests/end_to_end/test_spark.py tests/end_to_end/test_spark_files.py -s
+
+prove: ## Check every machine-checked proof and what it assumes; without Coq it says what to install
+	$(PYTHON) proofs/check.py
 
 build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the sdist
 	rm -rf dist
@@ -136,6 +144,13 @@ gallery: $(READY) ## Write the gallery of claims anew
 KILLS ?= 240
 kills: $(READY) ## Kill durable runs KILLS times (240) and check that nothing is lost or changed
 	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_killed_runs.py
+
+book: $(READY) ## Kill learn --book at every change of a file, and flip every bit of a book; prints both counts
+	$(BIN)/python -m pytest -n 0 -s tests/end_to_end/test_killed_before_entry.py tests/unit/service/promises/test_book.py -k "two_stores_on_one_entry or flipped_bit"
+
+SERVED_KILLS ?= 500
+kills-served: $(READY) ## Kill the service SERVED_KILLS times (500) under clients that retry
+	KILLS=$(SERVED_KILLS) $(BIN)/python -m pytest -m slow -s tests/end_to_end/test_killed_service.py
 
 DAMAGED ?= 5000
 damage: $(READY) ## Damage DAMAGED stores (5000) and check that each is refused or opens whole

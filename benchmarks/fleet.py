@@ -75,6 +75,7 @@ def _one(
         (size,) = connection.execute(
             "SELECT pg_total_relation_size('littlestone.states')"
             " + pg_total_relation_size('littlestone.releases')"
+            " + pg_total_relation_size('littlestone.pages')"
         ).fetchone() or (0,)
     rate = 2 * events / working.processor
     yield (

@@ -47,18 +47,28 @@ class Client:
             asked["class"] = asked.pop("concepts")
         return self._json("POST", "/runs", {"name": name, **asked})
 
-    def send(self, run: str, x: Any, y: int, *, id: str | None = None) -> Any:
-        """One event; returns its receipt, when it is on disk."""
+    def remove(self, name: str) -> Any:
+        """Delete a run that never read an event."""
+        return self._json("DELETE", _path(name))
+
+    def send(
+        self, run: str, x: Any, y: int, *, id: str | None = None, user: str | int | None = None
+    ) -> Any:
+        """One event; returns its receipt, when it is on disk. ``user``: where users are counted."""
         body = {"id": id or secrets.token_hex(16), "x": x, "y": y}
+        body |= {} if user is None else {"user": user}
         return self._json("POST", f"{_path(run)}/events", body)
 
-    def send_many(self, run: str, events: Iterable[tuple[Any, int]]) -> Any:
-        """Many events in one request; each is taken or refused for itself.
+    def send_many(
+        self, run: str, events: Iterable[tuple[Any, int] | tuple[Any, int, str | int]]
+    ) -> Any:
+        """Many events (x, y), or (x, y, user), in one request; each is taken or refused alone.
 
         If one of them is no JSON (NaN is none) nothing is sent.
         """
-        body = {"events": [{"id": secrets.token_hex(16), "x": x, "y": y} for x, y in events]}
-        return self._json("POST", f"{_path(run)}/events", body)
+        fields = ("x", "y", "user")
+        sent = [{"id": secrets.token_hex(16), **dict(zip(fields, one))} for one in events]  # noqa: B905
+        return self._json("POST", f"{_path(run)}/events", {"events": sent})
 
     def hypothesis(self, run: str) -> Any:
         """The newest visible release."""
@@ -123,10 +133,11 @@ class Client:
                 problem: Exception = ServiceError(status, _reason(answer))
                 passing = status in _PASSING
             except (OSError, http.client.HTTPException) as broken:
-                # Whether it was heard is unknown, unless nobody listened. Everything but making a
-                # run may be said twice: events have ids, the rest only reads.
+                # Whether it was heard is unknown, unless nobody listened. Everything but making or
+                # deleting a run may be said twice: events have ids, the rest only reads.
                 problem = broken
-                passing = path != "/runs" or isinstance(broken, ConnectionRefusedError)
+                changes = path == "/runs" or method == "DELETE"
+                passing = not changes or isinstance(broken, ConnectionRefusedError)
                 self.close()
             if not passing or time.monotonic() + pause > until:
                 raise problem

@@ -22,7 +22,7 @@ from tests.rows.tables import (
 )
 from tests.rows.typed import REAL, SMALL, WHOLE
 
-from littlestone.catalogue import class_from_spec
+from littlestone.choose.catalogue import class_from_spec
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.fleet import database
 from littlestone.fleet.reading import line_reader, numbered

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from littlestone import require
-from littlestone.catalogue import class_from_spec
+from littlestone.choose.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, ClassOption, Delta, Epsilon, Seed
 from littlestone.cli.output import print_json, round_bar
 from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange

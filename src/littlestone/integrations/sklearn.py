@@ -11,6 +11,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from littlestone.choose.request import Request
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.concepts.records.columns import listed
@@ -18,13 +19,13 @@ from littlestone.concepts.schema import Numeric, Schema
 from littlestone.integrations.frozen import FrozenClassifier
 from littlestone.integrations.promises import Fits, warn_of_fitted_steps
 from littlestone.integrations.shared import (
+    AdversaryKind,
     Setting,
-    as_class,
     label_numbers,
     learner_for,
     portable,
+    resumed,
     with_form,
-    without_form,
 )
 from littlestone.integrations.tables import columns_of, numbers_of, targets_of
 from littlestone.learners.run import PrivateLearner, PrivateRun
@@ -101,7 +102,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def __init__(
         self,
-        learner: PrivateLearner | None = None,
+        learner: PrivateLearner | str = "auto",
         *,
         concepts: ConceptClass | Schema | str | None = None,
         grid: Sequence[float] = GRID,
@@ -109,6 +110,8 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         epsilon: float = 1.0,
         delta: float = 1e-6,
         setting: Setting = "agnostic",
+        adversary: AdversaryKind = "oblivious",
+        max_contributions: int = 1,
         classes: Sequence[Any] = (0, 1),
         random_state: int | None = None,
     ) -> None:
@@ -119,6 +122,8 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.epsilon = epsilon
         self.delta = delta
         self.setting = setting
+        self.adversary = adversary
+        self.max_contributions = max_contributions
         self.classes = classes
         self.random_state = random_state
 
@@ -212,10 +217,9 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """Continue one with the same, fully declared parameters, by the learner picked for it."""
         if hasattr(self, "run_"):
             raise ValueError("this estimator has begun to learn already; resume a fresh clone")
-        if self.concepts is None and self.learner is None:
+        if self.concepts is None and isinstance(self.learner, str):
             raise ValueError("resume needs concepts= or learner=, got the grid alone")
-        kept, saved = without_form(snapshot)
-        recipe = self._recipe(self.concepts, self.rounds, kept)
+        recipe, saved = resumed(snapshot, self._recipe(self.concepts, self.rounds))
         label_numbers(self.classes)
         self.run_ = recipe.restore(saved, register)
         self.recipe_, self.classes_ = recipe, np.asarray(self.classes)
@@ -226,26 +230,23 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _declared(self) -> ConceptClass | None:
         """The class that is learned, if the parameters alone say it."""
-        if self.learner is not None:
+        if not isinstance(self.learner, str):
             return self.learner.concepts
-        return None if self.concepts is None else as_class(self.concepts, self.setting)
+        if self.concepts is None:
+            return None
+        return Request(over=self.concepts, setting=self.setting).concepts
 
-    def _recipe(
-        self,
-        concepts: ConceptClass | Schema | str | None,
-        rounds: int | None,
-        kept: str | None = None,
-    ) -> PrivateLearner:
-        if self.learner is not None and self.concepts is not None:
-            raise ValueError("exactly one of learner and concepts must be given")
+    def _recipe(self, concepts: Any, rounds: int | None) -> PrivateLearner:
+        whole = not isinstance(self.learner, str)
         return learner_for(
             learner=self.learner,
-            concepts=concepts if self.learner is None else None,
+            concepts=self.concepts if whole else concepts,
             setting=self.setting,
-            rounds=rounds if self.learner is None else self.rounds,
+            adversary=self.adversary,
+            rounds=self.rounds if whole else rounds,
             epsilon=self.epsilon,
             delta=self.delta,
-            kept=kept,
+            max_contributions=self.max_contributions,
         )
 
     def _validated(

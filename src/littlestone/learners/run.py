@@ -18,7 +18,7 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners import codec, snapshots
 from littlestone.learners.engine import Engine
-from littlestone.learners.recipe_forms import canonical_form, form_digest, remembered
+from littlestone.learners.forms import canonical_form, form_digest, from_form, remembered
 from littlestone.noise_owner import IN_A_STEP
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -398,3 +398,8 @@ def _require_equally_long(xs: Any, ys: Any) -> None:
         raise ValueError(
             f"xs and ys must be equally long, got len(xs)={len(xs)}, len(ys)={len(ys)}"
         )
+
+
+def recipe_from_form(form: str) -> PrivateLearner:
+    """Make the private learner whose ``canonical_form`` this is; SnapshotError if it cannot be."""
+    return from_form(form, PrivateLearner)  # type: ignore[type-abstract]

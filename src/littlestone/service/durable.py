@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from littlestone.errors import HorizonExceededError, StoreError
-from littlestone.learners.recipe_forms import canonical_form
+from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed
@@ -162,6 +162,12 @@ class DurableRun:
         durable._replay()
         return durable
 
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError(
+            "a DurableRun cannot be copied or pickled: two would write to one store with the same "
+            "noise. Close it, and open the store where it is needed (DurableRun.resume)"
+        )
+
     def close(self) -> None:
         self._run.retire("belongs to a store that was closed; open it again")
         self._store.close()
@@ -221,6 +227,18 @@ class DurableRun:
     def releases(self, *, after: int = 0) -> Iterator[Release]:
         """What was published, the same bytes every time."""
         return self._store.releases(after=after)
+
+    def ids_ending(self, text: str) -> list[str]:
+        """The ids of events that were taken which end so."""
+        return self._store.events.ids_ending(text)
+
+    def alike(self, events: Sequence[Event]) -> list[bool | None]:
+        """Whether each was taken with the same example, of the same user; None if its id is new."""
+        known = [self._store.events.find(event.id) for event in events]
+        return [
+            None if old is None else (old.digest, old.user) == (new.digest, new.user)
+            for old, new in zip(known, self._intake.checked(events, first=1), strict=True)
+        ]
 
     def take(
         self, events: Sequence[Event], publish: Callable[[Release], None] | None = None

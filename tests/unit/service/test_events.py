@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from littlestone.catalogue import class_from_spec
+from littlestone.choose.catalogue import class_from_spec
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Numeric, Schema

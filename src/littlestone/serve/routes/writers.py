@@ -14,6 +14,7 @@ from littlestone.serve import wire
 from littlestone.serve.desk import Reader, Service, answered, decoded, token_of
 from littlestone.serve.guarding import body_of, lines_of
 from littlestone.serve.owner import Overloaded, RunOwner
+from littlestone.serve.tokens import Role
 from littlestone.service.log.intake import Event
 
 TURN: Final = 1_000  # events of a stream that wait together
@@ -21,10 +22,10 @@ TURN: Final = 1_000  # events of a stream that wait together
 
 async def add_events(service: Service, request: Request) -> Response:
     owner, reader = service.owner(request), service.reader(request)
-    reader = partial(_scoped, reader, service.tokens.scope(token_of(request)))
+    reader = partial(_scoped, reader, service.tokens.holder(token_of(request)) or "")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/x-ndjson":
-        return await _stream_in(owner, reader, request)
+        return await _stream_in(service, owner, reader, request)
     if kind != "application/json":
         raise HTTPException(415, "Content-Type must be application/json or application/x-ndjson")
     sent, many = sent_in(await body_of(request))
@@ -51,13 +52,13 @@ def sent_in(body: bytes) -> tuple[Sequence[wire.EventIn | str], bool]:
     return sent, isinstance(content.events, list)
 
 
-def _scoped(reader: Reader, scope: str, identity: str, sent: wire.EventIn) -> Event:
-    """An event whose id is its writer's own.
+def _scoped(reader: Reader, holder: str, identity: str, sent: wire.EventIn) -> Event:
+    """An event whose id is its writer's own, whichever token the writer has by now.
 
     Else whoever guesses the id of somebody's event could learn what is in it: sent again it is
     acknowledged if it is the same, and refused if it is another.
     """
-    return reader(f"{scope}/{identity}", sent)
+    return reader(f"{holder}/{identity}", sent)
 
 
 async def _taken(
@@ -86,7 +87,9 @@ async def _taken(
     return filled, worst
 
 
-async def _stream_in(owner: RunOwner, reader: "Reader", request: Request) -> Response:
+async def _stream_in(
+    service: Service, owner: RunOwner, reader: "Reader", request: Request
+) -> Response:
     """Events line by line, taken in groups while they arrive; the answer is a summary."""
     taken, refused, first = 0, 0, list[wire.EventOut]()
     waiting = list[wire.EventIn]()
@@ -95,6 +98,7 @@ async def _stream_in(owner: RunOwner, reader: "Reader", request: Request) -> Res
         nonlocal taken, refused
         if not waiting:
             return
+        service.role_of(request, Role.WRITER)  # the token may have been revoked meanwhile
         receipts, _ = await _patiently(owner, reader, waiting)
         bad = [one for one in receipts if one.error is not None]
         taken, refused = taken + len(receipts) - len(bad), refused + len(bad)

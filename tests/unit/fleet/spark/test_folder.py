@@ -81,3 +81,19 @@ def test_the_chain_tells_batches_apart() -> None:
     }
     assert len(chains) == 5 and after(start) == after(start)
     assert after(start).height.commits == 1 and len(after(start).height.chain) == 32
+
+
+def test_a_fleet_that_has_begun_keeps_its_columns(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    columns = {"key": "shop", "sequence": "n", "positive": None}
+    assert folder.needs_columns(columns, begun=False)
+    folder.bind(columns)
+    assert not folder.needs_columns(columns, begun=False)
+    assert not folder.needs_columns(columns, begun=True)
+    other = columns | {"sequence": "number"}
+    assert folder.needs_columns(other, begun=False)  # a slip of which nothing came
+    with pytest.raises(StoreError, match="--sequence n, got --sequence number"):
+        folder.needs_columns(other, begun=True)
+    (folder.path / "columns.json").unlink()
+    with pytest.raises(StoreError, match="is missing, which says how events are read"):
+        folder.needs_columns(columns, begun=True)

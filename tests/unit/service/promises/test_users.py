@@ -189,7 +189,7 @@ def test_an_event_that_comes_again_for_another_user_is_refused(counted: DurableR
         "UPDATE about SET value = 'whom' WHERE name = 'users'",
         "DELETE FROM about WHERE name = 'users'",
         "UPDATE about SET value = 'nothing is promised' WHERE name = 'promise'",
-        "DROP INDEX by_user",
+        "CREATE INDEX by_user ON events (user)",
     ],
 )
 def test_whatever_is_altered_is_noticed(
