@@ -13,14 +13,16 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from sklearn.utils.validation import check_array
-from tests.row_doors import DOORS, Door, changed_rounds
-from tests.row_tables import LABEL, NANOSECONDS, Coins, Public, Table
+from tests.rows.door import Door, changed_rounds
+from tests.rows.doors import DOORS
+from tests.rows.tables import LABEL, NANOSECONDS, Coins, Public, Table
 
 from littlestone.concepts.records.fields import Numeric
 from littlestone.concepts.schema import Schema
 from littlestone.integrations import sklearn as adapter
 from littlestone.learners.run import PrivateRun
 from littlestone.service import events, sources
+from littlestone.service.cells import Misfit
 
 # Of all doors together; some are slow to open.
 QUICK: Final = 5_250
@@ -67,7 +69,7 @@ def labels_by_equality(values: Sequence[Any], columns: Any) -> list[int]:
 def label_without_decimals(value: Any, columns: Any) -> int:
     label = events._LABELS.get(str(value).lower()) if type(value) in (str, int, float) else None
     if label is None:
-        raise events.Misfit(columns.label, "is neither 0 nor 1", value)
+        raise Misfit(columns.label, "is neither 0 nor 1", value)
     return label
 
 

@@ -61,7 +61,9 @@ class PrivateClassifier(base.Classifier):
         Guarantee:  that of its learner, at most (epsilon, delta), for one run
         Assumes:    that steps before it in a pipeline are fixed maps of one record: a scaler that
                     learns from the stream publishes through it what it learned (the first example
-                    that comes through such a pipeline warns of it); and ``seed=None``
+                    that comes through such a pipeline warns of it); without ``stand_ins``, that
+                    nobody is told which records were refused: each is by itself, with an error for
+                    the caller (docs/GUARANTEES.md, One row, one round); and ``seed=None``
         Proof:      that of its learner
 
     >>> model = PrivateClassifier(

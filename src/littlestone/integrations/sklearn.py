@@ -74,7 +74,9 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Privacy:
         Releases:   the rule after every row, hence every prediction; not scores on true labels
-        Neighbours: tables that differ in one row or its label
+        Neighbours: tables that differ in one row or its label, in containers of the same types:
+                    lists are read value by value, the types of arrays and of the columns of
+                    data frames are public
         Adversary:  adaptive
         Guarantee:  that of its learner, at most (epsilon, delta), for one run: ``fit`` begins a
                     new one each time, so that rows which are fitted again pay again (as in
@@ -83,7 +85,11 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Assumes:    that steps before it in a pipeline are fixed maps of one row: a scaler that is
                     fitted to the rows publishes through it what it learned (a pipeline that does
                     so is warned of); that scores on true labels, and parameters that were chosen by
-                    such scores, are not published; and random_state=None
+                    such scores, are not published; that nobody is told that a table was refused:
+                    it is exactly if one of its rows is, by the schema or the classes or, for an
+                    array of floats that are not all finite, by scikit-learn, or if its shape or
+                    names are wrong, with an error for the caller before anything is learned
+                    (docs/GUARANTEES.md, One row, one round); and random_state=None
         Proof:      that of its learner; for several fits docs/GUARANTEES.md (F2)
 
     >>> import numpy as np

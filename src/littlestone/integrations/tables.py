@@ -20,7 +20,7 @@ _NUMBERS: Final = "biuf"
 
 
 def columns_of(estimator: Any, table: Any, *, reset: bool) -> list[Any]:
-    """The columns of a table: those of a data frame or an array as they are typed there, else lists.
+    """The columns of a table, in the types that an array or a data frame has them in.
 
     scikit-learn's checks see its shape and the names of its columns, and the numbers of an array
     that is one of numbers: of these it refuses what is not finite.
@@ -62,7 +62,7 @@ def targets_of(y: Any, columns: Sequence[Any]) -> NDArray[Any]:
     if array is None and not isinstance(y, np.ndarray) and _is_flat(y):
         values = listed(y)
         array = np.fromiter(values, object, len(values))
-    targets = column_or_1d(y if array is None else array, warn=True)
+    targets: NDArray[Any] = column_or_1d(y if array is None else array, warn=True)
     check_consistent_length(columns[0], targets)
     return targets
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from littlestone.catalogue import class_from_spec
 
+from littlestone.choose.catalogue import class_from_spec
 from littlestone.cli import sanitize
 from littlestone.errors import TooFewExamplesError
 

@@ -27,6 +27,7 @@ _THERE: Final = -(2.0**1000)
 """The cut below which nothing lies but what is missing, where that has a cell of its own."""
 _COMPARING: Final = Context(traps=[])  # comparisons of decimals are exact, whatever the precision
 _LARGEST: Final = 2**63
+_UNKNOWN: Final = (KeyError, TypeError, ValueError)  # some values cannot even be looked up
 
 
 class _Field(ABC):
@@ -220,13 +221,13 @@ class Category(_Field):
     def cell(self, value: Any) -> int:
         try:
             return self._cells[value]
-        except (KeyError, TypeError):
+        except _UNKNOWN:
             return self.declared_cell(value if self.missing is None else self.missing)
 
     def declared_cell(self, value: Any) -> int:
         try:
             return self._cells[value]
-        except (KeyError, TypeError):
+        except _UNKNOWN:
             pass
         raise ValueError(
             f"field {self.name!r} must be one of the declared values "
@@ -238,7 +239,7 @@ class Category(_Field):
         values, known = listed(column), self._cells
         try:
             return np.array([known[value] for value in values], dtype=np.int64)
-        except (KeyError, TypeError):
+        except _UNKNOWN:
             return np.fromiter(map(self.cell, values), np.int64, len(values))
 
     def describe(self, low: int, high: int) -> str:
