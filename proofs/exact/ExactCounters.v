@@ -62,7 +62,7 @@ Fixpoint evaluate {V} (t : tree V) (s : gaps) : leaves V :=
 
 (** What is left of a polynomial once every noise was drawn. *)
 Definition constant (p : polynomial) : Q := fold_right (fun m q => Qred (fst m + q)) 0%Q p.
-Definition law_of {V} (t : tree V) : table V :=
+Definition law_of {V} (t : tree V) : dist V :=
   match evaluate t (fun _ => None) with
   | Some l => map (fun vp => (fst vp, constant (snd vp))) l
   | None => []
