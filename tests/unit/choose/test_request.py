@@ -14,7 +14,10 @@ from littlestone.concepts.schema import Schema
 from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import recipe_from_form
 
-DECLARED = {"delay": {"grid": [0, 15]}, "left": {"date": ["hour"], "missing": "own value"}}
+DECLARED: dict[str, Any] = {
+    "delay": {"grid": [0, 15]},
+    "left": {"date": ["hour"], "missing": "own value"},
+}
 OVER: list[Any] = [
     "thresholds:64",
     "keys",
@@ -28,7 +31,8 @@ OVER: list[Any] = [
 
 @pytest.mark.parametrize("over", OVER, ids=str)
 def test_it_is_read_back_from_its_json(over: Any) -> None:
-    for changes in ({}, {"rounds": 10, "user": "who", "max_contributions": 3, "epsilon": 0.1}):
+    more: dict[str, Any] = {"rounds": 10, "user": "who", "max_contributions": 3, "epsilon": 0.1}
+    for changes in ({}, more):
         request = Request(over=over, **changes)
         again = Request.from_json(request.to_json())
         assert again == request and again.differences(request) == []
@@ -99,12 +103,13 @@ def test_json_is_refused_by_the_nearest_name() -> None:
 
 
 def test_numbers_become_plain_ones() -> None:
-    request = Request(over="thresholds:64", rounds=np.uint8(200), epsilon=np.float32(0.5))
+    numbers: dict[str, Any] = {"rounds": np.uint8(200), "epsilon": np.float32(0.5)}
+    request = Request(over="thresholds:64", **numbers)
     assert type(request.rounds) is int and type(request.epsilon) is float
 
 
 def test_differences_are_named() -> None:
     request = Request(over="thresholds:64", rounds=10)
-    changes = {"rounds": 11, "epsilon": 2.0, "over": "thresholds:65"}
+    changes: dict[str, Any] = {"rounds": 11, "epsilon": 2.0, "over": "thresholds:65"}
     assert request.differences(replace(request, **changes)) == ["space", "rounds", "epsilon"]
     assert set(NAMES) < set(request.to_json())
