@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import random  # noqa: TID251 (which files, no noise)
 import shutil
 import sqlite3
 from collections import Counter
@@ -225,6 +226,62 @@ def test_a_batch_that_is_missing_is_noticed(events: Path) -> None:
     path.unlink()
     with pytest.raises(StoreError, match="is missing, which may hold events"):
         opened(events)
+
+
+def test_after_each_look_everything_in_the_folder_is_taken_or_named(
+    events: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was moved, rewritten, aged, linked, packed or damaged in between."""
+    monkeypatch.setattr(module, "_SETTLED", 0.02)  # two ticks of the slowest kernel
+    print("seed", seed := int.from_bytes(os.urandom(8)))
+    chance = random.Random(seed)
+    box, seen = opened(events), set[str]()
+    for look in range(60):
+        for _ in range(chance.randrange(4)):
+            _anything(events, chance)
+        while box.take(events, most=chance.choice([None, 1, 3])):
+            pass
+        for batch in batches(events):
+            seen.update(batch.split())
+        box.discard(box.made)
+        named = {left.name for left in box.left}
+        for path in events.rglob("*"):
+            name = str(path.relative_to(events))
+            hidden = any(part.startswith("_") for part in path.relative_to(events).parts)
+            if path.is_file() and not hidden and name not in named:
+                content = path.read_bytes()
+                lines = gzip.decompress(content) if name.endswith(".gz") else content
+                assert set(lines.decode().split()) <= seen, (look, name)
+            elif not path.is_dir() or path.is_symlink():
+                top = path.relative_to(events).parts[0]
+                assert name in named or top in named, (look, name)
+    assert len(seen) > 20
+    box.close()
+
+
+def _anything(events: Path, chance: random.Random) -> None:
+    """Something that people do to files."""
+    folder = events / chance.choice(["", "", "sub", "sub/deep", "_tmp"])
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / chance.choice(["a", "b", "c.gz", "_d", "e", "f.gz"])
+    token = f"{chance.getrandbits(64):016x}\n".encode()
+    kind = chance.randrange(8)
+    if kind == 0:
+        path.unlink(missing_ok=True)
+    elif kind == 1 and path.exists():
+        path.rename(folder / (chance.choice(["g", "_i"]) + path.suffix))
+    elif kind == 2:
+        path.unlink(missing_ok=True)
+        path.symlink_to(chance.choice(["nowhere", ".", str(events.with_name("outside"))]))
+        events.with_name("outside").write_bytes(token)
+    elif path.is_symlink():
+        path.unlink()
+    else:
+        packed = gzip.compress(token) if path.suffix == ".gz" else token
+        path.write_bytes(packed[: chance.choice([len(packed), len(packed), 9])])
+        if kind < 6:
+            age = chance.choice([0.0, 1e9, 4e9])
+            os.utime(path, (age, age))
 
 
 class KilledError(BaseException):
