@@ -25,6 +25,7 @@ from littlestone.serve.tokens import Tokens
 from littlestone.service.promises.book import Book
 
 OTHER_FILES: Final = 200  # stores, logs and libraries
+MOST_FILES: Final = 1 << 16
 BACKLOG: Final = 2048
 
 
@@ -171,7 +172,10 @@ def _close(sockets: Sequence[socket.socket]) -> None:
 
 
 def _allow_files(connections: int) -> None:
-    """Each connection is an open file, of which most systems allow 1,024 unless they are asked."""
+    """Each connection is an open file, of which most systems allow 1,024 unless they are asked.
+
+    So are stores, of which there may be many: as many files as the system allows are asked for.
+    """
     require.integer(connections=connections, at_least=1)
     needed = connections + SPARE + OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -180,5 +184,6 @@ def _allow_files(connections: int) -> None:
             f"connections must be at most {hard - SPARE - OTHER_FILES:,} where this system allows "
             f"{hard:,} open files, got connections={connections}; see ulimit -n"
         )
-    if soft != resource.RLIM_INFINITY and soft < needed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < max(needed, wanted):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(needed, wanted), hard))

@@ -93,7 +93,7 @@ class Visible:
     # Called by the loop.
 
     def show(self, before: float = math.inf) -> None:
-        """Make visible what was committed before this time, and ring."""
+        """Make visible what was committed before this time, and ring if there is any."""
         with self._lock:
             due = list(takewhile(lambda one: one[0] < before, self._committed))
             del self._committed[: len(due)]
@@ -101,6 +101,10 @@ class Visible:
             self.recent.extend(releases)
             if releases:
                 self.newest = Shown(releases[-1], rule)
+        if due:
+            self._ring()
+
+    def _ring(self) -> None:
         if not self._bell.done():
             self._bell.set_result(None)
         self._bell = self._loop.create_future()
@@ -120,15 +124,17 @@ class Visible:
         """Stop the clock, and wake everybody who waits for the bell."""
         if self._clock is not None:
             self._clock.cancel()
-        self.show(-math.inf)
+        self._ring()
 
     async def _tick(self, every: float) -> None:
+        """Strike at each whole multiple, however late the loop gets to it."""
+        period = time.time() // every
         while True:
-            left = every - time.time() % every
-            strikes = time.monotonic() + left
-            await asyncio.sleep(min(left, LOOK))
-            if left <= LOOK:
-                await self._strike(strikes)
+            await asyncio.sleep(min(every - time.time() % every, LOOK))
+            now, moment = time.time(), time.monotonic()
+            if now // every != period:
+                period = now // every
+                await self._strike(moment - now % every)
 
     async def _strike(self, moment: float) -> None:
         """Write down how far this stroke comes, then show it; a full disk puts it off."""
