@@ -68,6 +68,7 @@ class Recommendation:
         return self.best is not None and self.best.expected <= USEFUL_SHARE * self.rounds
 
 
+@require.checked
 def recommend(
     concepts: ConceptClass,
     *,

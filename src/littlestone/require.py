@@ -1,24 +1,31 @@
 """Refuse bad arguments early, by name and value, before anything changes."""
 
+import inspect
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Hashable
 from dataclasses import fields
 from fractions import Fraction
 from functools import lru_cache, partial, wraps
 from numbers import Integral, Rational, Real
-from typing import Any, Final, ParamSpec, TypeVar, get_args, get_type_hints
+from sys import float_info
+from types import FunctionType
+from typing import Any, Final, TypeVar, get_args, get_type_hints, is_typeddict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.type_checks import fits
+from littlestone.type_checks import PLAIN, always_fits, require_fit
+from littlestone.type_checks import plain_number as plain_number
+from littlestone.type_checks import shown as shown
 
-_PLAIN: Final = frozenset({int, float, bool, str, type(None)})
 _SMALLEST: Final = 1e-150
+_LARGEST: Final = 10**150  # a float can hold its square: of what is counted
 _LARGEST_EPSILON: Final = 1e6
 _NUMBERS: Final = (int, float, Fraction)
-Arguments = ParamSpec("Arguments")
-Made = TypeVar("Made")
+_DEEPEST: Final = 32
+_OPEN: Final = (inspect.Parameter.empty, Any, Hashable)
+Checked = TypeVar("Checked", bound=Callable[..., Any])
 
 
 def plain(recipe: Any) -> None:
@@ -29,7 +36,7 @@ def plain(recipe: Any) -> None:
     """
     for name in _names_of_fields(type(recipe)):  # type: ignore[arg-type]
         value = getattr(recipe, name)
-        if type(value) not in _PLAIN:
+        if type(value) not in PLAIN:
             object.__setattr__(recipe, name, _plain_sequence(value))
 
 
@@ -40,14 +47,7 @@ def fields_fit(recipe: Any) -> None:
     """
     plain(recipe)
     for name, hint in _hints_of(type(recipe)).items():  # type: ignore[arg-type]
-        value = getattr(recipe, name)
-        if isinstance(value, _NUMBERS) and not isinstance(value, bool) and _may_be_number(hint):
-            continue
-        if isinstance(value, str) and "Literal" in str(hint):
-            continue  # the check that follows says which words there are
-        if not fits(value, hint):
-            wanted = getattr(hint, "__name__", str(hint)).replace("littlestone.", "")
-            raise ValueError(f"{name} must be of the kind {wanted}, got {name}={value!r}")
+        require_fit(name, getattr(recipe, name), hint)
 
 
 def settle(recipe: Any, **derived: Any) -> None:
@@ -56,42 +56,128 @@ def settle(recipe: Any, **derived: Any) -> None:
         object.__setattr__(recipe, name, value)
 
 
-def plain_arguments(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
-    """The same for the arguments of a function that makes a recipe."""
+def checked(made: Checked) -> Checked:
+    """Make the numbers among a function's arguments plain, and refuse those of a wrong kind.
 
-    @wraps(make)
-    def made(*args: Arguments.args, **named: Arguments.kwargs) -> Made:
-        known = {name: plain_number(value) for name, value in named.items()}
-        return make(*map(plain_number, args), **known)
+    Of a class: those of all its public methods, and of its constructor, except a dataclass's,
+    which is for ``fields_fit``. A failure probability must lie in (0, 1); whether another number
+    is in range is for the checks that follow.
 
+    >>> @checked
+    ... def total(first: int, *, second: int) -> int:
+    ...     return first + second
+    >>> total(np.uint8(200), second=np.uint8(100))
+    300
+    >>> total(200, second="100")
+    Traceback (most recent call last):
+    ...
+    ValueError: second must be a whole number, got second='100'
+    """
+    if not isinstance(made, type):
+        return _checked_function(made)  # type: ignore[no-any-return]
+    for name, member in list(vars(made).items()):
+        if name.startswith("_") and (name != "__init__" or hasattr(made, "__dataclass_fields__")):
+            continue
+        if isinstance(member, classmethod | staticmethod):
+            setattr(made, name, type(member)(_checked_function(member.__func__)))
+        elif isinstance(member, FunctionType):
+            setattr(made, name, _checked_function(member))
     return made
 
 
-def plain_number(value: Any) -> Any:
-    """A number as an int, a float or a Fraction of ints; anything else as it is.
+def _checked_function(function: Any) -> Any:
+    parameters = list(inspect.signature(function).parameters.values())
+    bound = 1 if parameters and parameters[0].name in ("self", "cls") else 0
+    if all(each.annotation in _OPEN for each in parameters[bound:]):
+        return function
+    doors: _Doors | None = None  # made by the first call: names in annotations may be defined later
 
-    >>> plain_number(np.int8(100)) + 100, plain_number(np.float32(0.5))
-    (200, 0.5)
-    """
-    if type(value) in _PLAIN:
+    @wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        nonlocal doors
+        if doors is None:
+            doors = _Doors(function, parameters[bound:])
+        places = doors.places
+        if len(args) > len(places) + bound:
+            places = [*places, *[doors.rest] * (len(args) - len(places) - bound)]
+        fitting = [
+            value if type(value) in door.kinds else door.fitting(value)
+            for door, value in zip(places, args[bound:], strict=False)
+        ]
+        for name, value in named.items():
+            door = doors.names.get(name) or doors.other(name)
+            if type(value) not in door.kinds:
+                named[name] = door.fitting(value)
+        if doors.asked and not doors.asked <= named.keys():
+            missing = ", ".join(sorted(doors.asked - named.keys()))
+            raise TypeError(f"{function.__qualname__}() misses the arguments {missing}")
+        return function(*args[:bound], *fitting, **named)
+
+    return call
+
+
+class _Door:
+    """Where one argument comes in."""
+
+    __slots__ = ("_hint", "_name", "kinds")
+
+    def __init__(self, name: str, hint: Any) -> None:
+        self._name, self._hint = name, hint
+        self.kinds: set[type] = set()
+        """Types, among those that came, whose values all fit and are plain."""
+
+    def fitting(self, value: Any) -> Any:
+        value = plain_number(value)
+        require_fit(self._name, value, self._hint)
+        if self._name == "failure_probability":
+            open_probability(failure_probability=value)
+        elif always_fits(type(value), self._hint):
+            self.kinds.add(type(value))  # plain by now, so those of other widths are not among them
         return value
-    if isinstance(value, np.bool_):
-        return bool(value)
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    return float(value) if isinstance(value, Real) else value
 
 
-def _plain_sequence(value: Any) -> Any:
+class _Doors:
+    """Where the arguments of a function come in."""
+
+    def __init__(self, function: Any, parameters: list[inspect.Parameter]) -> None:
+        hints = get_type_hints(function)
+        self._function = function.__qualname__
+        self.places: list[_Door] = []
+        self.names: dict[str, _Door] = {}
+        self.rest = _Door("argument", Any)  # one too many: Python's own complaint follows
+        self.others: _Door | None = self.rest
+        self.asked: frozenset[str] = frozenset()
+        """What the dictionary that named arguments form must hold."""
+        for each in parameters:
+            hint = hints.get(each.name, Any)
+            hint = Any if hint is Hashable else hint  # left to whoever knows the domain
+            door = _Door(each.name, hint)
+            if each.kind is each.VAR_POSITIONAL:
+                self.rest = door
+            elif each.kind is not each.VAR_KEYWORD:
+                if each.kind is not each.KEYWORD_ONLY:
+                    self.places.append(door)
+                if each.kind is not each.POSITIONAL_ONLY:
+                    self.names[each.name] = door
+            elif (form := next(iter(get_args(hint)), None)) and is_typeddict(form):
+                self.asked, self.others = form.__required_keys__, None
+                for name, kind in get_type_hints(form).items():
+                    self.names[name] = _Door(name, kind)
+            else:
+                self.others = door
+
+    def other(self, name: str) -> _Door:
+        if self.others is None:
+            raise TypeError(f"{self._function}() got an unexpected keyword argument {name!r}")
+        return self.others
+
+
+def _plain_sequence(value: Any, depth: int = 0) -> Any:
     if type(value) in (list, tuple) or (isinstance(value, np.ndarray) and value.ndim == 1):
-        return tuple(map(_plain_sequence, value))
+        if depth == _DEEPEST:
+            raise ValueError(f"sequences must be nested at most {_DEEPEST} deep")
+        return tuple(_plain_sequence(part, depth + 1) for part in value)
     return plain_number(value)
-
-
-def _may_be_number(hint: Any) -> bool:
-    return any(kind in (hint, *get_args(hint)) for kind in _NUMBERS)
 
 
 @lru_cache(maxsize=512)
@@ -105,7 +191,7 @@ def _names_of_fields(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if field.init)
 
 
-def positive(**named: float) -> None:
+def positive(**named: Any) -> None:
     """Refuse anything that is not a finite number above zero.
 
     So are numbers whose squares or reciprocals no float can hold, and an ``epsilon`` above a
@@ -117,54 +203,69 @@ def positive(**named: float) -> None:
     ValueError: epsilon must be a finite number above 0, got epsilon=nan
     """
     for name, value in named.items():
-        if not _is_real(value) or not math.isfinite(value) or not value > 0:
-            raise ValueError(f"{name} must be a finite number above 0, got {name}={value!r}")
+        if not _is_finite(value) or not value > 0:
+            raise ValueError(f"{name} must be a finite number above 0, got {name}={shown(value)}")
         largest = _LARGEST_EPSILON if name == "epsilon" else 1 / _SMALLEST
         if not _SMALLEST <= value <= largest:
             raise ValueError(
-                f"{name} must lie between {_SMALLEST:g} and {largest:g}, got {name}={value!r}"
+                f"{name} must lie between {_SMALLEST:g} and {largest:g}, got {name}={shown(value)}"
             )
 
 
-def non_negative(**named: float) -> None:
+def non_negative(**named: Any) -> None:
     """Refuse anything that is not a finite number of at least zero."""
     for name, value in named.items():
-        if not _is_real(value) or not math.isfinite(value) or value < 0:
-            raise ValueError(f"{name} must be a finite number of at least 0, got {name}={value!r}")
+        if not _is_finite(value) or value < 0:
+            raise ValueError(
+                f"{name} must be a finite number of at least 0, got {name}={shown(value)}"
+            )
 
 
-def probability(**named: float) -> None:
+def probability(**named: Any) -> None:
     """Refuse anything outside the half-open interval [0, 1): a delta, say."""
     for name, value in named.items():
         if not _is_real(value) or not 0 <= value < 1:
-            raise ValueError(f"{name} must lie in [0, 1), got {name}={value!r}")
+            raise ValueError(f"{name} must lie in [0, 1), got {name}={shown(value)}")
 
 
-def open_probability(**named: float) -> None:
+def open_probability(**named: Any) -> None:
     """Refuse anything outside the open interval (0, 1): a failure probability, say."""
     for name, value in named.items():
         if not _is_real(value) or not _SMALLEST <= value < 1:
-            raise ValueError(f"{name} must lie in (0, 1), got {name}={value!r}")
+            raise ValueError(f"{name} must lie in (0, 1), got {name}={shown(value)}")
 
 
-def integer(*, at_least: int | None = None, at_most: int | None = None, **named: Any) -> None:
-    """Refuse what is no whole number (True and 3.0 are none), or is too small or too large."""
+def integer(*, at_least: int | None = None, at_most: int | None = None, **named: Any) -> int:
+    """Return the last one as a plain int, or refuse what is no whole number or out of range.
+
+    True and 3.0 are no whole numbers. Whoever goes on with a number uses what is returned:
+    numpy's numbers of 8 bits wrap around.
+
+    >>> integer(count=np.uint8(200), at_least=0) + 100
+    300
+    """
+    plain_value = 0
     for name, value in named.items():
         if type(value) is not int and (not isinstance(value, Integral) or isinstance(value, bool)):
-            raise ValueError(f"{name} must be a whole number, got {name}={value!r}")
-        if at_least is not None and value < at_least:
-            raise ValueError(f"{name} must be at least {at_least}, got {name}={value!r}")
-        if at_most is not None and not value <= at_most:
-            raise ValueError(f"{name} must be at most {at_most}, got {name}={value!r}")
+            raise ValueError(f"{name} must be a whole number, got {name}={shown(value)}")
+        plain_value = operator.index(value)
+        if at_least is not None and plain_value < at_least:
+            raise ValueError(f"{name} must be at least {at_least}, got {name}={shown(value)}")
+        if at_most is not None and plain_value > at_most:
+            raise ValueError(f"{name} must be at most {at_most}, got {name}={shown(value)}")
+        if plain_value > _LARGEST and name in _COUNTED:
+            raise ValueError(f"{name} must be at most {_LARGEST:.0e}, got {name}={shown(value)}")
+    return plain_value
 
 
 _COUNTS: Final = (
     "arity batch bins cells concepts experts instances points rounds samples size variables"
 )
+_COUNTED: Final = frozenset({*_COUNTS.split(), "count", "parts", "max_contributions"})
 _DIMENSIONS: Final = "dimension draws littlestone_dimension switches vc_dimension"
 _SHARES: Final = "delta error failure_probability fake gap share"
 _RATES: Final = "above_threshold_epsilon change epsilon inner_epsilon optimism rate width zcdp"
-_USUAL: Final[dict[str, Callable[..., None]]] = {
+_USUAL: Final[dict[str, Callable[..., Any]]] = {
     **dict.fromkeys(_COUNTS.split(), partial(integer, at_least=1)),
     **dict.fromkeys(_DIMENSIONS.split(), partial(integer, at_least=0)),
     **dict.fromkeys(_RATES.split(), positive),
@@ -193,7 +294,7 @@ def usual_fields(recipe: Any) -> None:
             _USUAL[name](**{name: getattr(recipe, name)})
 
 
-def label(y: Any) -> int:
+def label(y: Any, name: str = "label") -> int:
     """Return ``y`` as the plain integer 0 or 1, or refuse it.
 
     >>> label(True)
@@ -208,31 +309,62 @@ def label(y: Any) -> int:
             return 0
         if y == 1:
             return 1
-    except (TypeError, ValueError):  # an array, say: its truth value is undefined
+    except Exception:  # its own: an array's truth value is undefined, a signalling NaN refuses
         pass
-    raise ValueError(f"label must be 0 or 1, got label={y!r}")
+    raise ValueError(f"label must be 0 or 1, got {name}={shown(y)}")
 
 
 def labels(ys: Any) -> NDArray[np.uint8]:
     """Return a block of labels as an array of 0 and 1, or refuse it naming the first bad one."""
-    array = np.asarray(_as_bytes(ys) if isinstance(ys, list) else ys)
+    array = np.asarray(ys) if hasattr(type(ys), "__array__") else _small_numbers(ys)
+    if array is None or array.dtype.kind not in "biuf":
+        found = enumerate(listed(labels=ys))
+        return np.array([label(y, f"labels[{place}]") for place, y in found], dtype=np.uint8)
     if array.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {array.shape}")
     if array.dtype != np.uint8 or (array > 1).any():
         bad = np.flatnonzero((array != 0) & (array != 1))
         if len(bad):
-            raise ValueError(f"label must be 0 or 1, got labels[{bad[0]}]={ys[bad[0]]!r}")
+            raise ValueError(f"label must be 0 or 1, got labels[{bad[0]}]={shown(ys[bad[0]])}")
     return array.astype(np.uint8, copy=False)
 
 
-def _as_bytes(ys: list[Any]) -> bytearray | list[Any]:
-    """Small whole numbers as bytes, which numpy reads ten times as fast; others as they are."""
+def _small_numbers(ys: Any) -> NDArray[np.uint8] | None:
+    """A list of numbers that fit into a byte each, which is read ten times as fast as others."""
     try:
-        return bytearray(ys)
-    except (TypeError, ValueError):
-        return ys
+        return np.frombuffer(bytearray(ys), dtype=np.uint8) if type(ys) is list else None
+    except Exception:  # of what is in the list: a closer look follows
+        return None
+
+
+def listed(kind: Any = Any, **named: Any) -> list[Any]:
+    """Return the values of one argument as a list, or refuse it unless all are of the kind.
+
+    >>> listed(int, weights=(1, 2.5))
+    Traceback (most recent call last):
+    ...
+    ValueError: weights[1] must be a whole number, got weights[1]=2.5
+    """
+    ((name, values),) = named.items()
+    try:
+        each = iter(values)
+    except Exception:  # its own, whatever it is
+        raise ValueError(f"{name} must be a sequence, got {name}={shown(values)}") from None
+    found = values if type(values) is list else list(each)
+    if kind is not Any:
+        for place, value in enumerate(found):
+            require_fit(f"{name}[{place}]", value, kind)
+    return found
 
 
 def _is_real(value: object) -> bool:
     kind = type(value)  # asking an abstract class takes ten times as long
     return kind is float or kind is int or (isinstance(value, Real) and kind is not bool)
+
+
+def _is_finite(value: Any) -> bool:
+    if not _is_real(value):
+        return False
+    if isinstance(value, Rational):  # whole numbers and fractions may exceed every float
+        return bool(abs(value) <= float_info.max)
+    return math.isfinite(value)

@@ -47,6 +47,7 @@ class Examples:
         return f"{len(self)} examples"
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Replay:
     """An oblivious adversary that plays ``stream`` and nothing else.

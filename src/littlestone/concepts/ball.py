@@ -19,6 +19,7 @@ BallPoint = tuple[int, ...]
 _SAMPLE_DENOMINATOR = 1 << 20
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class RationalBall:
     """Vectors of ``dimension`` rational numbers, of length at most 1; unbounded in number.
@@ -47,7 +48,7 @@ class RationalBall:
     def check(self, x: Any, /) -> BallPoint:
         try:
             parts = tuple(x)
-        except TypeError:
+        except Exception:  # of whatever it is
             raise self._refusal(x) from None
         if len(parts) == self.dimension + 1 and isinstance(parts[-1], int | np.integer):
             numerators, denominator = [self._whole(part, x) for part in parts[:-1]], int(parts[-1])
@@ -60,15 +61,15 @@ class RationalBall:
         else:
             raise self._refusal(x)
         if sum(part * part for part in numerators) > denominator * denominator:
-            raise ValueError(f"x must have length at most 1, got x={x!r}")
+            raise ValueError(f"x must have length at most 1, got x={require.shown(x)}")
         shared = math.gcd(denominator, *numerators)
         return (*(part // shared for part in numerators), denominator // shared)
 
     def check_many(self, xs: Any, /) -> NDArray[Any]:
         """The canonical points as the rows of one array: of int64 if they fit, else of objects."""
-        if len(xs) == 0:
+        points = [self.check(x) for x in require.listed(xs=xs)]
+        if not points:
             return np.empty((0, self.dimension + 1), dtype=np.int64)
-        points = [self.check(x) for x in xs]
         try:
             return np.array(points, dtype=np.int64)
         except OverflowError:
@@ -102,7 +103,9 @@ class RationalBall:
         return int(part)
 
     def _refusal(self, x: Any) -> ValueError:
-        return ValueError(f"x must be {self.dimension} finite rational numbers, got x={x!r}")
+        return ValueError(
+            f"x must be {self.dimension} finite rational numbers, got x={require.shown(x)}"
+        )
 
 
 def _rows(length: int, room: int) -> Iterator[tuple[int, ...]]:

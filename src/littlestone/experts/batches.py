@@ -8,6 +8,7 @@ from littlestone import require
 from littlestone.mechanisms.noise.exact import fraction
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batches:
     """Batches of ``first`` rounds, each at least ``growth`` times as long as the one before.

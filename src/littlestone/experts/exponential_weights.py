@@ -8,9 +8,8 @@ from typing import ClassVar
 
 from littlestone import require
 from littlestone.experts.batches import Batches
-from littlestone.experts.drawing_recipe import DrawingRecipe
+from littlestone.experts.drawing_recipe import Drawing, DrawingRecipe
 from littlestone.experts.selection import table_error, zcdp_budget
-from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
@@ -19,6 +18,7 @@ from littlestone.theory.outwards import upwards
 _EVERY_ROUND = Batches()
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialWeights(DrawingRecipe):
     """Play expert i with probability proportional to exp(-rate * total loss of i), drawn afresh.
@@ -111,9 +111,7 @@ class ExponentialWeights(DrawingRecipe):
         squares = self.batches.sum_of_squares(self.rounds)
         return upwards(math.sqrt(squares * math.log(1 / failure_probability) / 2))
 
-    def strategy_of(
-        self, drawing: IncrementalSelectionRun, rng: Randomness, /
-    ) -> "BatchedStrategy":
+    def strategy_of(self, drawing: Drawing, rng: Randomness, /) -> "BatchedStrategy":
         return BatchedStrategy(self.batches, self.rounds, drawing)
 
 
@@ -124,11 +122,11 @@ class BatchedStrategy:
     _batch: int
     _left: int
     expert: int
-    _drawing: IncrementalSelectionRun
+    _drawing: Drawing
 
     status: ClassVar[str] = "learning"
 
-    def __init__(self, batches: Batches, rounds: int, drawing: IncrementalSelectionRun) -> None:
+    def __init__(self, batches: Batches, rounds: int, drawing: Drawing) -> None:
         self._batches, self._rounds, self._drawing = batches, rounds, drawing
         self._lengths: Iterator[int]
 

@@ -42,6 +42,7 @@ _MOST_REMEMBERED: Final = 1 << 12
 _NO_TEXT: Final = "#"
 
 
+@require.checked
 def advance(
     recipe: PrivateLearner,
     secret: bytes,

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone import require
 from littlestone.concepts.capabilities import Trackable, Tracker
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.protocols import ConceptClass, Example, Label, Point, VersionSpace
@@ -15,6 +16,7 @@ _LARGEST_TABLE: Final = 1 << 22
 _MOST_REMEMBERED: Final = 1 << 16
 
 
+@require.checked
 class ConsistencyTracker:
     """Takes examples in canonical form and says whether some concept still fits all of them.
 

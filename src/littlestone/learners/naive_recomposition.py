@@ -19,6 +19,7 @@ from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaiveRecomposition(Budgeted):
     """A baseline to compare with: in every round draw a concept by its mistakes so far.

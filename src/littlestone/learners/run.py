@@ -30,6 +30,7 @@ _PIECES_GROW, _LARGEST_PIECE = 8, 1 << 13  # larger ones leave the cache
 _LISTED = (list, np.ndarray)  # a union would be made anew by each call
 
 
+@require.checked
 class PrivateLearner(ABC):
     """The recipe of a private learner: a frozen value that says what it promises and can start.
 
@@ -175,6 +176,7 @@ class PrivateRun(snapshots.ContinuedOnce):
     example: whether that one was counted shows in ``rounds_played``, which must not be guessed.
     """
 
+    @require.checked
     def __init__(
         self, recipe: PrivateLearner, engine: Engine, rng: Randomness, identity: str
     ) -> None:
@@ -341,6 +343,7 @@ class PrivateRun(snapshots.ContinuedOnce):
         # A slice of a list is a copy.
         return (points[:left], labels[:left]) if left < len(labels) else (points, labels)
 
+    @require.checked
     def snapshot(self, register: snapshots.Register | None = None) -> bytes:
         """Bytes from which ``recipe.restore`` continues identically. They hold secrets.
 

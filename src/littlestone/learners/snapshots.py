@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
+from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import LittlestoneError, SnapshotError
 from littlestone.learners import (
@@ -192,6 +193,7 @@ class FileRegister(ProcessRegister):
             os.close(folder)
 
 
+@require.checked
 class ContinuedOnce(NoiseOwner):
     """A run whose newest snapshot is continued once: by ``restore``, or by going on with it."""
 

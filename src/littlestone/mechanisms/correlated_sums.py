@@ -23,6 +23,7 @@ MOST_RELEASES: Final = 1 << 10
 _LARGEST_VARIANCE: Final = 1 << 76
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrelatedSums:
     """After each batch, a mix of the sums of all batches so far, and discrete Gaussian noise.
@@ -107,6 +108,7 @@ class CorrelatedSums:
         return run
 
 
+@require.checked
 @dataclass(init=False, eq=False, repr=False)
 class CorrelatedSumsRun(NoiseOwner):
     """Remembers the sums of all batches, which are secret; noise is fresh at every release."""

@@ -24,6 +24,7 @@ _SMALL: Final = 128
 _BLOCK: Final = 8192
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialMechanism:
     """Draw element i with probability proportional to exp(-eta * score[i]), eta = epsilon / width.
@@ -71,7 +72,7 @@ class ExponentialMechanism:
         object.__setattr__(self, "_table", table)
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def from_eta(
         cls, eta: Fraction | float, *, range_width: int = 2, floor_bits: int = 64
     ) -> "ExponentialMechanism":

@@ -17,6 +17,7 @@ from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrequentRelease:
     """Publish an element that many coordinates of a list show, until it has become rare.
@@ -68,7 +69,7 @@ class FrequentRelease:
         """A run that publishes an element of the first list, if any is frequent."""
         return FrequentReleaseRun(self, counts, rng)
 
-    def restore(self, state: dict[str, Any], *, rng: Randomness) -> "FrequentReleaseRun":
+    def restore(self, state: Any, *, rng: Randomness) -> "FrequentReleaseRun":
         """Continue from what ``state`` gave."""
         return FrequentReleaseRun.restored(self, state, rng)
 

@@ -11,6 +11,7 @@ _LARGE: Final = 10_000
 _SMALL: Final = 1e-20
 
 
+@require.checked
 def user_level(guarantee: PrivacyGuarantee, *, max_contributions: int) -> PrivacyGuarantee:
     """What holds for all examples of one person together (docs/GUARANTEES.md, G).
 

@@ -8,6 +8,7 @@ from littlestone import require
 from littlestone.privacy.rounding import float_at_least, float_at_most, text_at_least
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyGuarantee:
     """(epsilon, delta)-differential privacy of everything that a run releases.

@@ -15,6 +15,7 @@ from littlestone.privacy.transcendental import ln_upper_bound
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroConcentrated:
     """rho-zero-concentrated differential privacy: Rényi divergence at most rho * a for all a > 1.

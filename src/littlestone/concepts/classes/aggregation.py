@@ -14,6 +14,7 @@ from littlestone.concepts.classes.finite import FiniteClass
 _LARGEST_RESULT = 1 << 22
 
 
+@require.checked
 def aggregate(combine: Callable[..., object], *classes: FiniteClass) -> FiniteClass:
     """G(H₁, …, H_k): all G(h₁, …, h_k) with hᵢ in Hᵢ, taken point by point.
 
@@ -34,22 +35,26 @@ def aggregate(combine: Callable[..., object], *classes: FiniteClass) -> FiniteCl
     return FiniteClass(combined.reshape(-1, combined.shape[-1]))
 
 
+@require.checked
 def complement(concepts: FiniteClass) -> FiniteClass:
     """1 − H: every concept with its labels swapped."""
     return FiniteClass(1 - concepts.matrix)
 
 
+@require.checked
 def union(left: FiniteClass, right: FiniteClass) -> FiniteClass:
     """H₁ ∪ H₂, as sets of concepts."""
     _refuse_different_domains((left, right))
     return FiniteClass(np.concatenate([left.matrix, right.matrix]))
 
 
+@require.checked
 def xor(left: FiniteClass, right: FiniteClass) -> FiniteClass:
     """H₁ ⊕ H₂: all h₁ ⊕ h₂, which say where the two disagree."""
     return aggregate(lambda a, b: a != b, left, right)
 
 
+@require.checked
 def majority(
     concepts: FiniteClass, members: int, *, threshold: Fraction = Fraction(1, 2)
 ) -> FiniteClass:
@@ -73,6 +78,7 @@ def majority(
     return FiniteClass(votes >= fewest)
 
 
+@require.checked
 def labelled(concepts: FiniteClass) -> FiniteClass:
     """H^label over X × {0, 1}: whether h errs on (x, y); its point 2x + y stands for (x, y)."""
     errs: NDArray[np.uint8] = concepts.matrix[:, :, None] != np.array([0, 1])

@@ -96,6 +96,7 @@ class BoxHypothesis(Written):
         return None
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Boxes:
     """1[a_i <= x_i <= b_i for all i] on the points of a grid, k coordinates 0 .. n-1; 0 everywhere.

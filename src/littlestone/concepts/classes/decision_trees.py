@@ -16,6 +16,7 @@ DEEPEST: Final = 3
 _MOST_LISTED: Final = 1 << 16
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class DecisionTrees:
     """All trees that ask at most ``depth`` questions, each about one field, on the way to a leaf.
@@ -38,7 +39,7 @@ class DecisionTrees:
     conditions: tuple[Condition, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(depth=self.depth, at_least=0, at_most=DEEPEST)
         questions = tuple(
             (number, *cells)

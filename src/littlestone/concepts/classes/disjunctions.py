@@ -29,6 +29,7 @@ _MOST_FEATURES_SCANNED = 10
 Point = tuple[int, ...]
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class MonotoneDisjunctions:
     """1 where at least one of at most ``k`` chosen features, out of ``n``, is 1.

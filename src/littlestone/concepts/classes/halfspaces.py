@@ -18,6 +18,7 @@ from littlestone.concepts.protocols import Hypothesis, Label, Point, Tally
 _MOST_POINTS_SEARCHED = 16
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, init=False)
 class MarginHalfspaces:
     """Halfspaces through the origin, over the unit ball, with all examples ``margin`` away.

@@ -17,6 +17,7 @@ from littlestone.concepts.written import Written
 _LARGEST_SCAN = 1 << 22
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Rule(Written):
     """1 where every condition holds; never when ``conditions`` is None, always when it is ().
@@ -39,6 +40,7 @@ class Rule(Written):
     conditions: tuple[Condition, ...] | None
 
     def __post_init__(self) -> None:
+        require.fields_fit(self)
         fields = self.schema.fields
         previous = -1
         for number, low, high in self.conditions or ():

@@ -13,6 +13,7 @@ from littlestone.concepts.hypotheses.runs import described_by_runs
 from littlestone.concepts.protocols import Hypothesis, Label
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class TableHypothesis:
     """A function from 0 .. n-1 to {0, 1}; equal exactly when it is the same function.

@@ -52,6 +52,7 @@ class _Field(ABC):
         return written if self.date is None else {**written, "date": self.date}
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Numeric(_Field):
     """A number, cut into cells by a grid of increasing values; each cell begins at its value.
@@ -94,11 +95,13 @@ class Numeric(_Field):
 
     def declared_cell(self, value: Any) -> int:
         if not _is_number(value):
-            raise ValueError(f"field {self.name!r} must be a number, got {value!r}")
+            raise ValueError(f"field {self.name!r} must be a number, got {require.shown(value)}")
         return bisect_right(self.grid, value)
 
     def cells_of(self, values: Any) -> NDArray[np.int64]:
         """The cells of a whole column."""
+        if not hasattr(type(values), "__array__"):
+            values = require.listed(values=values)
         column = np.asarray(values)
         if column.dtype.kind not in "iuf":
             return np.array([self.cell(value) for value in values], dtype=np.int64)
@@ -110,6 +113,7 @@ class Numeric(_Field):
 
     def describe(self, low: int, high: int) -> str:
         """The condition that the value lies in one of the cells from ``low`` to ``high``."""
+        require.integer(low=low, high=high, at_least=0, at_most=self.cells - 1)
         parts = []
         if low > 0:
             cut = self.grid[low - 1]
@@ -136,6 +140,7 @@ class Numeric(_Field):
         return self._json(grid=list(self.grid))
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Category(_Field):
     """One of finitely many declared values; each is a cell.
@@ -178,12 +183,14 @@ class Category(_Field):
             pass
         raise ValueError(
             f"field {self.name!r} must be one of the declared values "
-            f"{', '.join(map(repr, self.values))}, got {value!r}"
+            f"{', '.join(map(repr, self.values))}, got {require.shown(value)}"
         )
 
     def cells_of(self, values: Any) -> NDArray[np.int64]:
         """The cells of a whole column."""
-        column = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        column = (
+            values.tolist() if isinstance(values, np.ndarray) else require.listed(values=values)
+        )
         known = self._cells
         try:
             return np.array([known[value] for value in column], dtype=np.int64)
@@ -192,7 +199,7 @@ class Category(_Field):
 
     def describe(self, low: int, high: int) -> str:
         """The condition that the value is the one of the only cell."""
-        del high
+        require.integer(low=low, high=high, at_least=0, at_most=self.cells - 1)
         return f"{self.name} == {self.values[low]!r}"
 
     def conditions(self) -> Iterator[tuple[int, int]]:

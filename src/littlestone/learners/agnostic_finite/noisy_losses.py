@@ -37,6 +37,7 @@ _ROUNDED: Final = 2.0**-36
 _FINENESS: Final = 1 << 20
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyLosses:
     """Release the losses of each ``batch`` with noise, and play fresh draws from the weights.

@@ -23,6 +23,7 @@ MOST_CONCEPTS: Final = 1 << 22
 _FIRST_WINDOW: Final = 64
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgnosticFinite(Budgeted):
     """Publish one concept of a finite class, chosen by private prediction from experts.

@@ -25,6 +25,7 @@ _LAST_PART: Final = 10
 _MOST_DIRECTIONS: Final = 1 << 16
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisjointBatches(PrivateLearner):
     """After each batch, publish a concept drawn by its errors on that batch alone.

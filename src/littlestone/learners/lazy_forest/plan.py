@@ -48,7 +48,7 @@ class ForestBudgets:
         require.fields_fit(self)
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def from_listing(
         cls, listing: Sequence[PrivacyGuarantee], *, epsilon: float
     ) -> "ForestBudgets":
@@ -60,6 +60,7 @@ class ForestBudgets:
         return cls(switching=tuple(map(float_at_most, left)), listing=tuple(listing))
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForestPlan:
     """The public numbers of a forest whose base learner errs at most d times."""

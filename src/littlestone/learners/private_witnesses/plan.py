@@ -29,6 +29,7 @@ _SELDOM: Final = 0.045
 _OUTWARDS: Final = 1 + 1e-9
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WitnessPlan:
     """The rates of the noise, and the thresholds of the counters."""

@@ -12,6 +12,7 @@ from littlestone.mechanisms.noise.exact import Uniform, exp_bounds, fraction, le
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BernoulliExp:
     """True with probability e**(-exponent), for any rational exponent of at least 0.

@@ -104,6 +104,7 @@ def _tables(rate: Fraction, size: int | None) -> tuple[_Table, ...]:
     return (*tables, _Table(rate, size))
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Geometric:
     """P(k) proportional to e**(-rate * k) on 0, 1, 2, …; with ``size``, on 0 .. size-1 only.

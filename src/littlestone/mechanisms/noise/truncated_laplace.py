@@ -12,6 +12,7 @@ from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruncatedLaplace:
     """P(k) = q**|k| / Z on -bound .. bound, with q = e**(-rate) and Z the sum of those powers.
