@@ -3,10 +3,10 @@
 import inspect
 import math
 import operator
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields
 from fractions import Fraction
-from functools import lru_cache, partial, wraps
+from functools import cached_property, lru_cache, partial, wraps
 from numbers import Integral, Rational, Real
 from sys import float_info
 from types import FunctionType
@@ -86,45 +86,52 @@ def checked(made: Checked) -> Checked:
 
 
 def _checked_function(function: Any) -> Any:
-    parameters = list(inspect.signature(function).parameters.values())
-    bound = 1 if parameters and parameters[0].name in ("self", "cls") else 0
-    if all(each.annotation in _OPEN for each in parameters[bound:]):
+    """A function of the same signature, compiled: noise is drawn through some of them."""
+    parameters = inspect.signature(function).parameters
+    head, body, passed = [], [], []
+    known: dict[str, Any] = {"function": function}
+    named_only = False
+    for name, each in parameters.items():
+        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        if each.kind is each.KEYWORD_ONLY and not named_only:
+            head.append("*")
+        named_only = named_only or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
+        known[f"default_{name}"] = each.default
+        head.append(stars + name + ("" if each.default is each.empty else f"=default_{name}"))
+        if each.kind is each.POSITIONAL_ONLY and len(head) == len(_positional_only(parameters)):
+            head.append("/")
+        passed.append(f"{name}={name}" if each.kind is each.KEYWORD_ONLY else stars + name)
+        if name in ("self", "cls") or each.annotation in _OPEN:
+            continue
+        door = _Door(function, name)
+        known[f"kinds_{name}"], known[f"fitting_{name}"] = door.kinds, door.fitting
+        if stars:
+            known[f"fitting_{name}"] = door.all_fitting if stars == "*" else door.named_fitting
+        body.append(f"    if type({name}) not in kinds_{name}: {name} = fitting_{name}({name})")
+    if not body:
         return function
-    doors: _Doors | None = None  # made by the first call: names in annotations may be defined later
+    lines = [f"def call({', '.join(head)}):", *body, f"    return function({', '.join(passed)})"]
+    exec("\n".join(lines), known)
+    return wraps(function)(known["call"])
 
-    @wraps(function)
-    def call(*args: Any, **named: Any) -> Any:
-        nonlocal doors
-        if doors is None:
-            doors = _Doors(function, parameters[bound:])
-        places = doors.places
-        if len(args) > len(places) + bound:
-            places = [*places, *[doors.rest] * (len(args) - len(places) - bound)]
-        fitting = [
-            value if type(value) in door.kinds else door.fitting(value)
-            for door, value in zip(places, args[bound:], strict=False)
-        ]
-        for name, value in named.items():
-            door = doors.names.get(name) or doors.other(name)
-            if type(value) not in door.kinds:
-                named[name] = door.fitting(value)
-        if doors.asked and not doors.asked <= named.keys():
-            missing = ", ".join(sorted(doors.asked - named.keys()))
-            raise TypeError(f"{function.__qualname__}() misses the arguments {missing}")
-        return function(*args[:bound], *fitting, **named)
 
-    return call
+def _positional_only(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+    return [name for name, each in parameters.items() if each.kind is each.POSITIONAL_ONLY]
 
 
 class _Door:
     """Where one argument comes in."""
 
-    __slots__ = ("_hint", "_name", "kinds")
-
-    def __init__(self, name: str, hint: Any) -> None:
-        self._name, self._hint = name, hint
+    def __init__(self, function: Any, name: str) -> None:
+        self._function, self._name = function, name
         self.kinds: set[type] = set()
         """Types, among those that came, whose values all fit and are plain."""
+
+    @cached_property
+    def _hint(self) -> Any:
+        # Not before the first call: names in annotations may be defined later.
+        hint = get_type_hints(self._function)[self._name]
+        return Any if hint is Hashable else hint  # left to whoever knows the domain
 
     def fitting(self, value: Any) -> Any:
         value = plain_number(value)
@@ -135,41 +142,24 @@ class _Door:
             self.kinds.add(type(value))  # plain by now, so those of other widths are not among them
         return value
 
+    def all_fitting(self, values: tuple[Any, ...]) -> list[Any]:
+        """For arguments that are listed."""
+        return [self.fitting(value) for value in values]
 
-class _Doors:
-    """Where the arguments of a function come in."""
-
-    def __init__(self, function: Any, parameters: list[inspect.Parameter]) -> None:
-        hints = get_type_hints(function)
-        self._function = function.__qualname__
-        self.places: list[_Door] = []
-        self.names: dict[str, _Door] = {}
-        self.rest = _Door("argument", Any)  # one too many: Python's own complaint follows
-        self.others: _Door | None = self.rest
-        self.asked: frozenset[str] = frozenset()
-        """What the dictionary that named arguments form must hold."""
-        for each in parameters:
-            hint = hints.get(each.name, Any)
-            hint = Any if hint is Hashable else hint  # left to whoever knows the domain
-            door = _Door(each.name, hint)
-            if each.kind is each.VAR_POSITIONAL:
-                self.rest = door
-            elif each.kind is not each.VAR_KEYWORD:
-                if each.kind is not each.KEYWORD_ONLY:
-                    self.places.append(door)
-                if each.kind is not each.POSITIONAL_ONLY:
-                    self.names[each.name] = door
-            elif (form := next(iter(get_args(hint)), None)) and is_typeddict(form):
-                self.asked, self.others = form.__required_keys__, None
-                for name, kind in get_type_hints(form).items():
-                    self.names[name] = _Door(name, kind)
-            else:
-                self.others = door
-
-    def other(self, name: str) -> _Door:
-        if self.others is None:
-            raise TypeError(f"{self._function}() got an unexpected keyword argument {name!r}")
-        return self.others
+    def named_fitting(self, values: dict[str, Any]) -> dict[str, Any]:
+        """For arguments that form a dictionary, of a declared form or not."""
+        form = next(iter(get_args(self._hint)), None)
+        if not is_typeddict(form):
+            return {name: self.fitting(value) for name, value in values.items()}
+        hints = get_type_hints(form)
+        missing, unknown = form.__required_keys__ - values.keys(), values.keys() - hints.keys()
+        if missing or unknown:
+            wrong = f"misses {sorted(missing)}" if missing else f"does not take {sorted(unknown)}"
+            raise TypeError(f"{self._function.__qualname__}() {wrong}")
+        found = {name: plain_number(value) for name, value in values.items()}
+        for name, value in found.items():
+            require_fit(name, value, hints[name])
+        return found
 
 
 def _plain_sequence(value: Any, depth: int = 0) -> Any:

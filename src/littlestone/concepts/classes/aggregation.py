@@ -69,16 +69,20 @@ def majority(
     require.integer(members=members, at_least=1)
     if not 0 <= threshold <= 1:
         raise ValueError(f"threshold must lie in [0, 1], got threshold={threshold!r}")
-    rows = concepts.matrix.astype(np.int64)
-    votes = rows
-    for _ in range(members - 1):
-        _refuse_large(len(votes) * len(rows))
-        votes = np.unique((votes[:, None] + rows).reshape(-1, rows.shape[1]), axis=0)
+    _refuse_large(members * concepts.size)
     fewest = -(-threshold.numerator * members // threshold.denominator)  # rounded up, exactly
-    return FiniteClass(votes >= fewest)
+    # Counts of all points in one whole number, each in as many bits as it needs.
+    places = [members.bit_length() * point for point in range(concepts.domain.size)]
+    rows = [sum(1 << places[x] for x in np.flatnonzero(row)) for row in concepts.matrix]
+    votes, looked_at = set(rows), 0
+    for _ in range(members - 1):
+        looked_at += len(votes) * len(rows)
+        _refuse_large(looked_at)
+        votes = {vote + row for vote in votes for row in rows}
+    largest = (1 << members.bit_length()) - 1
+    return FiniteClass([[(vote >> at) & largest >= fewest for at in places] for vote in votes])
 
 
-@require.checked
 def labelled(concepts: FiniteClass) -> FiniteClass:
     """H^label over X × {0, 1}: whether h errs on (x, y); its point 2x + y stands for (x, y)."""
     errs: NDArray[np.uint8] = concepts.matrix[:, :, None] != np.array([0, 1])

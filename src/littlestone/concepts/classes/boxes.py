@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.finite import FiniteClass, listed_class
 from littlestone.concepts.classes.version_spaces import BitSetSpace, Searched
 from littlestone.concepts.dimensions.gaps import gaps_dimension
 from littlestone.concepts.domain import Grid
@@ -204,7 +204,7 @@ class Boxes:
                 f"dimension is at least {self.littlestone_dimension_lower_bound} and at most "
                 f"littlestone_dimension_upper_bound = {self.littlestone_dimension_upper_bound}"
             )
-        return FiniteClass.from_class(self)
+        return listed_class(self)
 
 
 @dataclass(frozen=True, slots=True)

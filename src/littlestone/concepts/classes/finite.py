@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from reprlib import repr as shorten
 from typing import Any, Self
 
@@ -123,6 +123,12 @@ class FiniteClass:
 
     def __repr__(self) -> str:
         return f"FiniteClass({self.size} concepts, {self.domain.size} points)"
+
+
+@lru_cache(maxsize=16)
+def listed_class(concepts: ConceptClass) -> FiniteClass:
+    """``FiniteClass.from_class``, remembered: dimensions are asked for again and again."""
+    return FiniteClass.from_class(concepts)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
