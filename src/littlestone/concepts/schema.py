@@ -75,7 +75,7 @@ class Schema:
             raise ValueError(f"fields must have different names, got {names}")
 
     @classmethod
-    def from_mapping(cls, declared: Mapping[str, Mapping[str, Any]]) -> Self:
+    def from_mapping(cls, declared: Mapping[str, Any]) -> Self:
         """Field name → ``{"grid": [...]}`` for numbers or ``{"values": [...]}`` for categories.
 
         Beside it, ``"missing"`` may say what a missing or unknown value counts as; ``"own value"``

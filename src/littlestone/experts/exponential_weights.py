@@ -12,6 +12,7 @@ from littlestone.experts.drawing_recipe import Drawing, DrawingRecipe
 from littlestone.experts.selection import table_error, zcdp_budget
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
+from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 from littlestone.theory.outwards import upwards
 
@@ -89,9 +90,13 @@ class ExponentialWeights(DrawingRecipe):
         """Whether regret is promised against oblivious adversaries only."""
         return not self.batches.single_rounds
 
+    def zero_concentrated(self) -> ZeroConcentrated:
+        """What all draws cost together."""
+        return self._selection.zero_concentrated().times(self._draws)
+
     def _cost(self) -> PrivacyGuarantee:
         draw = self._selection
-        concentrated = draw.zero_concentrated().times(self._draws).guarantee(delta=self.delta)
+        concentrated = self.zero_concentrated().guarantee(delta=self.delta)
         plain = PrivacyGuarantee.rounded_up(
             epsilon=Fraction(draw.guarantee().epsilon) * self._draws
         )

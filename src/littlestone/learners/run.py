@@ -23,6 +23,7 @@ from littlestone.noise_owner import IN_A_STEP
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness, secure, take_over
 from littlestone.theory.concentration import mean_upper_bound
 
@@ -68,6 +69,11 @@ class PrivateLearner(ABC):
         """What ``per_example`` stays within for every horizon."""
         return self.per_example
 
+    @property
+    def concentrated(self) -> ZeroConcentrated | None:
+        """What the whole run costs one example in zCDP, where that is known."""
+        return None
+
     def mistake_bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; exceeded with ``failure_probability`` at most.
 
@@ -110,7 +116,11 @@ class PrivateLearner(ABC):
     @final
     def guarantee(self) -> PrivacyGuarantee:
         """Per user who contributes at most ``max_contributions`` examples."""
-        return user_level(self.per_example, max_contributions=self.max_contributions)
+        return user_level(
+            self.per_example,
+            max_contributions=self.max_contributions,
+            concentrated=self.concentrated,
+        )
 
     @final
     @property

@@ -187,9 +187,14 @@ class NoisyLosses:
     def _cost(self) -> PrivacyGuarantee:
         if not self.releases:
             return PrivacyGuarantee(epsilon=0.0, delta=0.0)
+        return self.zero_concentrated().guarantee(delta=self.delta)
+
+    def zero_concentrated(self) -> ZeroConcentrated:
+        """What all releases cost together."""
+        if not self.releases:
+            return ZeroConcentrated(rho=0.0)
         moved = self.queries.squared_sensitivity * squared_shift(self.releases, self.epoch or 1)
-        cost = ZeroConcentrated.rounded_up(rho=Fraction(moved) / (2 * self.variance))
-        return cost.guarantee(delta=self.delta)
+        return ZeroConcentrated.rounded_up(rho=Fraction(moved) / (2 * self.variance))
 
     @property
     def _draw_error(self) -> float:

@@ -105,6 +105,10 @@ class PrivateLinear(Budgeted):
             sizes.append(size)
             played += size
 
+    @property
+    def concentrated(self) -> ZeroConcentrated:
+        return ZeroConcentrated(rho=self.sums.rho)
+
     def rate_of(self, batch: int) -> float:
         """What the sum of all gradients up to a batch is multiplied by."""
         require.integer(batch=batch, at_least=0, at_most=len(self.batch_sizes) - 1)
