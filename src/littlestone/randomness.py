@@ -26,7 +26,7 @@ from littlestone.word_sources import (
 
 _WORD_BITS: Final = 64
 _MOST_BITS: Final = 1 << 20
-_MOST_WORDS: Final = 1 << 28
+MOST_WORDS: Final = 1 << 28
 _MOST_STREAMS: Final = 1 << 24
 
 
@@ -80,12 +80,12 @@ class Randomness(NoiseOwner):
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """``count`` uniform 64-bit words; the array is the caller's own."""
-        count = require.integer(count=count, at_least=0, at_most=_MOST_WORDS)
+        count = require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         return np.array(self._source.words(count), dtype=np.uint64)
 
     def short_words(self, count: int) -> NDArray[np.uint16]:
         """``count`` uniform 16-bit words: bits of the operating system take their time."""
-        count = require.integer(count=count, at_least=0, at_most=_MOST_WORDS)
+        count = require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         return self.words(-(-count // 4)).view(np.uint16)[:count]
 
     def bits(self, count: int) -> int:
@@ -116,7 +116,7 @@ class Randomness(NoiseOwner):
     def below_many(self, bound: int, count: int) -> NDArray[np.int64]:
         """``count`` independent uniform whole numbers in [0, bound), bound at most 2**62."""
         bound = require.integer(bound=bound, at_least=1, at_most=1 << 62)
-        count = require.integer(count=count, at_least=0, at_most=_MOST_WORDS)
+        count = require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         width = max((bound - 1).bit_length(), 1)
         chosen = np.empty(count, dtype=np.int64)
         have = 0
@@ -135,7 +135,7 @@ class Randomness(NoiseOwner):
 
         Sorting 64-bit keys is uniform given that they are distinct, so a tie redraws them all.
         """
-        count = require.integer(count=count, at_least=0, at_most=_MOST_WORDS)
+        count = require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         while True:
             keys = self._source.words(count)
             order = np.argsort(keys, kind="stable")

@@ -40,14 +40,17 @@ def plain(recipe: Any) -> None:
             object.__setattr__(recipe, name, _plain_sequence(value))
 
 
-def fields_fit(recipe: Any) -> None:
+def fields_fit(recipe: Any, *names: str) -> None:
     """``plain``, and refuse a field of the wrong kind by name before anything asks it for more.
+
+    All fields unless some are named.
 
     Whether a number is in range is for the checks that follow.
     """
     plain(recipe)
     for name, hint in _hints_of(type(recipe)).items():  # type: ignore[arg-type]
-        require_fit(name, getattr(recipe, name), hint)
+        if not names or name in names:
+            require_fit(name, getattr(recipe, name), hint)
 
 
 def settle(recipe: Any, **derived: Any) -> None:
@@ -243,15 +246,18 @@ def integer(*, at_least: int | None = None, at_most: int | None = None, **named:
             raise ValueError(f"{name} must be at least {at_least}, got {name}={shown(value)}")
         if at_most is not None and plain_value > at_most:
             raise ValueError(f"{name} must be at most {at_most}, got {name}={shown(value)}")
-        if plain_value > _LARGEST and name in _COUNTED:
-            raise ValueError(f"{name} must be at most {_LARGEST:.0e}, got {name}={shown(value)}")
+        if plain_value > _MOST.get(name, plain_value):
+            raise ValueError(f"{name} must be at most {_MOST[name]:.3g}, got {name}={shown(value)}")
     return plain_value
 
 
 _COUNTS: Final = (
     "arity batch bins cells concepts experts instances points rounds samples size variables"
 )
-_COUNTED: Final = frozenset({*_COUNTS.split(), "count", "parts", "max_contributions"})
+_MOST: Final = dict.fromkeys((*_COUNTS.split(), "parts"), _LARGEST) | dict.fromkeys(
+    ("rounds", "batch", "size", "max_contributions"), 2**63 - 1
+)
+"""What is counted is computed with in floats, and rounds in machine words."""
 _DIMENSIONS: Final = "dimension draws littlestone_dimension switches vc_dimension"
 _SHARES: Final = "delta error failure_probability fake gap share"
 _RATES: Final = "above_threshold_epsilon change epsilon inner_epsilon optimism rate width zcdp"

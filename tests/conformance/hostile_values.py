@@ -15,6 +15,21 @@ import numpy as np
 import littlestone as ls
 
 
+class OwnError(Exception):
+    """Raised by a function that was handed over: the caller's own, which may come through."""
+
+
+def raising(*args: object, **named: object) -> Any:
+    raise OwnError
+
+
+def endless_list() -> list[Any]:
+    """A list that holds itself."""
+    found: list[Any] = []
+    found.append(found)
+    return found
+
+
 class Rude:
     """Raises whatever it is asked: comparing, hashing, converting, measuring, printing."""
 
@@ -116,7 +131,7 @@ HOSTILE: Final[list[Callable[[], Any]]] = [
     lambda: [None], lambda: [[]], lambda: [Rude()], lambda: (Rude(),), lambda: {1: 2},
     lambda: {"a": None}, lambda: {"kind": "x"}, lambda: [(0, 1)], lambda: [(0, 1), (1, 0)],
     lambda: iter([1]), lambda: (n for n in [1, 2]), lambda: lambda *args, **named: None,
-    lambda: lambda *args, **named: 1 // 0,
+    lambda: raising, endless_list,
     lambda: np.array([]), lambda: np.array(1), lambda: np.array([1, 2]),
     lambda: np.array([[1.5, math.nan]]), lambda: np.array([None, "x"], dtype=object),
     lambda: np.array([0, 1], dtype=np.uint8), lambda: np.zeros((2, 3), dtype=bool),

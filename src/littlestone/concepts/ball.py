@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.domain import MOST_SAMPLED
 
 BallPoint = tuple[int, ...]
 """The numerators and, last, their common denominator, in lowest terms."""
@@ -77,6 +78,7 @@ class RationalBall:
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[BallPoint]:
         """Directions uniform on the sphere, rounded towards the centre."""
+        require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         rows = generator.standard_normal((count, self.dimension))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-12)
         whole = np.trunc(rows * _SAMPLE_DENOMINATOR).astype(np.int64).tolist()

@@ -14,6 +14,7 @@ from littlestone.concepts.canonical_key import canonical_key, canonical_keys, wh
 from littlestone.concepts.protocols import Domain, Point
 
 _LARGEST_RANGE = 2**63 - 1  # blocks of points are int64 arrays
+MOST_SAMPLED = 1 << 24
 
 
 @require.checked
@@ -68,6 +69,7 @@ class IntegerRange:
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
         """Uniform points."""
+        require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         drawn: list[int] = generator.integers(self.n, size=count).tolist()
         return drawn
 
@@ -120,6 +122,7 @@ and frozensets of these, got x=[1]
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
         """Integer keys, uniform below 2**62: repeats are unlikely."""
+        require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         drawn: list[int] = generator.integers(2**62, size=count).tolist()
         return drawn
 
@@ -174,6 +177,7 @@ class BooleanCube:
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[tuple[int, ...]]:
         """Uniform points."""
+        require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         rows = generator.integers(2, size=(count, self.n)).tolist()
         return [tuple(row) for row in rows]
 
@@ -233,6 +237,7 @@ class Grid:
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[tuple[int, ...]]:
         """Uniform points."""
+        require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         return [tuple(row) for row in generator.integers(self.n, size=(count, self.k)).tolist()]
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:

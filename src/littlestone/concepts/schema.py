@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.domain import MOST_SAMPLED
 from littlestone.concepts.records.fields import Category as Category
 from littlestone.concepts.records.fields import Numeric as Numeric
 from littlestone.concepts.records.fields import (
@@ -177,6 +178,7 @@ class Schema:
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[Cells]:
         """Uniform cells, field by field."""
+        require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         rows = generator.integers(self._widths, size=(count, len(self._widths))).tolist()
         return [tuple(row) for row in rows]
 

@@ -76,7 +76,7 @@ def advance(
             f"seqs, xs and ys must be equally long, got {len(seqs)}, {len(xs)}, {len(ys)}"
         )
     examples = _checked(recipe.concepts.domain, xs, ys)
-    run = KeyedRun.at(recipe, secret, _name(key), state)
+    run = KeyedRun.at(recipe, secret, _name(canonical_key(key)), state)
     fresh = _fresh(seqs, run.rounds, recipe.rounds)
     releases = run.take(examples if fresh is None else [examples[place] for place in fresh])
     return run.state(), releases

@@ -96,6 +96,8 @@ class FrequentReleaseRun(SavedRun):
 
     def step(self, counts: Counter[Hypothesis]) -> None:
         """Look at the new list; select anew if the published element is rare in it."""
+        if not isinstance(counts, Counter):
+            raise ValueError(f"counts must be a Counter, got counts={require.shown(counts)}")
         self._begin()
         if not self.exhausted:
             shown = 0 if self.published is None else counts[self.published]

@@ -25,6 +25,8 @@ class PrivacyGuarantee:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
+        if not type(self.epsilon) is type(self.delta) is float:
+            require.fields_fit(self)
         if self.epsilon != math.inf:
             require.non_negative(epsilon=self.epsilon)
         if self.delta != 1:

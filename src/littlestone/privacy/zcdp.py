@@ -29,6 +29,7 @@ class ZeroConcentrated:
     rho: float
 
     def __post_init__(self) -> None:
+        require.fields_fit(self)
         if self.rho != math.inf:
             require.non_negative(rho=self.rho)
         object.__setattr__(self, "rho", float_at_least(self.rho))

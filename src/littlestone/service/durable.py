@@ -223,6 +223,7 @@ class DurableRun:
 
     def releases(self, *, after: int = 0) -> Iterator[Release]:
         """What was published, the same bytes every time."""
+        require.integer(after=after, at_least=0, at_most=2**63 - 1)
         return self._store.releases(after=after)
 
     def take(

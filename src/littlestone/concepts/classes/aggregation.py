@@ -83,6 +83,7 @@ def majority(
     return FiniteClass([[(vote >> at) & largest >= fewest for at in places] for vote in votes])
 
 
+@require.checked
 def labelled(concepts: FiniteClass) -> FiniteClass:
     """H^label over X × {0, 1}: whether h errs on (x, y); its point 2x + y stands for (x, y)."""
     errs: NDArray[np.uint8] = concepts.matrix[:, :, None] != np.array([0, 1])

@@ -120,7 +120,7 @@ class DecisionTrees:
         holds = self.holding(cells.reshape(len(counts[0]), len(self.schema.fields)))
         return self._fewest(holds, counts, self.depth)
 
-    def holding(self, cells: NDArray[np.int64], dtype: Any = np.int64, /) -> NDArray[Any]:
+    def holding(self, cells: NDArray[np.int64], dtype: type = np.int64, /) -> NDArray[Any]:
         """For each record, given by its cells, and each question: whether it holds."""
         holds = np.empty((len(cells), len(self.conditions)), dtype=dtype)
         for number, (part, low, high) in enumerate(self.conditions):

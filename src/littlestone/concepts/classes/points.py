@@ -53,4 +53,6 @@ class Points(SparseSets):
         return point_runs(self.n, tally, self.concept)
 
     def project(self, points: Any, /) -> Projection:
-        return project_points(points, lambda keys: FiniteSupport(frozenset(keys)))
+        return project_points(
+            self.domain.check_many(points), lambda keys: FiniteSupport(frozenset(keys))
+        )

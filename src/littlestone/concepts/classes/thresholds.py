@@ -142,7 +142,7 @@ class Thresholds(OnARange):
         return threshold_runs(self.n, tally, self.concept)
 
     def project(self, points: Any, /) -> Projection:
-        return project_thresholds(self.n, points, self.concept)
+        return project_thresholds(self.n, self.domain.check_many(points), self.concept)
 
     def tracker(self) -> ThresholdTracker:
         return ThresholdTracker(self.n)

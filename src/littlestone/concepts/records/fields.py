@@ -67,8 +67,8 @@ class Numeric(_Field):
     date: str | None = None
 
     def __post_init__(self) -> None:
-        require.plain(self)
-        if not self.grid:
+        require.fields_fit(self, "name", "date")
+        if not require.listed(grid=self.grid):
             raise ValueError(f"grid of field {self.name!r} must not be empty")
         for value in self.grid:
             if not _is_finite(value):
@@ -156,10 +156,10 @@ class Category(_Field):
     _cells: dict[Any, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.plain(self)
-        for value in self.values:
+        require.fields_fit(self, "name", "date")
+        for value in require.listed(values=self.values):
             if not isinstance(value, str | int) or isinstance(value, bool):
-                raise ValueError(f"values of field {self.name!r} must be text, got {value!r}")
+                raise ValueError(f"values of field {self.name!r} must be text, got {_shown(value)}")
         if not self.values or len(set(self.values)) < len(self.values):
             raise ValueError(f"values of field {self.name!r} must differ, got {self.values}")
         object.__setattr__(self, "_cells", {value: i for i, value in enumerate(self.values)})
@@ -173,13 +173,13 @@ class Category(_Field):
     def cell(self, value: Any) -> int:
         try:
             return self._cells[value]
-        except (KeyError, TypeError):
+        except Exception:  # unknown, or it cannot be looked up at all
             return self.declared_cell(value if self.missing is None else self.missing)
 
     def declared_cell(self, value: Any) -> int:
         try:
             return self._cells[value]
-        except (KeyError, TypeError):
+        except Exception:  # unknown, or it cannot be looked up at all
             pass
         raise ValueError(
             f"field {self.name!r} must be one of the declared values "
@@ -194,7 +194,7 @@ class Category(_Field):
         known = self._cells
         try:
             return np.array([known[value] for value in column], dtype=np.int64)
-        except (KeyError, TypeError):
+        except Exception:  # some are unknown, or cannot be looked up at all
             return np.array([self.cell(value) for value in column], dtype=np.int64)
 
     def describe(self, low: int, high: int) -> str:
@@ -289,7 +289,7 @@ def _is_finite(value: Any) -> bool:
 
 def _shown(value: Any) -> str:
     """A number of four hundred digits would hide what is said about it."""
-    text = repr(value)
+    text = require.shown(value)
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 

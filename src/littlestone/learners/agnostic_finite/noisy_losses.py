@@ -158,6 +158,7 @@ class NoisyLosses:
         It is the larger of the two at which ln N/rate + rate * spent is what is left of that.
         """
         assert self.rate is not None
+        require.non_negative(bound=bound)
         if self.expected_regret_bound() <= bound:
             return self
         # A little less, since bounds are rounded upwards.

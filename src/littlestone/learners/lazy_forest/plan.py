@@ -53,6 +53,8 @@ class ForestBudgets:
         cls, listing: Sequence[PrivacyGuarantee], *, epsilon: float
     ) -> "ForestBudgets":
         """The largest switching budgets that ``listing`` leaves of ``epsilon``."""
+        require.non_negative(epsilon=epsilon)
+        listing = require.listed(PrivacyGuarantee, listing=listing)
         left = [
             Fraction(epsilon) - sum(Fraction(later.epsilon) for later in listing[layer:])
             for layer in range(len(listing) + 1)

@@ -117,6 +117,7 @@ class SampledPlan:
 
     def epoch(self, number: int) -> EpochPlan:
         """The plan of epoch ``number``, counted from 0."""
+        require.integer(number=number, at_least=0)
         return self.epochs[min(number, len(self.epochs) - 1)]
 
     def watch(self, threshold: int) -> CountAboveThreshold:

@@ -92,7 +92,7 @@ class TeachersPlan:
         The draws are approximately zCDP: half of ``delta`` pays for the conversion.
         """
         require.integer(dimension=dimension, at_least=0)
-        require.probability(delta=delta)
+        require.open_probability(delta=delta)
         pure = Fraction(self.count_epsilon) + (dimension + 1) * Fraction(self.watch_epsilon)
         failing = self.phases * Fraction(self.draw_delta)
         draws = ZeroConcentrated.from_bounded_range(self.draw_epsilon).times(self.phases)

@@ -110,6 +110,7 @@ class WitnessPlan:
 
     def _chance(self, threshold: int, rounds: int) -> float:
         """A counter at 0 fires within so many rounds with this probability at most."""
+        require.integer(rounds=rounds, at_least=1)
         share = _share(self.query_rate, self.threshold_rate)
         return min(1.0, rounds * share * math.exp(-self.query_rate * threshold) * _OUTWARDS)
 

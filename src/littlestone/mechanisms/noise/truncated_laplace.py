@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.mechanisms.noise.exact import noise_rate
 from littlestone.mechanisms.noise.geometric import Geometric
-from littlestone.randomness import Randomness
+from littlestone.randomness import MOST_WORDS, Randomness
 
 
 @require.checked
@@ -46,6 +46,7 @@ class TruncatedLaplace:
 
     def draw_many(self, count: int, rng: Randomness) -> NDArray[np.int64]:
         """``count`` independent values."""
+        require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         values = np.zeros(count, dtype=np.int64)
         missing = np.arange(count)
         while len(missing):
