@@ -16,7 +16,6 @@ from littlestone.adversaries.shattered_tree import ShatteredTree as ShatteredTre
 from littlestone.adversaries.spreading import KeepDimension as KeepDimension
 from littlestone.adversaries.spreading import SpreadMistakes as SpreadMistakes
 from littlestone.audit.auditing import AuditReport as AuditReport
-from littlestone.audit.exact.masses import Mass as Mass
 from littlestone.audit.exact.privacy_curve import PrivacyCurve as PrivacyCurve
 from littlestone.audit.exact.privacy_curve import privacy_curve as privacy_curve
 from littlestone.audit.exact.tape import TooLightError as TooLightError

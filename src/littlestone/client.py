@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
+from littlestone import require
 from littlestone.errors import LittlestoneError
 
 _PASSING: Final = (429, 503)
@@ -22,6 +23,7 @@ class ServiceError(LittlestoneError):
         self.status = status
 
 
+@require.checked
 class Client:
     """One connection to a service, for one thread.
 

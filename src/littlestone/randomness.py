@@ -25,6 +25,9 @@ from littlestone.word_sources import (
 )
 
 _WORD_BITS: Final = 64
+_MOST_BITS: Final = 1 << 20
+MOST_WORDS: Final = 1 << 28
+_MOST_STREAMS: Final = 1 << 24
 
 
 class Randomness(NoiseOwner):
@@ -40,6 +43,7 @@ class Randomness(NoiseOwner):
 
     __slots__ = ("_source", "_words")
 
+    @require.checked
     def __init__(self, source: Source) -> None:
         self._source = source
         self._words = Ahead(
@@ -63,7 +67,7 @@ class Randomness(NoiseOwner):
 
     def spawn(self, count: int) -> "list[Randomness]":
         """Independent streams, one for each party."""
-        require.integer(count=count, at_least=0)
+        count = require.integer(count=count, at_least=0, at_most=_MOST_STREAMS)
         return [Randomness(child) for child in self._source.spawn(count)]
 
     def word(self) -> int:
@@ -76,16 +80,19 @@ class Randomness(NoiseOwner):
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """``count`` uniform 64-bit words; the array is the caller's own."""
+        count = require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         return np.array(self._source.words(count), dtype=np.uint64)
 
     def short_words(self, count: int) -> NDArray[np.uint16]:
         """``count`` uniform 16-bit words: bits of the operating system take their time."""
+        count = require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         return self.words(-(-count // 4)).view(np.uint16)[:count]
 
     def bits(self, count: int) -> int:
         """A uniform whole number below 2**count."""
-        if 0 < count <= _WORD_BITS:
+        if type(count) is int and 0 < count <= _WORD_BITS:
             return self.word() >> (_WORD_BITS - count)
+        count = require.integer(count=count, at_least=0, at_most=_MOST_BITS)
         value, have = 0, 0
         while have < count:
             value = (value << _WORD_BITS) | self.word()
@@ -98,8 +105,8 @@ class Randomness(NoiseOwner):
 
     def below(self, bound: int) -> int:
         """A uniform whole number in [0, bound), for a bound of any size; exact by rejection."""
-        if bound <= 0:
-            raise ValueError(f"bound must be at least 1, got bound={bound!r}")
+        if type(bound) is not int or bound <= 0:
+            bound = require.integer(bound=bound, at_least=1)
         width = (bound - 1).bit_length()
         while True:
             value = self.bits(width)
@@ -108,10 +115,8 @@ class Randomness(NoiseOwner):
 
     def below_many(self, bound: int, count: int) -> NDArray[np.int64]:
         """``count`` independent uniform whole numbers in [0, bound), bound at most 2**62."""
-        require.integer(bound=bound, at_least=1)
-        if bound > 1 << 62:
-            raise ValueError(f"bound must be at most 2**62, got bound={bound!r}")
-        bound = int(bound)
+        bound = require.integer(bound=bound, at_least=1, at_most=1 << 62)
+        count = require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         width = max((bound - 1).bit_length(), 1)
         chosen = np.empty(count, dtype=np.int64)
         have = 0
@@ -130,6 +135,7 @@ class Randomness(NoiseOwner):
 
         Sorting 64-bit keys is uniform given that they are distinct, so a tie redraws them all.
         """
+        count = require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         while True:
             keys = self._source.words(count)
             order = np.argsort(keys, kind="stable")
@@ -152,10 +158,16 @@ class Randomness(NoiseOwner):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "Randomness":
         """Continue where ``state`` was taken (a secure source simply reads fresh bits)."""
-        if state["source"] == "secure":
+        source = state.get("source") if isinstance(state, dict) else None
+        if source == "secure":
             return cls(OperatingSystem())
-        kinds: dict[str, type[Seeded] | type[Keyed]] = {"seeded": Seeded, "keyed": Keyed}
-        return cls(kinds[state["source"]].from_state(state))
+        kinds: dict[Any, type[Seeded] | type[Keyed]] = {"seeded": Seeded, "keyed": Keyed}
+        try:
+            return cls(kinds[source].from_state(state))
+        except (KeyError, TypeError, OverflowError):
+            raise ValueError(
+                f"state must be one that state() has given, got one of the source {source!r}"
+            ) from None
 
     def position(self) -> Position:
         """Where a keyed stream stands; ``labelled`` continues there."""
@@ -172,9 +184,10 @@ def secure() -> Randomness:
     return Randomness(OperatingSystem())
 
 
+@require.checked
 def seeded(seed: int) -> Randomness:
     """Replayable randomness for experiments; whatever it touches is stamped *not private*."""
-    require.integer(seed=seed, at_least=0)
+    seed = require.integer(seed=seed, at_least=0)
     return Randomness(Seeded(np.random.SeedSequence(seed)))
 
 
@@ -182,6 +195,7 @@ _STARTED: Final[set[bytes]] = set()  # families, in this process
 _STARTING: Final = threading.Lock()
 
 
+@require.checked
 def keyed(key: bytes, *, label: str, replay: bool = False) -> Randomness:
     """Private and replayable by whoever holds the secret key of 32 bytes: for durable runs.
 

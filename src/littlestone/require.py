@@ -1,24 +1,31 @@
 """Refuse bad arguments early, by name and value, before anything changes."""
 
+import inspect
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields
 from fractions import Fraction
-from functools import lru_cache, partial, wraps
+from functools import cached_property, lru_cache, partial, wraps
 from numbers import Integral, Rational, Real
-from typing import Any, Final, ParamSpec, TypeVar, get_args, get_type_hints
+from sys import float_info
+from types import FunctionType
+from typing import Any, Final, TypeVar, get_args, get_type_hints, is_typeddict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.type_checks import fits
+from littlestone.type_checks import PLAIN, always_fits, require_fit
+from littlestone.type_checks import plain_number as plain_number
+from littlestone.type_checks import shown as shown
 
-_PLAIN: Final = frozenset({int, float, bool, str, type(None)})
 _SMALLEST: Final = 1e-150
+_LARGEST: Final = 10**150  # a float can hold its square: of what is counted
 _LARGEST_EPSILON: Final = 1e6
 _NUMBERS: Final = (int, float, Fraction)
-Arguments = ParamSpec("Arguments")
-Made = TypeVar("Made")
+_DEEPEST: Final = 32
+_OPEN: Final = (inspect.Parameter.empty, Any, Hashable)
+Checked = TypeVar("Checked", bound=Callable[..., Any])
 
 
 def plain(recipe: Any) -> None:
@@ -29,25 +36,21 @@ def plain(recipe: Any) -> None:
     """
     for name in _names_of_fields(type(recipe)):  # type: ignore[arg-type]
         value = getattr(recipe, name)
-        if type(value) not in _PLAIN:
+        if type(value) not in PLAIN:
             object.__setattr__(recipe, name, _plain_sequence(value))
 
 
-def fields_fit(recipe: Any) -> None:
+def fields_fit(recipe: Any, *names: str) -> None:
     """``plain``, and refuse a field of the wrong kind by name before anything asks it for more.
+
+    All fields unless some are named.
 
     Whether a number is in range is for the checks that follow.
     """
     plain(recipe)
     for name, hint in _hints_of(type(recipe)).items():  # type: ignore[arg-type]
-        value = getattr(recipe, name)
-        if isinstance(value, _NUMBERS) and not isinstance(value, bool) and _may_be_number(hint):
-            continue
-        if isinstance(value, str) and "Literal" in str(hint):
-            continue  # the check that follows says which words there are
-        if not fits(value, hint):
-            wanted = getattr(hint, "__name__", str(hint)).replace("littlestone.", "")
-            raise ValueError(f"{name} must be of the kind {wanted}, got {name}={value!r}")
+        if not names or name in names:
+            require_fit(name, getattr(recipe, name), hint)
 
 
 def settle(recipe: Any, **derived: Any) -> None:
@@ -56,42 +59,118 @@ def settle(recipe: Any, **derived: Any) -> None:
         object.__setattr__(recipe, name, value)
 
 
-def plain_arguments(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
-    """The same for the arguments of a function that makes a recipe."""
+def checked(made: Checked) -> Checked:
+    """Make the numbers among a function's arguments plain, and refuse those of a wrong kind.
 
-    @wraps(make)
-    def made(*args: Arguments.args, **named: Arguments.kwargs) -> Made:
-        known = {name: plain_number(value) for name, value in named.items()}
-        return make(*map(plain_number, args), **known)
+    Of a class: those of all its public methods, and of its constructor, except a dataclass's,
+    which is for ``fields_fit``. A failure probability must lie in (0, 1); whether another number
+    is in range is for the checks that follow.
 
+    >>> @checked
+    ... def total(first: int, *, second: int) -> int:
+    ...     return first + second
+    >>> total(np.uint8(200), second=np.uint8(100))
+    300
+    >>> total(200, second="100")
+    Traceback (most recent call last):
+    ...
+    ValueError: second must be a whole number, got second='100'
+    """
+    if not isinstance(made, type):
+        return _checked_function(made)  # type: ignore[no-any-return]
+    for name, member in list(vars(made).items()):
+        if name.startswith("_") and (name != "__init__" or hasattr(made, "__dataclass_fields__")):
+            continue
+        if isinstance(member, classmethod | staticmethod):
+            setattr(made, name, type(member)(_checked_function(member.__func__)))
+        elif isinstance(member, FunctionType):
+            setattr(made, name, _checked_function(member))
     return made
 
 
-def plain_number(value: Any) -> Any:
-    """A number as an int, a float or a Fraction of ints; anything else as it is.
+def _checked_function(function: Any) -> Any:
+    """A function of the same signature, compiled: noise is drawn through some of them."""
+    parameters = inspect.signature(function).parameters
+    head, body, passed = [], [], []
+    known: dict[str, Any] = {"function": function}
+    named_only = False
+    for name, each in parameters.items():
+        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        if each.kind is each.KEYWORD_ONLY and not named_only:
+            head.append("*")
+        named_only = named_only or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
+        known[f"default_{name}"] = each.default
+        head.append(stars + name + ("" if each.default is each.empty else f"=default_{name}"))
+        if each.kind is each.POSITIONAL_ONLY and len(head) == len(_positional_only(parameters)):
+            head.append("/")
+        passed.append(f"{name}={name}" if each.kind is each.KEYWORD_ONLY else stars + name)
+        if name in ("self", "cls") or each.annotation in _OPEN:
+            continue
+        door = _Door(function, name)
+        known[f"kinds_{name}"], known[f"fitting_{name}"] = door.kinds, door.fitting
+        if stars:
+            known[f"fitting_{name}"] = door.all_fitting if stars == "*" else door.named_fitting
+        body.append(f"    if type({name}) not in kinds_{name}: {name} = fitting_{name}({name})")
+    if not body:
+        return function
+    lines = [f"def call({', '.join(head)}):", *body, f"    return function({', '.join(passed)})"]
+    exec("\n".join(lines), known)
+    return wraps(function)(known["call"])
 
-    >>> plain_number(np.int8(100)) + 100, plain_number(np.float32(0.5))
-    (200, 0.5)
-    """
-    if type(value) in _PLAIN:
+
+def _positional_only(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+    return [name for name, each in parameters.items() if each.kind is each.POSITIONAL_ONLY]
+
+
+class _Door:
+    """Where one argument comes in."""
+
+    def __init__(self, function: Any, name: str) -> None:
+        self._function, self._name = function, name
+        self.kinds: set[type] = set()
+        """Types, among those that came, whose values all fit and are plain."""
+
+    @cached_property
+    def _hint(self) -> Any:
+        # Not before the first call: names in annotations may be defined later.
+        hint = get_type_hints(self._function)[self._name]
+        return Any if hint is Hashable else hint  # left to whoever knows the domain
+
+    def fitting(self, value: Any) -> Any:
+        value = plain_number(value)
+        require_fit(self._name, value, self._hint)
+        if self._name == "failure_probability":
+            open_probability(failure_probability=value)
+        elif always_fits(type(value), self._hint):
+            self.kinds.add(type(value))  # plain by now, so those of other widths are not among them
         return value
-    if isinstance(value, np.bool_):
-        return bool(value)
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    return float(value) if isinstance(value, Real) else value
+
+    def all_fitting(self, values: tuple[Any, ...]) -> list[Any]:
+        """For arguments that are listed."""
+        return [self.fitting(value) for value in values]
+
+    def named_fitting(self, values: dict[str, Any]) -> dict[str, Any]:
+        """For arguments that form a dictionary, of a declared form or not."""
+        form = next(iter(get_args(self._hint)), None)
+        if not is_typeddict(form):
+            return {name: self.fitting(value) for name, value in values.items()}
+        hints = get_type_hints(form)
+        missing, unknown = form.__required_keys__ - values.keys(), values.keys() - hints.keys()
+        if missing or unknown:
+            wrong = f"misses {sorted(missing)}" if missing else f"does not take {sorted(unknown)}"
+            raise TypeError(f"{self._function.__qualname__}() {wrong}")
+        found = {name: plain_number(value) for name, value in values.items()}
+        for name, value in found.items():
+            require_fit(name, value, hints[name])
+        return found
 
 
-def _plain_sequence(value: Any) -> Any:
+def _plain_sequence(value: Any, depth: int = 0) -> Any:
     if type(value) in (list, tuple) or (isinstance(value, np.ndarray) and value.ndim == 1):
-        return tuple(map(_plain_sequence, value))
+        if depth == _DEEPEST:
+            raise ValueError(f"sequences must be nested at most {_DEEPEST} deep")
+        return tuple(_plain_sequence(part, depth + 1) for part in value)
     return plain_number(value)
-
-
-def _may_be_number(hint: Any) -> bool:
-    return any(kind in (hint, *get_args(hint)) for kind in _NUMBERS)
 
 
 @lru_cache(maxsize=512)
@@ -105,7 +184,7 @@ def _names_of_fields(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if field.init)
 
 
-def positive(**named: float) -> None:
+def positive(**named: Any) -> None:
     """Refuse anything that is not a finite number above zero.
 
     So are numbers whose squares or reciprocals no float can hold, and an ``epsilon`` above a
@@ -117,54 +196,72 @@ def positive(**named: float) -> None:
     ValueError: epsilon must be a finite number above 0, got epsilon=nan
     """
     for name, value in named.items():
-        if not _is_real(value) or not math.isfinite(value) or not value > 0:
-            raise ValueError(f"{name} must be a finite number above 0, got {name}={value!r}")
+        if not _is_finite(value) or not value > 0:
+            raise ValueError(f"{name} must be a finite number above 0, got {name}={shown(value)}")
         largest = _LARGEST_EPSILON if name == "epsilon" else 1 / _SMALLEST
         if not _SMALLEST <= value <= largest:
             raise ValueError(
-                f"{name} must lie between {_SMALLEST:g} and {largest:g}, got {name}={value!r}"
+                f"{name} must lie between {_SMALLEST:g} and {largest:g}, got {name}={shown(value)}"
             )
 
 
-def non_negative(**named: float) -> None:
+def non_negative(**named: Any) -> None:
     """Refuse anything that is not a finite number of at least zero."""
     for name, value in named.items():
-        if not _is_real(value) or not math.isfinite(value) or value < 0:
-            raise ValueError(f"{name} must be a finite number of at least 0, got {name}={value!r}")
+        if not _is_finite(value) or value < 0:
+            raise ValueError(
+                f"{name} must be a finite number of at least 0, got {name}={shown(value)}"
+            )
 
 
-def probability(**named: float) -> None:
+def probability(**named: Any) -> None:
     """Refuse anything outside the half-open interval [0, 1): a delta, say."""
     for name, value in named.items():
         if not _is_real(value) or not 0 <= value < 1:
-            raise ValueError(f"{name} must lie in [0, 1), got {name}={value!r}")
+            raise ValueError(f"{name} must lie in [0, 1), got {name}={shown(value)}")
 
 
-def open_probability(**named: float) -> None:
+def open_probability(**named: Any) -> None:
     """Refuse anything outside the open interval (0, 1): a failure probability, say."""
     for name, value in named.items():
         if not _is_real(value) or not _SMALLEST <= value < 1:
-            raise ValueError(f"{name} must lie in (0, 1), got {name}={value!r}")
+            raise ValueError(f"{name} must lie in (0, 1), got {name}={shown(value)}")
 
 
-def integer(*, at_least: int | None = None, at_most: int | None = None, **named: Any) -> None:
-    """Refuse what is no whole number (True and 3.0 are none), or is too small or too large."""
+def integer(*, at_least: int | None = None, at_most: int | None = None, **named: Any) -> int:
+    """Return the last one as a plain int, or refuse what is no whole number or out of range.
+
+    True and 3.0 are no whole numbers. Whoever goes on with a number uses what is returned:
+    numpy's numbers of 8 bits wrap around.
+
+    >>> integer(count=np.uint8(200), at_least=0) + 100
+    300
+    """
+    plain_value = 0
     for name, value in named.items():
         if type(value) is not int and (not isinstance(value, Integral) or isinstance(value, bool)):
-            raise ValueError(f"{name} must be a whole number, got {name}={value!r}")
-        if at_least is not None and value < at_least:
-            raise ValueError(f"{name} must be at least {at_least}, got {name}={value!r}")
-        if at_most is not None and not value <= at_most:
-            raise ValueError(f"{name} must be at most {at_most}, got {name}={value!r}")
+            raise ValueError(f"{name} must be a whole number, got {name}={shown(value)}")
+        plain_value = operator.index(value)
+        if at_least is not None and plain_value < at_least:
+            raise ValueError(f"{name} must be at least {at_least}, got {name}={shown(value)}")
+        if at_most is not None and plain_value > at_most:
+            raise ValueError(f"{name} must be at most {at_most}, got {name}={shown(value)}")
+        if plain_value > _MOST.get(name, plain_value):
+            raise ValueError(f"{name} must be at most {_MOST[name]:.3g}, got {name}={shown(value)}")
+    return plain_value
 
 
 _COUNTS: Final = (
     "arity batch bins cells concepts experts instances points rounds samples size variables"
 )
+_MOST: Final = dict.fromkeys((*_COUNTS.split(), "parts"), _LARGEST) | dict.fromkeys(
+    ("rounds", "batch", "size", "max_contributions"), 2**63 - 1
+)
+"""What is counted is computed with in floats, and rounds in machine words."""
 _DIMENSIONS: Final = "dimension draws littlestone_dimension switches vc_dimension"
 _SHARES: Final = "delta error failure_probability fake gap share"
 _RATES: Final = "above_threshold_epsilon change epsilon inner_epsilon optimism rate width zcdp"
-_USUAL: Final[dict[str, Callable[..., None]]] = {
+_USUAL: Final[dict[str, Callable[..., Any]]] = {
     **dict.fromkeys(_COUNTS.split(), partial(integer, at_least=1)),
     **dict.fromkeys(_DIMENSIONS.split(), partial(integer, at_least=0)),
     **dict.fromkeys(_RATES.split(), positive),
@@ -193,7 +290,7 @@ def usual_fields(recipe: Any) -> None:
             _USUAL[name](**{name: getattr(recipe, name)})
 
 
-def label(y: Any) -> int:
+def label(y: Any, name: str = "label") -> int:
     """Return ``y`` as the plain integer 0 or 1, or refuse it.
 
     >>> label(True)
@@ -208,13 +305,13 @@ def label(y: Any) -> int:
             return 0
         if y == 1:
             return 1
-    except (TypeError, ValueError, ArithmeticError):
-        pass  # an array, say, whose truth value is undefined
-    raise ValueError(f"label must be 0 or 1, got label={y!r}")
+    except Exception:  # its own: an array's truth value is undefined, a signalling NaN refuses
+        pass
+    raise ValueError(f"label must be 0 or 1, got {name}={shown(y)}")
 
 
 def labels(ys: Any) -> NDArray[np.uint8]:
-    """What ``label`` says of each of a block of labels, or a refusal that names the first bad one.
+    """Return what ``label`` says of each label of a block, or refuse it naming the first bad one.
 
     What has one type of number is looked at as a whole; of anything else each label is.
     """
@@ -228,30 +325,47 @@ def labels(ys: Any) -> NDArray[np.uint8]:
     if array.dtype != np.uint8 or (array > 1).any():
         bad = np.flatnonzero((array != 0) & (array != 1))
         if len(bad):
-            raise ValueError(f"label must be 0 or 1, got labels[{bad[0]}]={array[bad[0]]!r}")
+            raise ValueError(f"label must be 0 or 1, got labels[{bad[0]}]={shown(array[bad[0]])}")
     return array.astype(np.uint8, copy=False)
 
 
 def _zeros_and_ones(ys: Any) -> bytearray | list[int]:
     """Small whole numbers as bytes, which numpy reads ten times as fast; others one by one."""
-    try:
-        values = ys if type(ys) is list else list(ys)
-    except TypeError:
-        raise ValueError(f"labels must be a sequence, got a {type(ys).__name__}") from None
+    values = listed(labels=ys)
     try:
         return bytearray(values)
-    except (TypeError, ValueError):
-        pass
-    return [_label_at(place, y) for place, y in enumerate(values)]
+    except Exception:  # of what is in the list: a closer look follows
+        return [label(y, f"labels[{place}]") for place, y in enumerate(values)]
 
 
-def _label_at(place: int, y: Any) -> int:
+def listed(kind: Any = Any, **named: Any) -> list[Any]:
+    """Return the values of one argument as a list, or refuse it unless all are of the kind.
+
+    >>> listed(int, weights=(1, 2.5))
+    Traceback (most recent call last):
+    ...
+    ValueError: weights[1] must be a whole number, got weights[1]=2.5
+    """
+    ((name, values),) = named.items()
     try:
-        return label(y)
-    except ValueError:
-        raise ValueError(f"label must be 0 or 1, got labels[{place}]={y!r}") from None
+        each = iter(values)
+    except Exception:  # its own, whatever it is
+        raise ValueError(f"{name} must be a sequence, got {name}={shown(values)}") from None
+    found = values if type(values) is list else list(each)
+    if kind is not Any:
+        for place, value in enumerate(found):
+            require_fit(f"{name}[{place}]", value, kind)
+    return found
 
 
 def _is_real(value: object) -> bool:
     kind = type(value)  # asking an abstract class takes ten times as long
     return kind is float or kind is int or (isinstance(value, Real) and kind is not bool)
+
+
+def _is_finite(value: Any) -> bool:
+    if not _is_real(value):
+        return False
+    if isinstance(value, Rational):  # whole numbers and fractions may exceed every float
+        return bool(abs(value) <= float_info.max)
+    return math.isfinite(value)

@@ -1,14 +1,36 @@
-"""Whether a value that was read fits the annotation of the place that it goes to."""
+"""Whether a value fits the annotation of the place that it goes to; numbers in plain form."""
 
+import operator
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
+from fractions import Fraction
 from functools import lru_cache
+from numbers import Integral, Rational, Real
 from types import NoneType, UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-_PLAIN = (NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
+import numpy as np
+
+_BUILT_IN = (NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
+_WITH_CONTENT = (Mapping, tuple, list, AbstractSet)
+UNIONS: Final = (Union, UnionType)
 _MOST_REMEMBERED: Final = 1024
 _Test = Callable[[Any], bool]
+
+PLAIN: Final = frozenset({int, float, bool, str, NoneType})
+_NUMBERS: Final = (int, float, Fraction)
+_IN_WORDS: Final = {
+    int: "a whole number",
+    float: "a number",
+    Fraction: "a fraction",
+    bool: "True or False",
+    str: "a string",
+    bytes: "bytes",
+    NoneType: "None",
+}
+_LONGEST_SHOWN: Final = 300
+_SECRET: Final = frozenset({"key", "secret", "snapshot", "state", "token"})
+"""Arguments of which no message says more than their type."""
 
 hints_of: Callable[[Any], dict[str, Any]] = lru_cache(maxsize=_MOST_REMEMBERED)(get_type_hints)
 """The annotations of a class, looked up once: callers do not change them."""
@@ -29,25 +51,48 @@ def _test_for(hint: Any) -> _Test:
     if hint is None:
         return lambda value: value is None
     origin, inner = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
+    if origin in UNIONS:
         tests = [_test_for(one) for one in inner]
         return lambda value: any(test(value) for test in tests)
     if origin is Literal:
-        return lambda value: value in inner
+        return lambda value: type(value) in _BUILT_IN and value in inner
     if origin is not None:
         within = _test_within(origin, inner)
         return lambda value: isinstance(value, origin) and within(value)
+    if isinstance(hint, TypeVar) and (hint.__constraints__ or hint.__bound__):
+        return _test_for(Union[hint.__constraints__ or hint.__bound__])  # noqa: UP007
     if hint is Any or not isinstance(hint, type):
-        return lambda value: True  # type variables, names that mypy alone knows
+        return lambda value: True  # names that mypy alone knows
     if hint in (int, float):
         return lambda value: type(value) in (int, hint)
     if getattr(hint, "_is_protocol", False):
-        return lambda value: not isinstance(value, _PLAIN) and _offers(value, hint)
+        return lambda value: not isinstance(value, _BUILT_IN) and _offers(value, hint)
     return lambda value: isinstance(value, hint)
 
 
+@lru_cache(maxsize=_MOST_REMEMBERED)
+def always_fits(kind: Any, hint: Any) -> bool:
+    """Whether every value of exactly this type fits, whatever it holds.
+
+    >>> always_fits(int, int | None), always_fits(tuple, tuple[int, ...]), always_fits(bool, int)
+    (True, False, False)
+    """
+    origin = get_origin(hint)
+    if origin in UNIONS:
+        return any(always_fits(kind, one) for one in get_args(hint))
+    if isinstance(origin, type):
+        return issubclass(kind, origin) and not issubclass(origin, _WITH_CONTENT)
+    if not isinstance(hint, type) or hint is Any:
+        return hint is Any
+    if hint in (int, float):
+        return kind in (int, hint)
+    if getattr(hint, "_is_protocol", False):
+        return not issubclass(kind, _BUILT_IN) and not _lacking(kind, hint)
+    return issubclass(kind, hint)
+
+
 def _test_within(origin: type, inner: tuple[Any, ...]) -> _Test:
-    if not issubclass(origin, Mapping | tuple | list | AbstractSet):
+    if not issubclass(origin, _WITH_CONTENT):
         return lambda value: True
     tests = [_test_for(one) for one in inner if one is not Ellipsis]
     if issubclass(origin, Mapping):
@@ -73,3 +118,70 @@ def _lacking(kind: Any, protocol: Any) -> frozenset[str]:
     """The members of the protocol that are no attributes of the class."""
     members = (name for name in dir(protocol) if not name.startswith("_"))
     return frozenset(name for name in members if not hasattr(kind, name))
+
+
+def require_fit(name: str, value: Any, hint: Any) -> None:
+    """Refuse a value that does not fit, by name; any real number may stand for a float."""
+    if fits(value, hint) or (type(value) in _NUMBERS and _may_be(type(value), hint)):
+        return
+    got = f"a {type(value).__name__}" if name in _SECRET else f"{name}={shown(value)}"
+    raise ValueError(f"{name} must be {_wanted(hint)}, got {got}{_what_lacks(value, hint)}")
+
+
+def _what_lacks(value: Any, hint: Any) -> str:
+    """What a value would need to be of an interface that it nearly has, in words."""
+    asked = [one for one in (hint, *get_args(hint)) if getattr(one, "_is_protocol", False)]
+    if not asked or isinstance(value, _BUILT_IN):
+        return ""
+    lacking = min((_lacking(type(value), one) for one in asked), key=len)
+    return f", which lacks {', '.join(sorted(lacking))}"
+
+
+def _may_be(kind: type, hint: Any) -> bool:
+    """Whether a number of this type may stand for one of those that are asked for."""
+    asked = {one for one in (hint, *get_args(hint)) if one in _NUMBERS}
+    return float in asked or (Fraction in asked and kind is int)
+
+
+@lru_cache(maxsize=512)
+def _wanted(hint: Any) -> str:
+    """A type in words."""
+    if get_origin(hint) is Literal:
+        return " or ".join(map(repr, get_args(hint)))
+    if get_origin(hint) in UNIONS:
+        return " or ".join(_wanted(part) for part in get_args(hint))
+    name = getattr(hint, "__name__", str(hint)).replace("littlestone.", "")
+    return _IN_WORDS.get(hint, f"of the kind {name}")
+
+
+def shown(value: Any) -> str:
+    """What a message says of a value: its ``repr``, if it has one, and not too much of it."""
+    try:
+        text = repr(value)
+    except Exception:  # its own, whatever it is: the caller is about to be told of the value
+        return f"something of the type {type(value).__name__}"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def plain_number(value: Any) -> Any:
+    """Return a number as an int, a float or a Fraction of ints, and text as a str.
+
+    Anything else is returned as it is.
+
+    >>> import numpy as np
+    >>> plain_number(np.int8(100)) + 100, plain_number(np.float32(0.5))
+    (200, 0.5)
+    """
+    if type(value) in PLAIN:
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, str):
+        return str.__str__(value)  # whatever a subclass says of itself
+    if isinstance(value, Integral):
+        return operator.index(value)
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, float):
+        return float.__float__(value)
+    return float(value) if isinstance(value, Real) else value

@@ -276,5 +276,4 @@ def checked_key(key: bytes) -> bytes:
 
 
 def _position(value: Any) -> int:
-    require.integer(position=value, at_least=0)
-    return int(value)
+    return require.integer(position=value, at_least=0)

@@ -57,7 +57,8 @@ def classes_in(hint: Any) -> Iterator[type]:
 def needed_for(member: Any) -> set[type]:
     """Our classes that fields of a value, or arguments of a function, are made of."""
     if dataclasses.is_dataclass(member):
-        names = {field.name for field in dataclasses.fields(member) if field.init}
+        known = [field for field in dataclasses.fields(member) if field.init]
+        names = {field.name for field in known if not field.name.startswith("_")}
     elif inspect.isfunction(member):
         names = set(inspect.signature(member).parameters)
     else:

@@ -236,7 +236,7 @@ def test_a_replay_retires_what_was_started_before_and_its_children() -> None:
 
 @pytest.mark.parametrize("label", ["", b"bytes", None])
 def test_a_label_is_a_string(label: str) -> None:
-    with pytest.raises(ValueError, match="label must be a non-empty string"):
+    with pytest.raises(ValueError, match=r"label must be a .*string"):
         keyed(bytes(32), label=label)
 
 
@@ -258,5 +258,5 @@ def test_a_keyed_source_continues_from_its_state() -> None:
 
 @pytest.mark.parametrize("key", [b"short", "x" * 32, None])
 def test_a_key_has_32_bytes(key: bytes) -> None:
-    with pytest.raises(ValueError, match="key must have 32 bytes"):
+    with pytest.raises(ValueError, match=r"key must (have 32|be) bytes"):
         keyed(key, label="short")

@@ -17,6 +17,7 @@ _FILLERS: Final = 256
 _EDGES: Final = 16
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Boundary:
     """An adaptive, realizable adversary with a fixed target concept (a random one by default).

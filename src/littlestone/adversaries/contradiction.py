@@ -18,6 +18,7 @@ from littlestone.game.protocols import Attack
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class NoisyBoundary:
     """Plays where the newest hypothesis and a target differ, with labels that are noisy.
@@ -44,6 +45,7 @@ class NoisyBoundary:
         return _NoisyBoundaryAttack(self.concepts, generator, target, self.noise_rate)
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class FreeLabels:
     """Plays beside a change of the newest hypothesis' label, with the label it does not have.
@@ -64,6 +66,7 @@ class FreeLabels:
         return _FreeLabelsAttack(self.concepts, rng.generator())
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Contradiction:
     """Always plays one point, with the label that recent hypotheses had least often there.

@@ -13,6 +13,7 @@ from littlestone.concepts.protocols import ConceptClass
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Drifting:
     """An oblivious, agnostic adversary: every ``period`` rounds another random concept labels."""

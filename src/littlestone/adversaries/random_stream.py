@@ -19,6 +19,7 @@ _POINTS: Final = 12
 _FEW: Final = 8
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class RandomStream:
     """An oblivious adversary: points drawn from the domain, labelled by ``concept``.
@@ -57,6 +58,7 @@ class RandomStream:
             yield points, labels
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class HiddenOnes:
     """An oblivious, realizable adversary: zeros, and at a random time a block of ones among them.

@@ -18,11 +18,13 @@ class Examples:
     """Points and labels side by side, as a value: never changed, equal when they hold the same."""
 
     def __init__(self, points: Any, labels: Any) -> None:
+        points = points if isinstance(points, np.ndarray) else require.listed(points=points)
+        labels = require.labels(labels)
         if len(points) != len(labels):
             raise ValueError(
                 f"points and labels must be equally long, got {len(points)} and {len(labels)}"
             )
-        self.labels: NDArray[np.uint8] = require.labels(labels).copy()
+        self.labels: NDArray[np.uint8] = labels.copy()
         self.labels.flags.writeable = False
         if isinstance(points, np.ndarray):
             points = points.copy()
@@ -47,6 +49,7 @@ class Examples:
         return f"{len(self)} examples"
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Replay:
     """An oblivious adversary that plays ``stream`` and nothing else.

@@ -59,6 +59,7 @@ class _Vertex:
         return _Vertex(self.concepts, self.space.restrict(*example), example)
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class CoinTree:
     """An oblivious, realizable adversary: the floor of every private learner, as a player.

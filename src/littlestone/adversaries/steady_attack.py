@@ -92,6 +92,7 @@ class SteadyAttack:
         return (points * (1 + (at + count) // len(cycle)))[at : at + count], labels[turns]
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Forcing(ABC):
     """A deterministic, adaptive, realizable adversary; its moves follow from positions."""

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from littlestone import require
 from littlestone.audit.coins import Place, RoundCoins, rekeyed
 from littlestone.audit.substitution import replaced
 from littlestone.audit.two_worlds import look
@@ -261,6 +262,7 @@ class _Recipe(Protocol):
     def start(self, *, rng: Randomness) -> Any: ...
 
 
+@require.checked
 def check_sensitivity(
     recipe: _Recipe,
     stream: Sequence[tuple[Any, int]],

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import LittlestoneError
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -48,6 +49,19 @@ class Opening(NamedTuple):
     shown: Shown
 
 
+class Promising(Protocol):
+    """A recipe that says what it promises."""
+
+    def guarantee(self) -> PrivacyGuarantee: ...
+
+
+class Startable(Promising, Protocol):
+    """A recipe whose runs take examples."""
+
+    def start(self, *, rng: Randomness) -> Any: ...
+
+
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """Something that claims to be private and can be talked to."""
@@ -60,17 +74,22 @@ class Subject:
     """What others see of the special round's answer, where that goes to its asker alone."""
 
     @classmethod
-    def from_release(cls, recipe: Any, release: Callable[..., Any] | None = None) -> "Subject":
+    def from_release(
+        cls, recipe: Promising, release: Callable[..., Any] | None = None
+    ) -> "Subject":
         """A mechanism without a state: each input is released anew, by its ``release``."""
+        anew = getattr(recipe, "release", None) if release is None else release
+        if anew is None:
+            raise ValueError(f"recipe must have a release, or one is given, got recipe={recipe!r}")
 
         def start(rng: Randomness) -> tuple[None, Conversation]:
-            return None, lambda data: (release or recipe.release)(data, rng=rng)
+            return None, lambda data: anew(data, rng=rng)
 
         return cls(name=repr(recipe), claimed=recipe.guarantee(), open=start)
 
     @classmethod
     def from_learner(
-        cls, recipe: Any, *, name: str | None = None, claimed: PrivacyGuarantee | None = None
+        cls, recipe: Startable, *, name: str | None = None, claimed: PrivacyGuarantee | None = None
     ) -> "Subject":
         """A learner: takes labelled examples, answers with all that its run then shows."""
 
@@ -90,7 +109,7 @@ class Subject:
         )
 
     @classmethod
-    def from_predictor(cls, recipe: Any, *, name: str | None = None) -> "Subject":
+    def from_predictor(cls, recipe: Startable, *, name: str | None = None) -> "Subject":
         """A learner that answers questions: takes (x, y), shows its answer, but not the special
         round's. In other rounds y may be a function of the answer."""
 

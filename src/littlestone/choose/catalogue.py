@@ -282,7 +282,7 @@ thresholds, trees
         raise ValueError(f"class {name!r} is written like {entry.example!r}, got {spec!r}")
     try:
         arguments = [read(text) for read, text in zip(entry.arguments, given, strict=False)]
-    except ValueError as error:
+    except (ValueError, ZeroDivisionError) as error:
         raise ValueError(
             f"class {name!r} is written like {entry.example!r}, got {spec!r}: {error}"
         ) from None

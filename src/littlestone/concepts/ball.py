@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.domain import MOST_SAMPLED
 
 BallPoint = tuple[int, ...]
 """The numerators and, last, their common denominator, in lowest terms."""
@@ -19,6 +20,7 @@ BallPoint = tuple[int, ...]
 _SAMPLE_DENOMINATOR = 1 << 20
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class RationalBall:
     """Vectors of ``dimension`` rational numbers, of length at most 1; unbounded in number.
@@ -47,7 +49,7 @@ class RationalBall:
     def check(self, x: Any, /) -> BallPoint:
         try:
             parts = tuple(x)
-        except TypeError:
+        except Exception:  # of whatever it is
             raise self._refusal(x) from None
         if len(parts) == self.dimension + 1 and isinstance(parts[-1], int | np.integer):
             numerators, denominator = [self._whole(part, x) for part in parts[:-1]], int(parts[-1])
@@ -60,15 +62,15 @@ class RationalBall:
         else:
             raise self._refusal(x)
         if sum(part * part for part in numerators) > denominator * denominator:
-            raise ValueError(f"x must have length at most 1, got x={x!r}")
+            raise ValueError(f"x must have length at most 1, got x={require.shown(x)}")
         shared = math.gcd(denominator, *numerators)
         return (*(part // shared for part in numerators), denominator // shared)
 
     def check_many(self, xs: Any, /) -> NDArray[Any]:
         """The canonical points as the rows of one array: of int64 if they fit, else of objects."""
-        if len(xs) == 0:
+        points = [self.check(x) for x in require.listed(xs=xs)]
+        if not points:
             return np.empty((0, self.dimension + 1), dtype=np.int64)
-        points = [self.check(x) for x in xs]
         try:
             return np.array(points, dtype=np.int64)
         except OverflowError:
@@ -76,6 +78,7 @@ class RationalBall:
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[BallPoint]:
         """Directions uniform on the sphere, rounded towards the centre."""
+        require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         rows = generator.standard_normal((count, self.dimension))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True) * (1 + 1e-12)
         whole = np.trunc(rows * _SAMPLE_DENOMINATOR).astype(np.int64).tolist()
@@ -102,7 +105,9 @@ class RationalBall:
         return int(part)
 
     def _refusal(self, x: Any) -> ValueError:
-        return ValueError(f"x must be {self.dimension} finite rational numbers, got x={x!r}")
+        return ValueError(
+            f"x must be {self.dimension} finite rational numbers, got x={require.shown(x)}"
+        )
 
 
 def _rows(length: int, room: int) -> Iterator[tuple[int, ...]]:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.protocols import Point
+from littlestone.type_checks import shown
 
 LARGEST_WHOLE: Final = 1 << 2000
 """Python may refuse to print larger ones, and what cannot be printed cannot be published."""
@@ -58,15 +59,15 @@ and frozensets of these, got x=1j
         raise _refusal(x) from None
 
 
-def canonical_keys(xs: Iterable[Any]) -> list[Point]:
-    """The canonical form of each.
+def canonical_keys(xs: Iterable[Any], one: Callable[[Any], Point] = canonical_key) -> list[Point]:
+    """The canonical form of each, as ``one`` gives it.
 
     Fast where all are strings, whole numbers, or tuples of these.
     """
     keys = list(xs)
     if _stay_as_they_are(keys):
         return keys
-    return [canonical_key(x) for x in keys]
+    return [one(x) for x in keys]
 
 
 def whole_numbers(keys: list[Any]) -> NDArray[np.int64] | None:
@@ -144,7 +145,7 @@ class _NoFormError(Exception):
 def _refusal(x: Any) -> ValueError:
     return ValueError(
         "x must be made of None, numbers, str, bytes, dates, times and UUIDs, and of tuples and "
-        f"frozensets of these, got x={x!r}"
+        f"frozensets of these, got x={shown(x)}"
     )
 
 

@@ -14,8 +14,10 @@ from littlestone.concepts.canonical_key import canonical_key, canonical_keys, wh
 from littlestone.concepts.protocols import Domain, Point
 
 _LARGEST_RANGE = 2**63 - 1  # blocks of points are int64 arrays
+MOST_SAMPLED = 1 << 24
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class IntegerRange:
     """The integers 0 .. n-1; numpy integers are welcome, floats and Booleans are not.
@@ -51,7 +53,7 @@ class IntegerRange:
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
         """The points as one int64 array; the first bad one is named in the refusal."""
         if not isinstance(xs, np.ndarray):
-            points = xs if type(xs) is list else list(xs)
+            points = require.listed(xs=xs)
             # numpy would read True as 1 and 3.0 as 3 among integers.
             numbers = whole_numbers(points)
             if numbers is None:
@@ -67,6 +69,7 @@ class IntegerRange:
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
         """Uniform points."""
+        require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         drawn: list[int] = generator.integers(self.n, size=count).tolist()
         return drawn
 
@@ -74,14 +77,15 @@ class IntegerRange:
         return iter(range(self.n))
 
     def _refusal(self, x: Any) -> ValueError:
-        return ValueError(f"x must be an integer from 0 to {self.n - 1}, got x={x!r}")
+        return ValueError(f"x must be an integer from 0 to {self.n - 1}, got x={require.shown(x)}")
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class AnyHashable:
     """Every key that has one look; unbounded.
 
-    Keys are None, numbers, text, bytes, dates, times, UUIDs, and tuples and frozensets of these.
+    Keys are numbers, text, bytes, dates, times, UUIDs, and tuples and frozensets of these and None.
     Equal ones become the same plain value (``canonical_key``): which of 1, 1.0 and True is
     published must not tell whose key came first. Other types are refused, and so is NaN, which is
     not even equal to itself.
@@ -100,6 +104,8 @@ and frozensets of these, got x=[1]
         return None
 
     def check(self, x: Any, /) -> Point:
+        if x is None:
+            raise ValueError("x must be a key, got x=None: leave out examples without a key")
         return canonical_key(x)
 
     def check_many(self, xs: Any, /) -> "list[Point] | NDArray[np.int64]":
@@ -110,12 +116,13 @@ and frozensets of these, got x=[1]
                 return xs.astype(np.int64, copy=False)
             if xs.dtype.kind not in "mM":  # those are refused one by one
                 xs = xs.tolist()
-        keys = xs if type(xs) is list else list(xs)
+        keys = require.listed(xs=xs)
         numbers = whole_numbers(keys) if keys else None
-        return canonical_keys(keys) if numbers is None else numbers
+        return canonical_keys(keys, self.check) if numbers is None else numbers
 
     def sample(self, count: int, generator: np.random.Generator, /) -> list[int]:
         """Integer keys, uniform below 2**62: repeats are unlikely."""
+        require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         drawn: list[int] = generator.integers(2**62, size=count).tolist()
         return drawn
 
@@ -123,6 +130,7 @@ and frozensets of these, got x=[1]
         return itertools.count()
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class BooleanCube:
     """All tuples of ``n`` zeros and ones.
@@ -148,7 +156,7 @@ class BooleanCube:
     def check(self, x: Any, /) -> tuple[int, ...]:
         try:
             point = tuple(require.label(bit) for bit in x)
-        except (TypeError, ValueError):
+        except Exception:  # of whatever it is made of
             raise self._refusal(x) from None
         if len(point) != self.n:
             raise self._refusal(x)
@@ -156,8 +164,8 @@ class BooleanCube:
 
     def check_many(self, xs: Any, /) -> NDArray[np.uint8]:
         """The points as the rows of one array; the first bad one is named in the refusal."""
-        if not isinstance(xs, np.ndarray):
-            points = xs if type(xs) is list else list(xs)
+        if not isinstance(xs, np.ndarray) or not xs.ndim:
+            points = require.listed(xs=xs)
             bits = _bits(points, self.n)
             rows = [self.check(x) for x in points] if bits is None else bits
             return np.array(rows, dtype=np.uint8).reshape(len(points), self.n)
@@ -173,6 +181,7 @@ class BooleanCube:
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[tuple[int, ...]]:
         """Uniform points."""
+        require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         rows = generator.integers(2, size=(count, self.n)).tolist()
         return [tuple(row) for row in rows]
 
@@ -180,9 +189,10 @@ class BooleanCube:
         return itertools.product((0, 1), repeat=self.n)
 
     def _refusal(self, x: Any) -> ValueError:
-        return ValueError(f"x must be {self.n} zeros and ones, got x={x!r}")
+        return ValueError(f"x must be {self.n} zeros and ones, got x={require.shown(x)}")
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Grid:
     """All tuples of ``k`` integers 0 .. n-1.
@@ -210,7 +220,7 @@ class Grid:
     def check(self, x: Any, /) -> tuple[int, ...]:
         try:
             point = tuple(map(IntegerRange(self.n).check, x))
-        except (TypeError, ValueError):
+        except Exception:  # of whatever it is made of
             raise self._refusal(x) from None
         if len(point) != self.k:
             raise self._refusal(x)
@@ -220,7 +230,7 @@ class Grid:
         """The points as the rows of one array; the first bad one is named in the refusal."""
         array = xs if isinstance(xs, np.ndarray) else None
         if array is None or array.ndim != 2 or array.dtype.kind not in "iu":
-            rows = [self.check(x) for x in xs]
+            rows = [self.check(x) for x in require.listed(xs=xs)]
             return np.array(rows, dtype=np.int64).reshape(len(rows), self.k)
         if array.shape[1] != self.k and len(array):
             raise self._refusal(tuple(array[0].tolist()))
@@ -231,13 +241,16 @@ class Grid:
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[tuple[int, ...]]:
         """Uniform points."""
+        require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         return [tuple(row) for row in generator.integers(self.n, size=(count, self.k)).tolist()]
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
         return itertools.product(range(self.n), repeat=self.k)
 
     def _refusal(self, x: Any) -> ValueError:
-        return ValueError(f"x must be {self.k} integers from 0 to {self.n - 1}, got x={x!r}")
+        return ValueError(
+            f"x must be {self.k} integers from 0 to {self.n - 1}, got x={require.shown(x)}"
+        )
 
 
 def block_of(domain: Domain, points: Sequence[Point]) -> Any:

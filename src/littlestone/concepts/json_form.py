@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from littlestone import require
 from littlestone.concepts.classes.boxes import BoxHypothesis
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis
 from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
@@ -24,6 +25,7 @@ Reader = Callable[[dict[str, Any]], Hypothesis]
 _DEEPEST = 100  # votes within votes
 
 
+@require.checked
 def hypothesis_from_json(data: Any) -> Hypothesis:
     """Read back what ``to_json`` of any hypothesis wrote; ValueError for anything else.
 
@@ -51,7 +53,7 @@ def register_hypothesis(kind: str, reader: Reader) -> None:
 
 def _read(data: Any, depth: int) -> Hypothesis:
     if not isinstance(data, dict):
-        raise ValueError(f"a hypothesis must be a JSON object, got {data!r}")
+        raise ValueError(f"a hypothesis must be a JSON object, got {require.shown(data)}")
     kind = data.get("kind")
     if depth == 0:
         raise ValueError(f"a hypothesis must not hold more than {_DEEPEST} others in each other")

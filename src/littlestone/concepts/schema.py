@@ -18,7 +18,9 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone import require
 from littlestone.concepts.canonical_key import whole_numbers
+from littlestone.concepts.domain import MOST_SAMPLED
 from littlestone.concepts.records.fields import Category as Category
 from littlestone.concepts.records.fields import Numeric as Numeric
 from littlestone.concepts.records.fields import (
@@ -41,6 +43,7 @@ Condition = tuple[int, int, int]
 """The number of a field, and the first and the last of the cells that it must lie in."""
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Schema:
     """The fields of a record, in order. It is also the domain: records as tuples of cells.
@@ -65,6 +68,7 @@ class Schema:
     _exact: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        require.fields_fit(self)
         object.__setattr__(self, "_widths", tuple(part.cells for part in self.fields))
         object.__setattr__(self, "_cutter", Cutter.of(self.fields))
         object.__setattr__(self, "_exact", have_exact_grids(self.fields))
@@ -73,7 +77,7 @@ class Schema:
             raise ValueError(f"fields must have different names, got {names}")
 
     @classmethod
-    def from_mapping(cls, declared: Mapping[str, Mapping[str, Any]]) -> Self:
+    def from_mapping(cls, declared: Mapping[str, Any]) -> Self:
         """Field name → ``{"grid": [...]}`` for numbers or ``{"values": [...]}`` for categories.
 
         Beside it, ``"missing"`` may say what a missing or unknown value counts as; ``"own value"``
@@ -103,14 +107,14 @@ class Schema:
         """Read a file with one table for each field: ``[delay]``, then ``grid = [0, 15]``."""
         try:
             return cls.from_mapping(tomllib.loads(Path(path).read_text(encoding="utf-8")))
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is not TOML: {error}") from None
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """Read back what ``to_json`` wrote."""
         if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
-            raise ValueError(f"a schema must be a list of fields, got {data!r}")
+            raise ValueError(f"a schema must be a list of fields, got {require.shown(data)}")
         entries = [(entry.get("name"), entry) for entry in data]
         return cls(
             tuple(
@@ -175,11 +179,12 @@ class Schema:
             if bad.any():
                 self._check_cells(xs[bad][0])
             return np.asarray(xs, dtype=np.int64)
-        rows = [self.check(x) for x in xs]
+        rows = [self.check(x) for x in require.listed(xs=xs)]
         return np.array(rows, dtype=np.int64).reshape(len(rows), len(self.fields))
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[Cells]:
         """Uniform cells, field by field."""
+        require.integer(count=count, at_least=0, at_most=MOST_SAMPLED)
         rows = generator.integers(self._widths, size=(count, len(self._widths))).tolist()
         return [tuple(row) for row in rows]
 
@@ -193,12 +198,12 @@ class Schema:
     def _check_cells(self, x: Any) -> Cells:
         cells = tuple(x) if isinstance(x, tuple | list | np.ndarray) else ()
         if len(cells) != len(self.fields):
-            raise ValueError(f"x must be a record with {self._names()}, got x={x!r}")
+            raise ValueError(f"x must be a record with {self._names()}, got x={require.shown(x)}")
         for part, cell in zip(self.fields, cells, strict=True):
             if not isinstance(cell, Integral) or not 0 <= int(cell) < part.cells:
                 raise ValueError(
                     f"the cell of field {part.name!r} must be from 0 to {part.cells - 1}, "
-                    f"got {cell!r}"
+                    f"got {require.shown(cell)}"
                 )
         return tuple(map(int, cells))
 

@@ -5,6 +5,7 @@ from functools import cache
 from numbers import Integral
 from typing import Any, ClassVar, Final, Self
 
+from littlestone import require
 from littlestone.type_checks import fits, hints_of
 
 _hints: Final[Callable[[Any], dict[str, Any]]] = cache(
@@ -13,6 +14,7 @@ _hints: Final[Callable[[Any], dict[str, Any]]] = cache(
 """The fields of a class, with their annotations."""
 
 
+@require.checked
 class Written:
     """A frozen dataclass of whole numbers, None, tuples, and parts with a JSON form of their own.
 

@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 _ORDERS: Final = 1 + np.exp(np.linspace(-6, 14, 500))
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DartboardPlan:
     """Public parameters; any values are private at the cost that ``guarantee`` computes."""

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
 from littlestone import require
 from littlestone.experts.protocols import ExpertsRecipe, Strategy
@@ -11,12 +11,22 @@ from littlestone.experts.selection import selection
 from littlestone.mechanisms.incremental_selection import (
     GrowingScores,
     IncrementalSelection,
-    IncrementalSelectionRun,
 )
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
 
+class Drawing(Protocol):
+    """What a strategy draws its experts by."""
+
+    def draw(self) -> int:
+        """The number of an expert, or of a group of them."""
+
+    def passed(self, rounds: int) -> None:
+        """The losses have grown by this many rounds."""
+
+
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawingRecipe(ExpertsRecipe, ABC):
     """Its ``__post_init__`` checks the sizes and settles what follows from them."""
@@ -29,7 +39,7 @@ class DrawingRecipe(ExpertsRecipe, ABC):
     prefix_conditional: ClassVar[bool] = True
 
     @abstractmethod
-    def strategy_of(self, drawing: IncrementalSelectionRun, rng: Randomness, /) -> Strategy:
+    def strategy_of(self, drawing: Drawing, rng: Randomness, /) -> Strategy:
         """The strategy, not begun, that draws by ``drawing``."""
 
     def _check_sizes(self) -> None:

@@ -8,17 +8,18 @@ from typing import ClassVar
 
 from littlestone import require
 from littlestone.experts.batches import Batches
-from littlestone.experts.drawing_recipe import DrawingRecipe
+from littlestone.experts.drawing_recipe import Drawing, DrawingRecipe
 from littlestone.experts.selection import table_error, zcdp_budget
-from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
+from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 from littlestone.theory.outwards import upwards
 
 _EVERY_ROUND = Batches()
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialWeights(DrawingRecipe):
     """Play expert i with probability proportional to exp(-rate * total loss of i), drawn afresh.
@@ -89,9 +90,13 @@ class ExponentialWeights(DrawingRecipe):
         """Whether regret is promised against oblivious adversaries only."""
         return not self.batches.single_rounds
 
+    def zero_concentrated(self) -> ZeroConcentrated:
+        """What all draws cost together."""
+        return self._selection.zero_concentrated().times(self._draws)
+
     def _cost(self) -> PrivacyGuarantee:
         draw = self._selection
-        concentrated = draw.zero_concentrated().times(self._draws).guarantee(delta=self.delta)
+        concentrated = self.zero_concentrated().guarantee(delta=self.delta)
         plain = PrivacyGuarantee.rounded_up(
             epsilon=Fraction(draw.guarantee().epsilon) * self._draws
         )
@@ -111,9 +116,7 @@ class ExponentialWeights(DrawingRecipe):
         squares = self.batches.sum_of_squares(self.rounds)
         return upwards(math.sqrt(squares * math.log(1 / failure_probability) / 2))
 
-    def strategy_of(
-        self, drawing: IncrementalSelectionRun, rng: Randomness, /
-    ) -> "BatchedStrategy":
+    def strategy_of(self, drawing: Drawing, rng: Randomness, /) -> "BatchedStrategy":
         return BatchedStrategy(self.batches, self.rounds, drawing)
 
 
@@ -124,11 +127,11 @@ class BatchedStrategy:
     _batch: int
     _left: int
     expert: int
-    _drawing: IncrementalSelectionRun
+    _drawing: Drawing
 
     status: ClassVar[str] = "learning"
 
-    def __init__(self, batches: Batches, rounds: int, drawing: IncrementalSelectionRun) -> None:
+    def __init__(self, batches: Batches, rounds: int, drawing: Drawing) -> None:
         self._batches, self._rounds, self._drawing = batches, rounds, drawing
         self._lengths: Iterator[int]
 

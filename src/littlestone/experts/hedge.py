@@ -6,16 +6,16 @@ from typing import ClassVar
 
 from littlestone import require
 from littlestone.experts.batches import Batches
-from littlestone.experts.drawing_recipe import DrawingRecipe
+from littlestone.experts.drawing_recipe import Drawing, DrawingRecipe
 from littlestone.experts.exponential_weights import BatchedStrategy
 from littlestone.experts.selection import table_error
-from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
 from littlestone.randomness import Randomness
 from littlestone.theory.expert_bounds import hedge_regret_upper_bound
 from littlestone.theory.outwards import upwards
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hedge(DrawingRecipe):
     """Draw each expert with probability proportional to exp(-rate * total loss) [CL06].
@@ -52,5 +52,5 @@ class Hedge(DrawingRecipe):
         require.open_probability(failure_probability=failure_probability)
         return upwards(math.sqrt(self.rounds * math.log(1 / failure_probability) / 2))
 
-    def strategy_of(self, drawing: IncrementalSelectionRun, rng: Randomness, /) -> BatchedStrategy:
+    def strategy_of(self, drawing: Drawing, rng: Randomness, /) -> BatchedStrategy:
         return BatchedStrategy(Batches(), self.rounds, drawing)

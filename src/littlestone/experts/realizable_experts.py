@@ -10,10 +10,9 @@ import numpy as np
 from scipy.special import bdtr
 
 from littlestone import require
-from littlestone.experts.drawing_recipe import DrawingRecipe
+from littlestone.experts.drawing_recipe import Drawing, DrawingRecipe
 from littlestone.experts.selection import zcdp_budget
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold, CountAboveThresholdRun
-from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
@@ -25,6 +24,7 @@ _HALVING = downwards(1 - 0.5 / -math.expm1(-_PATIENCE))
 _SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7)
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealizableExperts(DrawingRecipe):
     """Play one expert until a sparse vector notices its losses, then draw by exponential weights.
@@ -127,9 +127,7 @@ class RealizableExperts(DrawingRecipe):
         require.open_probability(failure_probability=failure_probability)
         return 0.0 if failure_probability >= self.failure_probability else float(self.rounds)
 
-    def strategy_of(
-        self, drawing: IncrementalSelectionRun, rng: Randomness, /
-    ) -> "RealizableStrategy":
+    def strategy_of(self, drawing: Drawing, rng: Randomness, /) -> "RealizableStrategy":
         return RealizableStrategy(self, drawing, rng)
 
 
@@ -140,11 +138,9 @@ class RealizableStrategy:
     _phase: int
     expert: int
     _watch: CountAboveThresholdRun
-    _drawing: IncrementalSelectionRun
+    _drawing: Drawing
 
-    def __init__(
-        self, recipe: RealizableExperts, drawing: IncrementalSelectionRun, rng: Randomness
-    ) -> None:
+    def __init__(self, recipe: RealizableExperts, drawing: Drawing, rng: Randomness) -> None:
         self._recipe, self._drawing, self._rng = recipe, drawing, rng
         self._fired = False
 

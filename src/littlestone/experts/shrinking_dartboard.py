@@ -10,15 +10,15 @@ from scipy.special import bdtrc
 
 from littlestone import require
 from littlestone.experts.dartboard_plan import DartboardPlan, best_plan
-from littlestone.experts.drawing_recipe import DrawingRecipe
+from littlestone.experts.drawing_recipe import Drawing, DrawingRecipe
 from littlestone.experts.keep_coin import KeepCoin
 from littlestone.experts.selection import table_error
-from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 from littlestone.theory.outwards import upwards
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShrinkingDartboard(DrawingRecipe):
     """After a batch with loss L keep the expert with probability (1 - fake) * exp(-rate * L).
@@ -131,9 +131,7 @@ class ShrinkingDartboard(DrawingRecipe):
         planned = self.plan == self._best_plan()
         return replace(self, rounds=rounds, plan=None if planned else self.plan)
 
-    def strategy_of(
-        self, drawing: IncrementalSelectionRun, rng: Randomness, /
-    ) -> "DartboardStrategy":
+    def strategy_of(self, drawing: Drawing, rng: Randomness, /) -> "DartboardStrategy":
         return DartboardStrategy(self, drawing, rng)
 
 
@@ -146,11 +144,9 @@ class DartboardStrategy:
     _loss: int
     _used: int
     expert: int
-    _drawing: IncrementalSelectionRun
+    _drawing: Drawing
 
-    def __init__(
-        self, recipe: ShrinkingDartboard, drawing: IncrementalSelectionRun, rng: Randomness
-    ) -> None:
+    def __init__(self, recipe: ShrinkingDartboard, drawing: Drawing, rng: Randomness) -> None:
         plan = recipe._plan
         rate = recipe._selection.mechanism.eta  # per unit of loss, the one that draws use
         self._coin = KeepCoin(fake=Fraction(plan.fake), rate=rate)

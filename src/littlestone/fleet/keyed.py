@@ -44,6 +44,7 @@ MOST_KEY_BYTES: Final = 2000
 """Of a key as it is written: an index of PostgreSQL has no room for much more."""
 
 
+@require.checked
 def advance(
     recipe: PrivateLearner,
     secret: bytes,
@@ -83,7 +84,7 @@ def advance(
     if unread:
         pairs = zip(seqs, examples, strict=True)
         examples = [None if number in unread else example for number, example in pairs]
-    run = KeyedRun.at(recipe, secret, _name(key), state)
+    run = KeyedRun.at(recipe, secret, _name(canonical_key(key)), state)
     fresh = _fresh(seqs, run.rounds, recipe.rounds)
     releases = run.take(examples if fresh is None else [examples[place] for place in fresh])
     return run.state(), releases

@@ -30,6 +30,7 @@ _STARTED: Final[set[str]] = set()  # identities, in this process
 _STARTING: Final = threading.Lock()
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerKey:
     """A run of ``learner`` for each key, begun when the key is first seen.

@@ -22,7 +22,7 @@ _DAMAGE: Final = (
     AttributeError,
     OverflowError,
     RecursionError,
-    json.JSONDecodeError,
+    ValueError,  # of JSON, of a class, of a budget
 )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone import require
 from littlestone.concepts.capabilities import Trackable, Tracker
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.protocols import ConceptClass, Example, Label, Point, VersionSpace
@@ -15,6 +16,7 @@ _LARGEST_TABLE: Final = 1 << 22
 _MOST_REMEMBERED: Final = 1 << 16
 
 
+@require.checked
 class ConsistencyTracker:
     """Takes examples in canonical form and says whether some concept still fits all of them.
 
@@ -32,16 +34,18 @@ class ConsistencyTracker:
     """
 
     def __init__(self, concepts: ConceptClass) -> None:
-        self._tracker = _tracker_for(concepts)
+        self._tracker, self._domain = _tracker_for(concepts), concepts.domain
 
     def observe(self, x: Any, y: Label, /) -> bool:
         """Whether some concept fits this example and all before it."""
-        return self._tracker.observe(x, y)
+        return self._tracker.observe(self._domain.check(x), require.label(y))
 
     def observe_many(self, xs: Any, ys: Any, /) -> int:
         """How many examples of a block, from its start, some concept fits with all before."""
-        labels = np.asarray(ys)
-        return self._tracker.observe_many(xs, labels) if len(labels) else 0
+        points, labels = self._domain.check_many(xs), require.labels(ys)
+        if len(points) != len(labels):
+            raise ValueError(f"xs and ys must be equally long, got {len(points)}, {len(labels)}")
+        return self._tracker.observe_many(points, labels) if len(labels) else 0
 
 
 def contradicted(

@@ -33,6 +33,7 @@ _FIRST_BLOCK: Final = 64
 _LARGEST_BLOCK: Final = 1 << 16
 
 
+@require.checked
 def play(
     learner: Learner | OnlineLearner,
     adversary: Adversary,

@@ -33,6 +33,7 @@ class Predictor(Protocol):
     def start(self, *, rng: Randomness) -> PredictorRun: ...
 
 
+@require.checked
 def play_predictions(
     learner: Predictor, adversary: Adversary, *, rounds: int, rng: Randomness
 ) -> Transcript:

@@ -8,6 +8,7 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgeted(PrivateLearner):
     """A recipe for a class and a horizon; it spends the whole budget unless it says otherwise."""

@@ -19,6 +19,7 @@ from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaiveRecomposition(Budgeted):
     """A baseline to compare with: in every round draw a concept by its mistakes so far.
@@ -55,9 +56,13 @@ class NaiveRecomposition(Budgeted):
     @property
     def per_example(self) -> PrivacyGuarantee:
         """The first example meets all draws after it: one for each round, the last one's too."""
+        return self.concentrated.guarantee(delta=self.delta)
+
+    @property
+    def concentrated(self) -> ZeroConcentrated:
+        """All draws, each of which reads every example."""
         one = ZeroConcentrated.from_bounded_range(self._mechanism.epsilon)
-        all_draws = ZeroConcentrated.rounded_up(rho=Fraction(one.rho) * self.rounds)
-        return all_draws.guarantee(delta=self.delta)
+        return ZeroConcentrated.rounded_up(rho=Fraction(one.rho) * self.rounds)
 
     def mistake_bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; exceeded with ``failure_probability`` at most."""

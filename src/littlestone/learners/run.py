@@ -23,6 +23,7 @@ from littlestone.noise_owner import IN_A_STEP
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness, secure, take_over
 from littlestone.theory.concentration import mean_upper_bound
 
@@ -30,6 +31,7 @@ _PIECES_GROW, _LARGEST_PIECE = 8, 1 << 13  # larger ones leave the cache
 _LISTED = (list, np.ndarray)  # a union would be made anew by each call
 
 
+@require.checked
 class PrivateLearner(ABC):
     """The recipe of a private learner: a frozen value that says what it promises and can start.
 
@@ -66,6 +68,11 @@ class PrivateLearner(ABC):
     def budget(self) -> PrivacyGuarantee:
         """What ``per_example`` stays within for every horizon."""
         return self.per_example
+
+    @property
+    def concentrated(self) -> ZeroConcentrated | None:
+        """What the whole run costs one example in zCDP, where that is known."""
+        return None
 
     def mistake_bound(self, *, failure_probability: float) -> float:
         """Mistakes on realizable streams; exceeded with ``failure_probability`` at most.
@@ -109,7 +116,11 @@ class PrivateLearner(ABC):
     @final
     def guarantee(self) -> PrivacyGuarantee:
         """Per user who contributes at most ``max_contributions`` examples."""
-        return user_level(self.per_example, max_contributions=self.max_contributions)
+        return user_level(
+            self.per_example,
+            max_contributions=self.max_contributions,
+            concentrated=self.concentrated,
+        )
 
     @final
     @property
@@ -175,6 +186,7 @@ class PrivateRun(snapshots.ContinuedOnce):
     example: whether that one was counted shows in ``rounds_played``, which must not be guessed.
     """
 
+    @require.checked
     def __init__(
         self, recipe: PrivateLearner, engine: Engine, rng: Randomness, identity: str
     ) -> None:
@@ -353,6 +365,7 @@ class PrivateRun(snapshots.ContinuedOnce):
         # A slice of a list is a copy.
         return (points[:left], labels[:left]) if left < len(labels) else (points, labels)
 
+    @require.checked
     def snapshot(self, register: snapshots.Register | None = None) -> bytes:
         """Bytes from which ``recipe.restore`` continues identically. They hold secrets.
 

@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, Protocol
 
+from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import LittlestoneError, SnapshotError
 from littlestone.learners import (
@@ -210,6 +211,7 @@ class FileRegister(ProcessRegister):
             os.close(folder)
 
 
+@require.checked
 class ContinuedOnce(NoiseOwner):
     """A run whose newest snapshot is continued once: by ``restore``, or by going on with it."""
 

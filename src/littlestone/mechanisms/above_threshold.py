@@ -16,6 +16,7 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AboveThreshold:
     """Answer "is this query above the threshold?" until the first yes.
@@ -74,7 +75,7 @@ class AboveThreshold:
         """A run, with its noisy threshold drawn."""
         return AboveThresholdRun(self, rng)
 
-    def restore(self, state: dict[str, Any], *, rng: Randomness) -> "AboveThresholdRun":
+    def restore(self, state: Any, *, rng: Randomness) -> "AboveThresholdRun":
         """Continue a run from its ``state()``; each state may be continued once."""
         return AboveThresholdRun.restored(self, state, rng)
 

@@ -11,6 +11,7 @@ Interval = tuple[int, int]
 Cost = TypeVar("Cost", PrivacyGuarantee, ZeroConcentrated)
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DyadicIntervals:
     """The intervals [k * 2**j + 1, (k + 1) * 2**j] within rounds 1 .. ``rounds``.

@@ -23,6 +23,7 @@ MOST_RELEASES: Final = 1 << 10
 _LARGEST_VARIANCE: Final = 1 << 76
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrelatedSums:
     """After each batch, a mix of the sums of all batches so far, and discrete Gaussian noise.
@@ -65,7 +66,8 @@ class CorrelatedSums:
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.integer(releases=self.releases, width=self.width, at_least=1)
-        require.integer(longest_squared=self.longest_squared, unit=self.unit, at_least=1)
+        require.integer(longest_squared=self.longest_squared, at_least=1)
+        require.integer(unit=self.unit, at_least=1, at_most=1 << 62)
         require.positive(rho=self.rho)
         require.integer(releases=self.releases, at_most=MOST_RELEASES)
         require.settle(self, rho=float_at_most(self.rho), mix=_mix(self.releases, self.unit))
@@ -107,6 +109,7 @@ class CorrelatedSums:
         return run
 
 
+@require.checked
 @dataclass(init=False, eq=False, repr=False)
 class CorrelatedSumsRun(NoiseOwner):
     """Remembers the sums of all batches, which are secret; noise is fresh at every release."""
@@ -121,7 +124,7 @@ class CorrelatedSumsRun(NoiseOwner):
 
     def release(self, total: Sequence[Any]) -> Vector:
         """The next vector, given the sum of the batch that has just ended."""
-        recipe, known = self._recipe, tuple(map(int, total))
+        recipe, known = self._recipe, tuple(require.integer(total=part) for part in total)
         self._begin()
         if len(self._sums) == recipe.releases or len(known) != recipe.width:
             refusal = ValueError(

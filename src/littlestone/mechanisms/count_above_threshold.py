@@ -27,6 +27,7 @@ from littlestone.theory.above_threshold_bounds import (
 _LARGEST_THRESHOLD = 1 << 60
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountAboveThreshold:
     """Watch a sum of bits, one bit a round, and say in which round it passed the threshold.
@@ -109,7 +110,7 @@ class CountAboveThreshold:
         """A run with the same law that does the same work in every round."""
         return PlainAboveThresholdRun(self, rng)
 
-    def restore(self, state: dict[str, Any], *, rng: Randomness) -> "CountAboveThresholdRun":
+    def restore(self, state: Any, *, rng: Randomness) -> "CountAboveThresholdRun":
         """Continue a run from its ``state()``; each state may be continued once."""
         return CountAboveThresholdRun.restored(self, state, rng)
 

@@ -19,11 +19,13 @@ from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
 # Below this many elements, numpy's fixed costs exceed those of plain Python.
+_MOST_DRAWS: Final = 1 << 24
 _SMALL: Final = 128
 # Arrays of this size are reused by the allocator; larger ones are fetched page by page.
 _BLOCK: Final = 8192
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExponentialMechanism:
     """Draw element i with probability proportional to exp(-eta * score[i]), eta = epsilon / width.
@@ -72,7 +74,7 @@ class ExponentialMechanism:
         object.__setattr__(self, "_table", table)
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def from_eta(
         cls, eta: Fraction | float, *, range_width: int = 2, floor_bits: int = 64
     ) -> "ExponentialMechanism":
@@ -106,7 +108,7 @@ class ExponentialMechanism:
         With ``multiplicities``, score i stands for that many equal neighbours in a row, and
         positions are counted as if each had been written out.
         """
-        require.integer(count=count, at_least=1)
+        require.integer(count=count, at_least=1, at_most=_MOST_DRAWS)
         known = whole_scores(scores)
         if multiplicities is not None:
             lengths = _lengths(multiplicities, runs=len(known))

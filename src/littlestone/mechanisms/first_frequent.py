@@ -25,6 +25,7 @@ from littlestone.randomness import Randomness
 _GUARD_BITS: Final = 128
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstFrequent:
     """Count keys, at most one a round, and release a key as soon as its noisy count is large.
@@ -86,7 +87,7 @@ class FirstFrequent:
     def start(self, *, rng: Randomness) -> "FirstFrequentRun":
         return FirstFrequentRun(self, rng)
 
-    def restore(self, state: dict[str, Any], *, rng: Randomness) -> "FirstFrequentRun":
+    def restore(self, state: Any, *, rng: Randomness) -> "FirstFrequentRun":
         """Continue from ``state()``; each state may be continued once."""
         return FirstFrequentRun.restored(self, state, rng)
 

@@ -17,6 +17,7 @@ from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrequentRelease:
     """Publish an element that many coordinates of a list show, until it has become rare.
@@ -68,7 +69,7 @@ class FrequentRelease:
         """A run that publishes an element of the first list, if any is frequent."""
         return FrequentReleaseRun(self, counts, rng)
 
-    def restore(self, state: dict[str, Any], *, rng: Randomness) -> "FrequentReleaseRun":
+    def restore(self, state: Any, *, rng: Randomness) -> "FrequentReleaseRun":
         """Continue from what ``state`` gave."""
         return FrequentReleaseRun.restored(self, state, rng)
 
@@ -95,6 +96,8 @@ class FrequentReleaseRun(SavedRun):
 
     def step(self, counts: Counter[Hypothesis]) -> None:
         """Look at the new list; select anew if the published element is rare in it."""
+        if not isinstance(counts, Counter):
+            raise ValueError(f"counts must be a Counter, got counts={require.shown(counts)}")
         self._begin()
         if not self.exhausted:
             shown = 0 if self.published is None else counts[self.published]

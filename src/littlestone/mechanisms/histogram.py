@@ -31,6 +31,7 @@ _LARGEST_COUNT: Final = 1 << 60
 _SMALLEST_FLOAT: Final = 1e-300
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateHistogram:
     """Release every key whose noisy count reaches a threshold, with that count.

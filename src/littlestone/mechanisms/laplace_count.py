@@ -15,6 +15,7 @@ from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaplaceCount:
     """A count plus noise k of probability proportional to exp(-epsilon * abs(k) / sensitivity).

@@ -16,6 +16,7 @@ from littlestone.randomness import Randomness
 _LEADING_BITS: Final = 16
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermuteAndFlip:
     """Visit the elements in random order; stop at i with probability exp(-eta * excess[i]).

@@ -52,6 +52,8 @@ class SavedRun(NoiseOwner):
     @classmethod
     def restored(cls, recipe: Any, state: dict[str, Any], rng: Randomness) -> Self:
         """A run of ``recipe`` that goes on where ``state`` was taken."""
+        if not isinstance(state, dict):
+            raise SnapshotError(f"this is not the state of a {cls.__name__}")
         try:
             values = tuple(_saved(state[name]) for name, _ in _places(cls))
             run = cls.resumed(recipe, values, rng)

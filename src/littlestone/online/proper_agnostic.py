@@ -15,6 +15,7 @@ from littlestone.randomness import Randomness
 from littlestone.theory.outwards import upwards
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProperAgnostic:
     """Hedge over experts that follow a concept with at most d changes of their subclass.

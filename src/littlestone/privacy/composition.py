@@ -23,13 +23,14 @@ _SLACK: Final = Fraction(1, 10**75)
 _LARGE: Final = 10_000
 
 
+@require.checked
 def basic_composition(costs: Iterable[PrivacyGuarantee]) -> PrivacyGuarantee:
     """Epsilons and deltas of releases from the same data add up (F2).
 
     >>> basic_composition([PrivacyGuarantee(epsilon=0.5, delta=1e-6)] * 2)
     PrivacyGuarantee(epsilon=1.0, delta=2e-06)
     """
-    known = list(costs)
+    known = require.listed(PrivacyGuarantee, costs=costs)
     if not all(cost.is_private for cost in known):
         return NOT_PRIVATE
     return PrivacyGuarantee.rounded_up(
@@ -38,6 +39,7 @@ def basic_composition(costs: Iterable[PrivacyGuarantee]) -> PrivacyGuarantee:
     )
 
 
+@require.checked
 def parallel_composition(
     costs: Iterable[PrivacyGuarantee], *, prefix_conditional: bool
 ) -> PrivacyGuarantee:
@@ -53,7 +55,7 @@ def parallel_composition(
     >>> parallel_composition(copies, prefix_conditional=False).delta
     0.0001
     """
-    known = list(costs)
+    known = require.listed(PrivacyGuarantee, costs=costs)
     if not all(cost.is_private for cost in known):
         return NOT_PRIVATE
     largest = max((Fraction(cost.delta) for cost in known), default=Fraction(0))
@@ -63,6 +65,7 @@ def parallel_composition(
     )
 
 
+@require.checked
 def advanced_composition(
     costs: Iterable[PrivacyGuarantee] | Mapping[PrivacyGuarantee, int], *, extra_delta: float
 ) -> PrivacyGuarantee:
@@ -76,7 +79,9 @@ def advanced_composition(
     1.712
     """
     require.open_probability(extra_delta=extra_delta)
-    known = Counter(costs)
+    known = Counter(costs if isinstance(costs, Mapping) else require.listed(costs=costs))
+    require.listed(PrivacyGuarantee, costs=known)
+    require.listed(int, counts=known.values())
     if not all(cost.is_private for cost in known):
         return NOT_PRIVATE
     counted = [(Fraction(cost.epsilon), count) for cost, count in known.items()]
@@ -90,6 +95,7 @@ def advanced_composition(
     )
 
 
+@require.checked
 def optimal_composition(
     cost: PrivacyGuarantee, *, count: int, extra_delta: float
 ) -> PrivacyGuarantee:

@@ -8,6 +8,7 @@ from littlestone import require
 from littlestone.privacy.rounding import float_at_least, float_at_most, text_at_least
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyGuarantee:
     """(epsilon, delta)-differential privacy of everything that a run releases.
@@ -24,6 +25,8 @@ class PrivacyGuarantee:
     delta: float = 0.0
 
     def __post_init__(self) -> None:
+        if not type(self.epsilon) is type(self.delta) is float:
+            require.fields_fit(self)
         if self.epsilon != math.inf:
             require.non_negative(epsilon=self.epsilon)
         if self.delta != 1:

@@ -21,6 +21,7 @@ _NO_RHO: Final = ZeroConcentrated(rho=0.0)
 _NOTHING: Final = PrivacyGuarantee(epsilon=0.0)
 
 
+@require.checked
 class Ledger(Unread):
     """Keeps the promise: an example pays for each release that reads it, and never more.
 

@@ -39,7 +39,7 @@ class MixedBudget:
         require.open_probability(delta=self.delta)
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def split(cls, *, epsilon: float, delta: float, watching: float = 0.125) -> "MixedBudget":
         """The share ``watching`` of epsilon stays plain; the rest becomes rho."""
         require.positive(epsilon=epsilon)

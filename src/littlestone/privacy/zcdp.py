@@ -15,6 +15,7 @@ from littlestone.privacy.transcendental import ln_upper_bound
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroConcentrated:
     """rho-zero-concentrated differential privacy: Rényi divergence at most rho * a for all a > 1.
@@ -28,6 +29,7 @@ class ZeroConcentrated:
     rho: float
 
     def __post_init__(self) -> None:
+        require.fields_fit(self)
         if self.rho != math.inf:
             require.non_negative(rho=self.rho)
         object.__setattr__(self, "rho", float_at_least(self.rho))

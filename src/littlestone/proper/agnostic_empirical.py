@@ -26,6 +26,7 @@ from littlestone.theory.outwards import upwards
 _FLOOR: Final = 2.0**-64
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgnosticEmpirical:
     """Choose a labelling of a sample that fits all data well, and learn from the relabelled sample.
@@ -74,7 +75,7 @@ class AgnosticEmpirical:
         object.__setattr__(self, "_mechanism", ExponentialMechanism(epsilon=self.epsilon))
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def from_pac(cls, learner: ProperLearner, *, draws: int, share: float) -> "AgnosticEmpirical":
         """[P, Lemma pac_to_agnostic]: a PAC learner for ``draws`` examples, with epsilon at most 1.
 
@@ -192,7 +193,7 @@ class Accuracy:
     """The pairs of labellings that may differ more than the sample shows, over the chance."""
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def of(
         cls,
         learner: ProperLearner,

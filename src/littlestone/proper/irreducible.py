@@ -34,6 +34,7 @@ _MARGIN = 16
 """Teachers tolerate a sixteenth of the wanted error."""
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IrreducibleLearner:
     """A proper PAC learner whose examples grow with the dimension, not with the class [GGKM21].
@@ -80,7 +81,7 @@ class IrreducibleLearner:
         Budgets.split(self.epsilon)
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def planned(cls, *, concepts: FiniteClass, **asked: Unpack[Asked]) -> "IrreducibleLearner":
         """With the sizes for which the error is proved."""
         plan = IrreduciblePlan.of(concepts, **asked)

@@ -40,7 +40,7 @@ class Budgets:
     choose: float
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def split(cls, epsilon: float) -> "Budgets":
         """Half of it for the sample, which pays for two lists, and a quarter for each other."""
         require.positive(epsilon=epsilon)
@@ -69,7 +69,7 @@ class IrreduciblePlan:
         return self.blocks * self.block_size
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def of(cls, concepts: ConceptClass, **asked: Unpack[Asked]) -> "IrreduciblePlan":
         """The smallest plan that the proof supports; infinite classes have one too."""
         require.usual(**asked)

@@ -58,6 +58,7 @@ class ProperLearner(Protocol):
         """One concept; never refuses because of what the examples are, if all are in the domain."""
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProperSelection:
     """Choose a concept with few errors by the exponential mechanism, or by permute-and-flip.

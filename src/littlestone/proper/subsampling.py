@@ -20,6 +20,7 @@ from littlestone.theory.sanitization import (
 )
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subsampled:
     """``draws`` examples drawn from at least ``size``, with replacement, for a PAC learner.
@@ -57,7 +58,7 @@ class Subsampled:
         self.guarantee()  # an epsilon above 1 is refused here, not when learning
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def planned(cls, *, learner: ProperLearner, draws: int, agnostic: bool = False) -> "Subsampled":
         """With 2.5 * epsilon * draws examples: the guarantee is (1, 1.23 delta / epsilon)."""
         size = subsampled_samples_upper_bound(samples=draws, epsilon=learner.guarantee().epsilon)

@@ -1,5 +1,6 @@
 """Which sanitizer fits a class: the specialised one where there is one."""
 
+from littlestone import require
 from littlestone.concepts.capabilities import FewOnes, OnALine
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
@@ -8,6 +9,7 @@ from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSani
 from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 
+@require.checked
 def sanitizer_for(
     concepts: ConceptClass,
     *,

@@ -17,6 +17,7 @@ from littlestone.theory.outwards import upwards
 from littlestone.theory.sample_size import smallest_size
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelConversion(Costed):
     """Estimate errors from two releases for H: [P, Lemma convert_label].

@@ -30,6 +30,7 @@ class Costed(ABC):
         return total_guarantee(self.costs(), delta=self.delta)
 
 
+@require.checked
 class SanitizerRecipe(Costed):
     """Needs as many examples as it takes until its error bound is small enough."""
 

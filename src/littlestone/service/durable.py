@@ -8,6 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
+from littlestone import require
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun
@@ -56,6 +57,7 @@ class _StoreGuards:
         del identity, number
 
 
+@require.checked
 class DurableRun:
     """A private learner whose every step is on disk before anybody hears of it.
 
@@ -98,6 +100,7 @@ class DurableRun:
         ``ranges`` is what was spent on its schema and the same data: it adds to the promise.
         ``options`` is what it was asked for with, kept for its owner.
         """
+        ranges = require.listed(PaidRanges, ranges=ranges)
         form, key = canonical_form(recipe), secrets.token_bytes(32)
         identity, book = reserved or (secrets.token_hex(16), None)
         run = recipe.start(rng=keyed(key, label=form))
@@ -226,6 +229,7 @@ class DurableRun:
 
     def releases(self, *, after: int = 0) -> Iterator[Release]:
         """What was published, the same bytes every time."""
+        require.integer(after=after, at_least=0, at_most=2**63 - 1)
         return self._store.releases(after=after)
 
     def ids_ending(self, text: str) -> list[str]:
@@ -250,6 +254,7 @@ class DurableRun:
         """
         if self._broken:
             raise StoreError("an earlier error left this run in doubt; open the store again")
+        events = require.listed(Event, events=events)
         taken = self._intake.checked(events, first=self._rounds + 1)
         limit = self._recipe.rounds
         if limit is not None and self._rounds + len(taken) > limit:

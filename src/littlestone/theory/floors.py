@@ -9,6 +9,7 @@ from littlestone.theory.outwards import downwards, upwards
 _MOST_TERMS = 10**5
 
 
+@require.checked
 def points_floor(*, rounds: int, epsilon: float, delta: float) -> float:
     """Expected mistakes that some stream forces on every private learner of ``Points()``.
 

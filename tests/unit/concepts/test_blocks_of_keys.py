@@ -7,7 +7,7 @@ import pytest
 
 from littlestone.concepts.domain import AnyHashable, block_of
 
-MIXED: tuple[Any, ...] = (7, "8", 1.5, None, (1, 2))
+MIXED: tuple[Any, ...] = (7, "8", 1.5, ("a", None), (1, 2))
 
 
 def test_a_block_of_keys_is_its_keys() -> None:

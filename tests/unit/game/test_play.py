@@ -254,7 +254,7 @@ def test_a_learner_that_declares_nothing_is_refused_by_name() -> None:
         def start(self, *, rng: Randomness) -> Climbing:
             raise AssertionError("it must not start")
 
-    with pytest.raises(TypeError, match="Silent must declare its rounds"):
+    with pytest.raises(ValueError, match=r"learner must be .*, which lacks oblivious_only, rounds"):
         play(Silent(), Listening(), rounds=1, rng=seeded(1))  # type: ignore[arg-type]
 
 

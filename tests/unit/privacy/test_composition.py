@@ -1,12 +1,21 @@
 """Composition: closed cases, and mechanisms that would break a cheaper rule."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from operator import add
 
 import pytest
+from scipy.special import ndtr
+from tests.battery import SCHEMA
 
+from littlestone.concepts.classes.stumps import Stumps
+from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.naive_recomposition import NaiveRecomposition
+from littlestone.learners.private_linear.recipe import PrivateLinear
+from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.composition import (
     advanced_composition,
     basic_composition,
@@ -15,6 +24,7 @@ from littlestone.privacy.composition import (
 )
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
+from littlestone.privacy.zcdp import ZeroConcentrated
 
 EACH = PrivacyGuarantee(epsilon=0.01, delta=1e-9)
 
@@ -104,3 +114,60 @@ def test_user_level_delta_is_attained_by_a_staircase(people: int, epsilon: float
         probability = math.exp(epsilon) * probability + delta
     together = user_level(PrivacyGuarantee(epsilon=epsilon, delta=delta), max_contributions=people)
     assert together.delta == pytest.approx(probability, rel=1e-12)
+
+
+def gaussian_delta(epsilon: float, distance: float) -> float:
+    """The exact delta of Gaussian noise between means that are so many deviations apart."""
+    tilted = math.exp(epsilon) * float(ndtr(-distance / 2 - epsilon / distance))
+    return float(ndtr(distance / 2 - epsilon / distance)) - tilted
+
+
+@pytest.mark.parametrize("people", [2, 5, 15, 40])
+def test_user_level_of_concentrated_runs_covers_gaussian_noise(people: int) -> None:
+    # Gaussian noise attains rho-zCDP, and k examples that each move the mean by the same amount
+    # attain k**2 * rho: the promise must hold for it, and k * rho would not.
+    each = PrivacyGuarantee(epsilon=1.0, delta=1e-6)
+    rho = ZeroConcentrated.largest(epsilon=1.0, delta=1e-6)
+    together = user_level(each, max_contributions=people, concentrated=rho)
+    moved = people * math.sqrt(2 * rho.rho)
+    assert together.is_private
+    assert gaussian_delta(together.epsilon, moved) <= together.delta
+    wrong = rho.times(people).guarantee(delta=1e-6)
+    assert gaussian_delta(wrong.epsilon, moved) > 10 * wrong.delta
+
+
+def test_user_level_takes_the_better_of_two_accounts() -> None:
+    """From 15 contributions on the other account promised nothing at all."""
+    each = PrivacyGuarantee(epsilon=1.0, delta=1e-6)
+    rho = ZeroConcentrated.largest(epsilon=1.0, delta=1e-6)
+    for people in range(2, 40):
+        plain = user_level(each, max_contributions=people)
+        better = user_level(each, max_contributions=people, concentrated=rho)
+        converted = rho.times(people**2)
+        assert better in (plain, converted.guarantee(delta=1e-6))
+        if better == plain:
+            assert plain.epsilon <= converted.epsilon_upper_bound(plain.delta)
+    fifteen = user_level(each, max_contributions=15, concentrated=rho)
+    assert fifteen.delta == 1e-6 and 21.7 < fifteen.epsilon < 21.8
+    pure = PrivacyGuarantee(epsilon=1.0)
+    assert user_level(pure, max_contributions=9, concentrated=rho).epsilon == 9
+    assert user_level(each, max_contributions=1, concentrated=rho) == each
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        PrivateLinear(concepts=Stumps(SCHEMA, depth=1), rounds=5000, epsilon=1.0, delta=1e-6),
+        AgnosticFinite(concepts=Thresholds(8), rounds=1000, epsilon=1.0, delta=1e-6),
+        NaiveRecomposition(concepts=Thresholds(8), rounds=1000, epsilon=1.0, delta=1e-6),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_concentrated_learners_promise_something_to_busy_users(learner: PrivateLearner) -> None:
+    rho = learner.concentrated
+    assert rho is not None
+    # What one example is promised follows from it, so it describes the whole run.
+    assert rho.guarantee(delta=1e-6).within(learner.per_example)
+    busy = replace(learner, max_contributions=15)  # type: ignore[type-var]
+    assert busy.guarantee().is_private and busy.guarantee().delta == 1e-6
+    assert not user_level(learner.per_example, max_contributions=15).is_private

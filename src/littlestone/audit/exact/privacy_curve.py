@@ -26,6 +26,7 @@ Pairs = tuple[tuple[Mass, Mass], ...]
 """The masses of each view in the two worlds."""
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyCurve:
     """δ(ε) of one game, between two rational bounds; the larger of the two directions.
@@ -45,6 +46,8 @@ class PrivacyCurve:
     def delta_bounds(self, epsilon: float) -> tuple[Fraction, Fraction]:
         """Rational bounds on δ(ε)."""
         require.non_negative(epsilon=epsilon)
+        if epsilon:
+            require.positive(epsilon=epsilon)  # and at most a million
         low, high = exp_lower_bound(Fraction(epsilon)), exp_upper_bound(Fraction(epsilon))
         swapped = tuple((q, p) for p, q in self._pairs)
         return (
@@ -60,10 +63,12 @@ class PrivacyCurve:
 
     def epsilon_lower_bound(self, delta: float) -> float:
         """An ε at which δ(ε) certainly exceeds ``delta``: every smaller claim is refuted."""
+        require.probability(delta=delta)
         return self._turn(lambda epsilon: self.delta_bounds(epsilon)[0] > Fraction(delta))[0]
 
     def epsilon_upper_bound(self, delta: float) -> float:
         """An ε at which δ(ε) is certainly at most ``delta``; infinite if none below 64 is."""
+        require.probability(delta=delta)
         above = self._turn(lambda epsilon: self.delta_bounds(epsilon)[1] > Fraction(delta))[1]
         return above if above <= _LARGEST_EPSILON else float("inf")
 
@@ -171,6 +176,7 @@ class _Watched(World):
         return answer
 
 
+@require.checked
 def privacy_curve(
     subject: Subject,
     adversary: TwoWorldAdversary,

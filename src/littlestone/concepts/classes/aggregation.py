@@ -14,6 +14,7 @@ from littlestone.concepts.classes.finite import FiniteClass
 _LARGEST_RESULT = 1 << 22
 
 
+@require.checked
 def aggregate(combine: Callable[..., object], *classes: FiniteClass) -> FiniteClass:
     """G(H₁, …, H_k): all G(h₁, …, h_k) with hᵢ in Hᵢ, taken point by point.
 
@@ -34,22 +35,26 @@ def aggregate(combine: Callable[..., object], *classes: FiniteClass) -> FiniteCl
     return FiniteClass(combined.reshape(-1, combined.shape[-1]))
 
 
+@require.checked
 def complement(concepts: FiniteClass) -> FiniteClass:
     """1 − H: every concept with its labels swapped."""
     return FiniteClass(1 - concepts.matrix)
 
 
+@require.checked
 def union(left: FiniteClass, right: FiniteClass) -> FiniteClass:
     """H₁ ∪ H₂, as sets of concepts."""
     _refuse_different_domains((left, right))
     return FiniteClass(np.concatenate([left.matrix, right.matrix]))
 
 
+@require.checked
 def xor(left: FiniteClass, right: FiniteClass) -> FiniteClass:
     """H₁ ⊕ H₂: all h₁ ⊕ h₂, which say where the two disagree."""
     return aggregate(lambda a, b: a != b, left, right)
 
 
+@require.checked
 def majority(
     concepts: FiniteClass, members: int, *, threshold: Fraction = Fraction(1, 2)
 ) -> FiniteClass:
@@ -64,15 +69,21 @@ def majority(
     require.integer(members=members, at_least=1)
     if not 0 <= threshold <= 1:
         raise ValueError(f"threshold must lie in [0, 1], got threshold={threshold!r}")
-    rows = concepts.matrix.astype(np.int64)
-    votes = rows
-    for _ in range(members - 1):
-        _refuse_large(len(votes) * len(rows))
-        votes = np.unique((votes[:, None] + rows).reshape(-1, rows.shape[1]), axis=0)
+    _refuse_large(members * concepts.size)
     fewest = -(-threshold.numerator * members // threshold.denominator)  # rounded up, exactly
-    return FiniteClass(votes >= fewest)
+    # Counts of all points in one whole number, each in as many bits as it needs.
+    places = [members.bit_length() * point for point in range(concepts.domain.size)]
+    rows = [sum(1 << places[x] for x in np.flatnonzero(row)) for row in concepts.matrix]
+    votes, looked_at = set(rows), 0
+    for _ in range(members - 1):
+        looked_at += len(votes) * len(rows)
+        _refuse_large(looked_at)
+        votes = {vote + row for vote in votes for row in rows}
+    largest = (1 << members.bit_length()) - 1
+    return FiniteClass([[(vote >> at) & largest >= fewest for at in places] for vote in votes])
 
 
+@require.checked
 def labelled(concepts: FiniteClass) -> FiniteClass:
     """H^label over X × {0, 1}: whether h errs on (x, y); its point 2x + y stands for (x, y)."""
     errs: NDArray[np.uint8] = concepts.matrix[:, :, None] != np.array([0, 1])

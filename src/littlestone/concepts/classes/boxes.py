@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.finite import FiniteClass, listed_class
 from littlestone.concepts.classes.version_spaces import BitSetSpace, Searched
 from littlestone.concepts.dimensions.gaps import gaps_dimension
 from littlestone.concepts.domain import Grid
@@ -96,6 +96,7 @@ class BoxHypothesis(Written):
         return None
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Boxes:
     """1[a_i <= x_i <= b_i for all i] on the points of a grid, k coordinates 0 .. n-1; 0 everywhere.
@@ -203,7 +204,7 @@ class Boxes:
                 f"dimension is at least {self.littlestone_dimension_lower_bound} and at most "
                 f"littlestone_dimension_upper_bound = {self.littlestone_dimension_upper_bound}"
             )
-        return FiniteClass.from_class(self)
+        return listed_class(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ _MOST_FEATURES_AT_ONCE = 13  # 3**13 sums of eight bytes
 _MOST_FEATURES_SCANNED = 8
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Conjunctions:
     """Conjunctions of literals over ``n`` Boolean features, and 0 everywhere.

@@ -16,6 +16,7 @@ DEEPEST: Final = 3
 _MOST_LISTED: Final = 1 << 16
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class DecisionTrees:
     """All trees that ask at most ``depth`` questions, each about one field, on the way to a leaf.
@@ -38,7 +39,7 @@ class DecisionTrees:
     conditions: tuple[Condition, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self)
         require.integer(depth=self.depth, at_least=0, at_most=DEEPEST)
         questions = tuple(
             (number, *cells)
@@ -119,7 +120,7 @@ class DecisionTrees:
         holds = self.holding(cells.reshape(len(counts[0]), len(self.schema.fields)))
         return self._fewest(holds, counts, self.depth)
 
-    def holding(self, cells: NDArray[np.int64], dtype: Any = np.int64, /) -> NDArray[Any]:
+    def holding(self, cells: NDArray[np.int64], dtype: type = np.int64, /) -> NDArray[Any]:
         """For each record, given by its cells, and each question: whether it holds."""
         holds = np.empty((len(cells), len(self.conditions)), dtype=dtype)
         for number, (part, low, high) in enumerate(self.conditions):

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from littlestone import require
-from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.classes.finite import FiniteClass, listed_class
 from littlestone.concepts.classes.version_spaces import Searched
 from littlestone.concepts.domain import BooleanCube
 from littlestone.concepts.hitting import (
@@ -29,6 +29,7 @@ _MOST_FEATURES_SCANNED = 10
 Point = tuple[int, ...]
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class MonotoneDisjunctions:
     """1 where at least one of at most ``k`` chosen features, out of ``n``, is 1.
@@ -113,7 +114,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
                 f"littlestone_dimension_upper_bound = {self.littlestone_dimension_upper_bound}, "
                 f"and Winnow has a mistake_bound"
             )
-        return FiniteClass.from_class(self)
+        return listed_class(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from reprlib import repr as shorten
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ _MEMO_ENTRIES = 1 << 16
 _LARGEST_MATRIX = 1 << 28
 
 
+@require.checked
 class FiniteClass:
     """The rows of a 0/1 matrix as concepts over the points 0 .. columns-1.
 
@@ -99,6 +100,7 @@ class FiniteClass:
     def concept(self, position: int, /) -> TableHypothesis:
         known = self._concepts.get(position)
         if known is None:
+            require.integer(position=position, at_least=0, at_most=self.size - 1)
             known = TableHypothesis(self.matrix[position].tobytes())
             if len(self._concepts) >= _MEMO_ENTRIES:
                 self._concepts.clear()
@@ -106,7 +108,7 @@ class FiniteClass:
         return known
 
     def labels_at(self, points: Any, /) -> NDArray[np.uint8]:
-        return self.matrix[:, points]
+        return self.matrix[:, self.domain.check_many(points)]
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -121,6 +123,12 @@ class FiniteClass:
 
     def __repr__(self) -> str:
         return f"FiniteClass({self.size} concepts, {self.domain.size} points)"
+
+
+@lru_cache(maxsize=16)
+def listed_class(concepts: ConceptClass) -> FiniteClass:
+    """``FiniteClass.from_class``, remembered: dimensions are asked for again and again."""
+    return FiniteClass.from_class(concepts)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

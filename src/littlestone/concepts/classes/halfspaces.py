@@ -18,6 +18,7 @@ from littlestone.concepts.protocols import Hypothesis, Label, Point, Tally
 _MOST_POINTS_SEARCHED = 16
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, init=False)
 class MarginHalfspaces:
     """Halfspaces through the origin, over the unit ball, with all examples ``margin`` away.
@@ -43,7 +44,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     def __init__(self, dimension: int, margin: Fraction | float) -> None:
         domain, margin = RationalBall(dimension), require.plain_number(margin)
-        require.positive(margin=margin)  # type: ignore[arg-type]
+        require.positive(margin=margin)
         if margin > 1:
             raise ValueError(f"margin must be at most 1, got margin={margin!r}")
         exact = Fraction(repr(margin) if isinstance(margin, float) else margin)

@@ -41,6 +41,7 @@ class OnARange:
         return self.n.bit_length() - 1
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Intervals(OnARange):
     """1[a <= x <= b] on the points 0 .. n-1, and 0 everywhere.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from littlestone import require
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.losses.answers import MOST_CELLS
@@ -16,6 +17,7 @@ from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.losses.projection import Projection, project_points
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Points(SparseSets):
     """At most one key maps to 1: a key of 0 .. n-1, or any plain one when ``n`` is None.
@@ -30,10 +32,11 @@ class Points(SparseSets):
     k: int = field(default=1, init=False, repr=False)
 
     def concept(self, position: int, /) -> FiniteSupport:
+        position = require.integer(position=position, at_least=0, at_most=self.n)
         return FiniteSupport(frozenset([position - 1] if position else []))
 
     def majority_of(self, chosen: Sequence[int], /) -> FiniteSupport:
-        counts = Counter(chosen)
+        counts = Counter(require.integer(chosen=place, at_least=0) for place in chosen)
         ones = (i - 1 for i, count in counts.items() if i and 2 * count > len(chosen))
         return FiniteSupport(frozenset(ones))
 
@@ -50,4 +53,6 @@ class Points(SparseSets):
         return point_runs(self.n, tally, self.concept)
 
     def project(self, points: Any, /) -> Projection:
-        return project_points(points, lambda keys: FiniteSupport(frozenset(keys)))
+        return project_points(
+            self.domain.check_many(points), lambda keys: FiniteSupport(frozenset(keys))
+        )

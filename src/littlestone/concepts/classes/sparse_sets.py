@@ -17,6 +17,7 @@ from littlestone.concepts.trackers import SparseTracker
 from littlestone.concepts.witnesses.fresh_witnesses import MOST_KEYS, SparseWitnesses
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class SparseSets:
     """At most ``k`` keys map to 1: keys 0 .. n-1, or any plain ones when ``n`` is None.
@@ -200,6 +201,7 @@ class SparseVersionSpace(Remaining):
 _ANY_NUMBER: Final = SparseSets(1 << 62)
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class KeySets:
     """Any finite set of keys maps to 1, and everything else to 0.

@@ -28,6 +28,7 @@ _MOST_CELLS_FOR_VC = 64
 _LARGEST_DUAL = 1 << 15  # rules × cells
 
 
+@require.checked
 class Stumps:
     """All rules of one condition on a record or, at depth 2, of two; and always, and never.
 
@@ -101,6 +102,7 @@ class Stumps:
         return self._as_finite().dual_vc_dimension
 
     def concept(self, position: int, /) -> Rule:
+        require.integer(position=position, at_least=0, at_most=self.size - 1)
         return self.rules[position]
 
     def labels_at(self, points: Any, /) -> NDArray[np.uint8]:

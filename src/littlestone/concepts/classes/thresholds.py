@@ -73,6 +73,7 @@ class ThresholdHypothesis(Written):
         return f"x >= {self.k}"
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Thresholds(OnARange):
     """1[x >= k] on the points 0 .. n-1, for k = 0 .. n.
@@ -123,6 +124,8 @@ class Thresholds(OnARange):
 
     def majority_of(self, chosen: Sequence[int], /) -> ThresholdHypothesis:
         """The median threshold is the majority vote."""
+        if not len(chosen):
+            raise ValueError("chosen must not be empty: nobody has a majority")
         return self.concept(sorted(chosen)[len(chosen) // 2])
 
     def answers(self) -> Suffixes:
@@ -139,7 +142,7 @@ class Thresholds(OnARange):
         return threshold_runs(self.n, tally, self.concept)
 
     def project(self, points: Any, /) -> Projection:
-        return project_thresholds(self.n, points, self.concept)
+        return project_thresholds(self.n, self.domain.check_many(points), self.concept)
 
     def tracker(self) -> ThresholdTracker:
         return ThresholdTracker(self.n)

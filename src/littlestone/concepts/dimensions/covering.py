@@ -6,6 +6,7 @@ from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
 
 
+@require.checked
 def growth_function(concepts: FiniteClass, points: int) -> int:
     """The most ways in which ``concepts`` labels a set of this many points.
 
@@ -32,6 +33,7 @@ def _most_cells(ones: Sequence[int], cells: list[int], points: int, best: int) -
     return best
 
 
+@require.checked
 def covering_number(concepts: FiniteClass, depth: int) -> int:
     """The 0-covering number N(0, H, depth): the size of the smallest set of 0/1 trees that
     follows every concept along every path, on the worst tree of points of this depth.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Label
 
 Labelling = tuple[Label, ...]
@@ -22,6 +23,7 @@ _MANY, _DEEP = 192, 4
 _LARGEST_MATRIX = 1 << 22
 
 
+@require.checked
 def littlestone_dimension(concepts: ConceptClass) -> int:
     """The depth of the deepest tree that ``concepts`` shatters; -1 if it is empty."""
     return concepts.littlestone_dimension

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point, VersionSpace
 
 _DEEPEST = 16  # a complete tree of this depth already has 65,535 vertices
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Leaf:
     """The end of a path, with a concept that labels the points above as the path says."""
@@ -25,6 +27,7 @@ class Leaf:
         return self.concept.describe()
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Vertex:
     """A point, and the trees that follow its label 0 and its label 1."""
@@ -52,6 +55,7 @@ class Vertex:
 MistakeTree = Leaf | Vertex
 
 
+@require.checked
 def shattered_tree(concepts: ConceptClass) -> MistakeTree:
     """A shattered tree as deep as the Littlestone dimension of ``concepts``.
 

@@ -2,9 +2,11 @@
 
 from fractions import Fraction
 
+from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
 
 
+@require.checked
 def randomized_littlestone_dimension(concepts: FiniteClass) -> Fraction:
     """Half the largest expected length of a random path in a tree that ``concepts`` shatters.
 

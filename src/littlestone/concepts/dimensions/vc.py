@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from itertools import combinations
 
+from littlestone import require
 from littlestone.concepts.dimensions.littlestone import Labelling
 from littlestone.concepts.protocols import ConceptClass
 
 
+@require.checked
 def vc_dimension(concepts: ConceptClass) -> int:
     """The size of the largest set of points that ``concepts`` labels in every way."""
     return concepts.vc_dimension

@@ -19,6 +19,7 @@ Node = Label | tuple[Condition, "Node", "Node"]
 _DEEPEST = 16
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, eq=False)
 class DecisionTree:
     """The label of the leaf that a record comes to.
@@ -49,6 +50,7 @@ class DecisionTree:
     _normal: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        require.fields_fit(self)
         _check(self.schema, self.root, _DEEPEST)
         everything = tuple((0, part.cells - 1) for part in self.schema.fields)
         object.__setattr__(self, "root", _simplified(_pruned(self.root, everything), everything))

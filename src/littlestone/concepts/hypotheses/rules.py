@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from types import NoneType
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from littlestone.concepts.written import Written
 _LARGEST_SCAN = 1 << 22
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Rule(Written):
     """1 where every condition holds; never when ``conditions`` is None, always when it is ().
@@ -39,6 +41,8 @@ class Rule(Written):
     conditions: tuple[Condition, ...] | None
 
     def __post_init__(self) -> None:
+        if type(self.schema) is not Schema or type(self.conditions) not in (tuple, NoneType):
+            require.fields_fit(self)  # pools of rules are large, and nearly all of them pass
         fields = self.schema.fields
         previous = -1
         for number, low, high in self.conditions or ():

@@ -16,6 +16,7 @@ from littlestone.concepts.written import Written
 _MOST_POINTS = 1 << 62
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Scorecard(Written):
     """1 where the points of all fields and the constant sum to more than 0.
@@ -42,13 +43,11 @@ class Scorecard(Written):
     """For each field: of a number one, of a category one for each value."""
 
     def __post_init__(self) -> None:
-        require.integer(constant=self.constant)
+        require.fields_fit(self)
         fields = self.schema.fields
         wanted = [1 if isinstance(part, Numeric) else part.cells for part in fields]
         if [len(given) for given in self.points] != wanted:
             raise ValueError(f"points must be {wanted} for the fields, got points={self.points}")
-        flat = [value for given in self.points for value in given]
-        require.integer(**{f"points[{place}]": value for place, value in enumerate(flat)})
         if abs(self.constant) + sum(self._most()) >= _MOST_POINTS:
             raise ValueError("points must sum to less than 2**62")
 

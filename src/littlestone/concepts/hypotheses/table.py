@@ -13,6 +13,7 @@ from littlestone.concepts.hypotheses.runs import described_by_runs
 from littlestone.concepts.protocols import Hypothesis, Label
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class TableHypothesis:
     """A function from 0 .. n-1 to {0, 1}; equal exactly when it is the same function.
@@ -30,9 +31,13 @@ class TableHypothesis:
 
     def __post_init__(self) -> None:
         if not isinstance(self.labels, bytes) or not self.labels:
-            raise ValueError(f"labels must be non-empty bytes, got labels={self.labels!r}")
+            raise ValueError(
+                f"labels must be non-empty bytes, got labels={require.shown(self.labels)}"
+            )
         if self.labels.translate(None, b"\0\1"):
-            raise ValueError(f"labels must hold only 0 and 1, got labels={self.labels!r}")
+            raise ValueError(
+                f"labels must hold only 0 and 1, got labels={require.shown(self.labels)}"
+            )
 
     @classmethod
     def from_labels(cls, labels: Iterable[Any]) -> Self:

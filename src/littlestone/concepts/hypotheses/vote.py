@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone import require
 from littlestone.concepts.domain import AnyHashable, IntegerRange
 from littlestone.concepts.hypotheses.runs import first_difference
 from littlestone.concepts.hypotheses.scan import first_seen_difference, shown
@@ -19,6 +20,7 @@ _LARGEST_SCAN = 1 << 24
 _MEMBERS_SHOWN = 3
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, init=False)
 class MajorityVote:
     """Label 1 where more than half of the members do.
@@ -36,7 +38,7 @@ class MajorityVote:
     members: tuple[Hypothesis, ...]
 
     def __init__(self, members: Iterable[Hypothesis]) -> None:
-        jury = tuple(sorted(members, key=_sort_key))
+        jury = tuple(sorted(require.listed(Hypothesis, members=members), key=_sort_key))
         if len(jury) % 2 == 0:
             raise ValueError(f"members must be odd in number, got {len(jury)} members")
         object.__setattr__(self, "members", jury)
@@ -78,7 +80,7 @@ class MajorityVote:
         members = data.get("members")
         if not isinstance(members, list):
             raise ValueError(f"members must be a list, got members={members!r}")
-        return cls(member_from_json(member) for member in members)
+        return cls([member_from_json(member) for member in members])
 
     def describe(self) -> str:
         if len(self.members) == 1:

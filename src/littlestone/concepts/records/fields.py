@@ -27,7 +27,6 @@ _THERE: Final = -(2.0**1000)
 """The cut below which nothing lies but what is missing, where that has a cell of its own."""
 _COMPARING: Final = Context(traps=[])  # comparisons of decimals are exact, whatever the precision
 _LARGEST: Final = 2**63
-_UNKNOWN: Final = (KeyError, TypeError, ValueError)  # some values cannot even be looked up
 
 
 class _Field(ABC):
@@ -75,6 +74,7 @@ class _Field(ABC):
         return written if self.date is None else {**written, "date": self.date}
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Numeric(_Field):
     """A number, cut into cells by a grid of increasing values; each cell begins at its value.
@@ -93,8 +93,8 @@ class Numeric(_Field):
     """For each cut the first whole number that is not below it, as far as 64 bits go."""
 
     def __post_init__(self) -> None:
-        require.plain(self)
-        if not self.grid:
+        require.fields_fit(self, "name", "date")
+        if not require.listed(grid=self.grid):
             raise ValueError(f"grid of field {self.name!r} must not be empty")
         for value in self.grid:
             if not _is_finite(value):
@@ -163,6 +163,7 @@ class Numeric(_Field):
 
     def describe(self, low: int, high: int) -> str:
         """The condition that the value lies in one of the cells from ``low`` to ``high``."""
+        require.integer(low=low, high=high, at_least=0, at_most=self.cells - 1)
         parts = []
         if low > 0:
             cut = self.grid[low - 1]
@@ -189,6 +190,7 @@ class Numeric(_Field):
         return self._json(grid=list(self.grid))
 
 
+@require.checked
 @dataclass(frozen=True, slots=True)
 class Category(_Field):
     """One of finitely many declared values; each is a cell.
@@ -204,10 +206,10 @@ class Category(_Field):
     _cells: dict[Any, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require.plain(self)
-        for value in self.values:
+        require.fields_fit(self, "name", "date")
+        for value in require.listed(values=self.values):
             if not isinstance(value, str | int) or isinstance(value, bool):
-                raise ValueError(f"values of field {self.name!r} must be text, got {value!r}")
+                raise ValueError(f"values of field {self.name!r} must be text, got {_shown(value)}")
         if not self.values or len(set(self.values)) < len(self.values):
             raise ValueError(f"values of field {self.name!r} must differ, got {self.values}")
         object.__setattr__(self, "_cells", {value: i for i, value in enumerate(self.values)})
@@ -221,17 +223,17 @@ class Category(_Field):
     def cell(self, value: Any) -> int:
         try:
             return self._cells[value]
-        except _UNKNOWN:
+        except Exception:  # unknown, or it cannot be looked up at all
             return self.declared_cell(value if self.missing is None else self.missing)
 
     def declared_cell(self, value: Any) -> int:
         try:
             return self._cells[value]
-        except _UNKNOWN:
+        except Exception:  # unknown, or it cannot be looked up at all
             pass
         raise ValueError(
             f"field {self.name!r} must be one of the declared values "
-            f"{', '.join(map(repr, self.values))}, got {value!r}"
+            f"{', '.join(map(repr, self.values))}, got {require.shown(value)}"
         )
 
     def cells_of(self, column: Any) -> NDArray[np.int64]:
@@ -239,12 +241,12 @@ class Category(_Field):
         values, known = listed(column), self._cells
         try:
             return np.array([known[value] for value in values], dtype=np.int64)
-        except _UNKNOWN:
+        except Exception:  # some are unknown, or cannot be looked up at all
             return np.fromiter(map(self.cell, values), np.int64, len(values))
 
     def describe(self, low: int, high: int) -> str:
         """The condition that the value is the one of the only cell."""
-        del high
+        require.integer(low=low, high=high, at_least=0, at_most=self.cells - 1)
         return f"{self.name} == {self.values[low]!r}"
 
     def conditions(self) -> Iterator[tuple[int, int]]:
@@ -338,5 +340,5 @@ def _first_float(cut: Any) -> float:
 
 def _shown(value: Any) -> str:
     """A number of four hundred digits would hide what is said about it."""
-    text = repr(value)
+    text = require.shown(value)
     return text if len(text) <= 40 else f"{text[:40]}…"

@@ -37,6 +37,7 @@ _ROUNDED: Final = 2.0**-36
 _FINENESS: Final = 1 << 20
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyLosses:
     """Release the losses of each ``batch`` with noise, and play fresh draws from the weights.
@@ -112,7 +113,7 @@ class NoisyLosses:
             object.__setattr__(self, name, value)
         if self.rate is None:
             object.__setattr__(self, "rate", self._sharp_rate())
-        require.positive(rate=self.rate)  # type: ignore[arg-type]
+        require.positive(rate=self.rate)
         object.__setattr__(self, "_guarantee", self._cost())
 
     @property
@@ -157,6 +158,7 @@ class NoisyLosses:
         It is the larger of the two at which ln N/rate + rate * spent is what is left of that.
         """
         assert self.rate is not None
+        require.non_negative(bound=bound)
         if self.expected_regret_bound() <= bound:
             return self
         # A little less, since bounds are rounded upwards.
@@ -186,9 +188,14 @@ class NoisyLosses:
     def _cost(self) -> PrivacyGuarantee:
         if not self.releases:
             return PrivacyGuarantee(epsilon=0.0, delta=0.0)
+        return self.zero_concentrated().guarantee(delta=self.delta)
+
+    def zero_concentrated(self) -> ZeroConcentrated:
+        """What all releases cost together."""
+        if not self.releases:
+            return ZeroConcentrated(rho=0.0)
         moved = self.queries.squared_sensitivity * squared_shift(self.releases, self.epoch or 1)
-        cost = ZeroConcentrated.rounded_up(rho=Fraction(moved) / (2 * self.variance))
-        return cost.guarantee(delta=self.delta)
+        return ZeroConcentrated.rounded_up(rho=Fraction(moved) / (2 * self.variance))
 
     @property
     def _draw_error(self) -> float:

@@ -17,12 +17,14 @@ from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine, round_at
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
 MOST_CONCEPTS: Final = 1 << 22
 _FIRST_WINDOW: Final = 64
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgnosticFinite(Budgeted):
     """Publish one concept of a finite class, chosen by private prediction from experts.
@@ -125,6 +127,13 @@ class AgnosticFinite(Budgeted):
     @property
     def per_example(self) -> PrivacyGuarantee:
         return self.prediction.guarantee()
+
+    @property
+    def concentrated(self) -> ZeroConcentrated | None:
+        found = self.prediction
+        if isinstance(found, NoisyLosses | ExponentialWeights):
+            return found.zero_concentrated()
+        return None
 
     def expected_regret_bound(self) -> float:
         """Against the adversaries that are allowed."""

@@ -30,6 +30,7 @@ _DIRECTIONS: Final = 2048
 _FEWEST_FIELDS: Final = 4
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisjointBatches(PrivateLearner):
     """After each batch, publish a concept drawn by its errors on that batch alone.

@@ -24,6 +24,7 @@ from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EagerForest(Budgeted):
     """A forest of tournament trees and the private release of a frequent hypothesis [GL21].

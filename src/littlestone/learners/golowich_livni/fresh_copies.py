@@ -30,6 +30,7 @@ from littlestone.randomness import Randomness
 _MOST_ROUNDS = 10**8  # every round makes a release, and each is composed
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshCopies(Budgeted):
     """Before every round, grow an eager forest on all examples so far and publish its favourite.

@@ -48,11 +48,13 @@ class ForestBudgets:
         require.fields_fit(self)
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def from_listing(
         cls, listing: Sequence[PrivacyGuarantee], *, epsilon: float
     ) -> "ForestBudgets":
         """The largest switching budgets that ``listing`` leaves of ``epsilon``."""
+        require.non_negative(epsilon=epsilon)
+        listing = require.listed(PrivacyGuarantee, listing=listing)
         left = [
             Fraction(epsilon) - sum(Fraction(later.epsilon) for later in listing[layer:])
             for layer in range(len(listing) + 1)
@@ -60,6 +62,7 @@ class ForestBudgets:
         return cls(switching=tuple(map(float_at_most, left)), listing=tuple(listing))
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForestPlan:
     """The public numbers of a forest whose base learner errs at most d times."""

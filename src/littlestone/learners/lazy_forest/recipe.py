@@ -69,6 +69,7 @@ class ForestOptions(PlainForestOptions):
     base: NotRequired[OnlineLearner | None]
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LazyForest(Budgeted):
     """Publish frequent hypotheses of a forest, each until it has erred often [P, Algorithm 2].
@@ -120,7 +121,7 @@ class LazyForest(Budgeted):
             self.histogram(layer)  # refuses a list threshold that delta does not allow
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def paper(cls, *, failure_probability: float, **options: Unpack[ForestOptions]) -> "LazyForest":
         """The theorem's constants; from dimension 1 on they ask for more than 2^72 mistakes.
 
@@ -142,7 +143,7 @@ classes of any dimension
         )
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def calibrated(
         cls, *, failure_probability: float = 0.25, **options: Unpack[ForestOptions]
     ) -> "LazyForest":
@@ -154,7 +155,7 @@ classes of any dimension
         return cls._planned("calibrated", failure_probability=failure_probability, **options)
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def proved(
         cls, *, failure_probability: float = 0.05, **options: Unpack[PlainForestOptions]
     ) -> "LazyForest":
@@ -216,6 +217,7 @@ classes of any dimension
 
     def histogram(self, layer: int) -> PrivateHistogram:
         """The mechanism that lists the frequent hypotheses of ``layer``."""
+        require.integer(layer=layer, at_least=1, at_most=self.depth)
         cost = self.plan.budgets.listing[layer - 1]
         return _histogram(
             epsilon=cost.epsilon,
@@ -224,8 +226,12 @@ classes of any dimension
             neighbours="replace" if layer == self.depth else "add-remove",
         )
 
-    def switch(self, layer: int, slots: int) -> CountAboveThreshold:
-        """The AboveThreshold of a hypothesis with that many slots."""
+    def switch(self, layer: int, slots: Any) -> CountAboveThreshold:
+        """The AboveThreshold of a hypothesis with that many slots.
+
+        In an audit the whole number ``slots`` may be one whose draw is not decided yet.
+        """
+        require.integer(layer=layer, at_least=0, at_most=self.depth)
         mistakes = self.plan.mistakes_per_layer[layer]
         if layer < self.depth:
             mistakes = min(

@@ -22,6 +22,7 @@ _CHANCE: Final = Fraction(1, 100)
 """How likely, at most, a listed key is ever to be unlisted though nobody complained."""
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateKeys(Budgeted):
     """List a key once it was reported often enough, and unlist it after enough complaints.
@@ -102,9 +103,10 @@ class PrivateKeys(Budgeted):
         keys + r listings at most, and each costs the threshold and its own geometric noise.
         """
         require.integer(keys=keys, at_least=0)
-        require.open_probability(failure_probability=failure_probability)
         if not keys:
             return 0.0
+        if keys * self.reports >= self.rounds:  # every round may be a mistake
+            return self._most_mistakes
         best, again = math.inf, 0
         stop = -math.expm1(-self.watch.threshold_rate)
         while (keys + again) * self.reports < best:

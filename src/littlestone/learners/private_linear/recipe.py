@@ -16,6 +16,7 @@ from littlestone.randomness import Randomness
 _FIRST_BATCH: Final = 8
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateLinear(Budgeted):
     """Publish a linear rule, learned by logistic regression on noisy sums of gradients.
@@ -104,8 +105,13 @@ class PrivateLinear(Budgeted):
             sizes.append(size)
             played += size
 
+    @property
+    def concentrated(self) -> ZeroConcentrated:
+        return ZeroConcentrated(rho=self.sums.rho)
+
     def rate_of(self, batch: int) -> float:
         """What the sum of all gradients up to a batch is multiplied by."""
+        require.integer(batch=batch, at_least=0, at_most=len(self.batch_sizes) - 1)
         noise = self.sums.deviation() / GRID * math.sqrt(self.features.width)
         # A step along the gradient of a whole batch, no longer than its curvature allows.
         return min(self.rate / noise, 4 / self.batch_sizes[batch])

@@ -11,6 +11,7 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshPlan:
     """Every phase learns from its own mistakes only: which witness they name.
@@ -46,6 +47,7 @@ class FreshPlan:
         return ExponentialMechanism.from_eta(self.selection_rate, range_width=2)
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochPlan:
     """Phases that learn from all mistakes since the epoch began.
@@ -99,6 +101,7 @@ class EpochPlan:
         return ZeroConcentrated.rounded_up(rho=max(costs, default=Fraction(0)) / 8)
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampledPlan:
     """The epochs, one after another; the last one is repeated for as long as it takes."""
@@ -114,6 +117,7 @@ class SampledPlan:
 
     def epoch(self, number: int) -> EpochPlan:
         """The plan of epoch ``number``, counted from 0."""
+        require.integer(number=number, at_least=0)
         return self.epochs[min(number, len(self.epochs) - 1)]
 
     def watch(self, threshold: int) -> CountAboveThreshold:

@@ -23,6 +23,7 @@ from littlestone.randomness import Randomness
 Evidence = Literal["fresh", "cumulative"]
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateMajority(Budgeted):
     """Publish a majority; when it has erred often enough, learn from its mistakes and go on.

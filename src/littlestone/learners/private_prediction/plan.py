@@ -15,6 +15,7 @@ from littlestone.privacy.transcendental import exp_lower_bound, exp_upper_bound,
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionPlan:
     """The public numbers of ``PrivatePrediction``.

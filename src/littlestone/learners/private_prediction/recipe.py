@@ -14,6 +14,7 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness, secure
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivatePrediction:
     """Answer by a noisy majority of copies of a learner, each taught from rounds of its own.

@@ -25,11 +25,13 @@ _counter = lru_cache(maxsize=16)(
 _watch = lru_cache(maxsize=16)(
     lambda epsilon, threshold: AboveThreshold(epsilon=epsilon, threshold=threshold)
 )
+_MOST_STAGES = 1024
 _PARTS = 6
 """What can go wrong, each with a sixth of the failure probability: teachers that mislead, checks,
 drawing None, counting, phases without a halving, candidates that survive their mistakes."""
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeachersPlan:
     """The numbers of algorithm.md. Any are private; accuracy is proved for planned ones.
@@ -61,6 +63,7 @@ class TeachersPlan:
 
     def reach(self, stage: int) -> int:
         """p_r = 2^r·(θ + 1): more points than a concept of any stage may err on."""
+        require.integer(stage=stage, at_least=0, at_most=_MOST_STAGES)
         return (self.tolerance + 1) << stage
 
     def longest(self, dimension: int, size: int | None) -> int:
@@ -88,6 +91,8 @@ class TeachersPlan:
 
         The draws are approximately zCDP: half of ``delta`` pays for the conversion.
         """
+        require.integer(dimension=dimension, at_least=0)
+        require.open_probability(delta=delta)
         pure = Fraction(self.count_epsilon) + (dimension + 1) * Fraction(self.watch_epsilon)
         failing = self.phases * Fraction(self.draw_delta)
         draws = ZeroConcentrated.from_bounded_range(self.draw_epsilon).times(self.phases)

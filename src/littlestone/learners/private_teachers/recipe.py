@@ -15,6 +15,7 @@ from littlestone.proper.growth import log2_growth
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateTeachers(Budgeted):
     """Play a function that many teachers list, until it has erred often; strike it off all lists.

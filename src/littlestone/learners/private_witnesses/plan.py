@@ -29,6 +29,7 @@ _SELDOM: Final = 0.045
 _OUTWARDS: Final = 1 + 1e-9
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WitnessPlan:
     """The rates of the noise, and the thresholds of the counters."""
@@ -109,6 +110,7 @@ class WitnessPlan:
 
     def _chance(self, threshold: int, rounds: int) -> float:
         """A counter at 0 fires within so many rounds with this probability at most."""
+        require.integer(rounds=rounds, at_least=1)
         share = _share(self.query_rate, self.threshold_rate)
         return min(1.0, rounds * share * math.exp(-self.query_rate * threshold) * _OUTWARDS)
 

@@ -12,6 +12,7 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateWitnesses(Budgeted):
     """Count the witnesses that mistakes name, each with noise of its own; accept what is frequent.

@@ -32,7 +32,7 @@ class BatchPlan:
     base: ProperOnlineLearner
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def best(
         cls, *, rounds: int, sanitizers: SanitizerFor, base: ProperOnlineLearner
     ) -> "BatchPlan":

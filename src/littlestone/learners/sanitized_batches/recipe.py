@@ -17,6 +17,7 @@ from littlestone.sanitizers.labels import LabelConversion
 from littlestone.sanitizers.protocols import Sanitizer
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SanitizedBatches(Budgeted):
     """Sanitize each batch; let copies of a proper online learner follow the synthetic examples.

@@ -38,7 +38,7 @@ class ConstructionPlan:
     most_switches: int
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def of(
         cls, family: Family, base: OnlineLearner, *, rounds: int, shortest: int, switch_grid: int
     ) -> "ConstructionPlan":

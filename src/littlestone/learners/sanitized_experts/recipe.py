@@ -20,6 +20,7 @@ from littlestone.theory.outwards import upwards
 _SHARES: Final = (0.0625, 0.125, 0.25, 0.5)
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SanitizedExperts(Budgeted):
     """[P, Algorithms 5 to 7]: sanitize, construct experts, predict from them privately.

@@ -11,6 +11,7 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restarting(Wrapper):
     """Run ``learner``; whenever it halts, run a fresh copy on the rest of the stream.

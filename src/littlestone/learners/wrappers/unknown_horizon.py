@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from littlestone import require
 from littlestone.errors import SnapshotError
@@ -12,7 +12,10 @@ from littlestone.learners.wrappers.wrapper import CopiesEngine, Wrapper
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
+_MOST_EPOCHS: Final = 400
 
+
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownHorizon(Wrapper):
     """Run ``learner`` for n rounds, a fresh one for 2n, then 4n, and so on without end.
@@ -46,6 +49,7 @@ class UnknownHorizon(Wrapper):
 
     def epoch(self, number: int) -> PrivateLearner:
         """The learner of epoch ``number`` (from 0)."""
+        require.integer(number=number, at_least=0, at_most=_MOST_EPOCHS)
         return self.learner.for_rounds(self.first_rounds << number)
 
     def for_rounds(self, rounds: int) -> "UnknownHorizon":
@@ -71,6 +75,7 @@ class UnknownHorizon(Wrapper):
         require.open_probability(failure_probability=share)
         if rounds is None:
             return math.inf
+        require.integer(rounds=rounds, at_least=1)
         epochs = max(1, math.ceil(math.log2(rounds / self.first_rounds + 1)))
         if self.epochs is not None and epochs > self.epochs:
             return math.inf

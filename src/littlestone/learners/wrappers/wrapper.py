@@ -17,6 +17,7 @@ from littlestone.randomness import Randomness
 _MOST_COPIES: Final = 10**6
 
 
+@require.checked
 class Wrapper(PrivateLearner):
     """A recipe with the field ``learner``, whose copies run one after the other."""
 
@@ -57,6 +58,8 @@ class Wrapper(PrivateLearner):
 
     def of_all_copies(self, each: PrivacyGuarantee, copies: int | None) -> PrivacyGuarantee:
         """What ``copies`` copies cost, or any number of them."""
+        if copies is not None:
+            require.integer(copies=copies, at_least=1, at_most=_MOST_COPIES)
         return parallel_composition(
             [each] * (copies or 1), prefix_conditional=self.prefix_conditional
         )

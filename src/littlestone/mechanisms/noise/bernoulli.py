@@ -12,6 +12,7 @@ from littlestone.mechanisms.noise.exact import Uniform, exp_bounds, fraction, le
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BernoulliExp:
     """True with probability e**(-exponent), for any rational exponent of at least 0.
@@ -31,7 +32,7 @@ class BernoulliExp:
 
     def __post_init__(self) -> None:
         require.plain(self)
-        require.non_negative(exponent=self.exponent)  # type: ignore[arg-type]
+        require.non_negative(exponent=self.exponent)
         exponent = fraction(self.exponent)
         require.settle(self, _rate=exponent, _leading=_leading_word(exponent))
 

@@ -12,6 +12,7 @@ from littlestone.mechanisms.noise.geometric import Geometric
 from littlestone.randomness import Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscreteLaplace:
     """P(k) = (1 - q) / (1 + q) * q**|k| on all whole numbers, with q = e**(-rate).

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.mechanisms.noise.exact import Bounds, Uniform, exp_bounds, leading_bits, noise_rate
-from littlestone.randomness import Randomness
+from littlestone.randomness import MOST_WORDS, Randomness
 
 _BASE: Final = 256
 _SMALLEST_TOP_RATE: Final = Fraction(1, 8)
@@ -104,6 +104,7 @@ def _tables(rate: Fraction, size: int | None) -> tuple[_Table, ...]:
     return (*tables, _Table(rate, size))
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Geometric:
     """P(k) proportional to e**(-rate * k) on 0, 1, 2, …; with ``size``, on 0 .. size-1 only.
@@ -140,6 +141,7 @@ class Geometric:
 
     def draw_many(self, count: int, rng: Randomness) -> NDArray[np.int64]:
         """``count`` independent values."""
+        require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         values = self._candidates(count, rng)
         if self.size is None:
             return values

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.mechanisms.noise.exact import noise_rate
 from littlestone.mechanisms.noise.geometric import Geometric
-from littlestone.randomness import Randomness
+from littlestone.randomness import MOST_WORDS, Randomness
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruncatedLaplace:
     """P(k) = q**|k| / Z on -bound .. bound, with q = e**(-rate) and Z the sum of those powers.
@@ -45,6 +46,7 @@ class TruncatedLaplace:
 
     def draw_many(self, count: int, rng: Randomness) -> NDArray[np.int64]:
         """``count`` independent values."""
+        require.integer(count=count, at_least=0, at_most=MOST_WORDS)
         values = np.zeros(count, dtype=np.int64)
         missing = np.arange(count)
         while len(missing):

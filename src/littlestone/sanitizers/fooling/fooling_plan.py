@@ -36,7 +36,7 @@ class GamePlan(ABC):
         """The rest of a plan for so many rounds of the worst dataset."""
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def best(
         cls,
         queries: FiniteQueries,
@@ -95,6 +95,7 @@ class FoolingPlan(GamePlan):
         return {"gap": gap, "threshold": threshold, "error": error}
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedSanitizer(SanitizerRecipe):
     """A sanitizer of a finite class that plays rounds against the data."""
@@ -114,7 +115,7 @@ class PlannedSanitizer(SanitizerRecipe):
         """What the costs amount to."""
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def planned(
         cls,
         *,

@@ -16,6 +16,7 @@ from littlestone.sanitizers.protocols import Examples, Progress
 from littlestone.sanitizers.synthetic import SyntheticDistribution
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoolingSanitizer(PlannedSanitizer):
     """A distribution that no concept can tell from the data [BLM20], in the role of

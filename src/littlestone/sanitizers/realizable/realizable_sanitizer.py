@@ -26,6 +26,7 @@ from littlestone.sanitizers.recipe import Released
 from littlestone.theory.outwards import upwards
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealizableSanitizer(PlannedSanitizer):
     """Flags every concept that holds on a share of the error or more, and none that never holds.

@@ -58,7 +58,7 @@ class WinnowGenerator:
             )
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def between(cls, *, low: float, high: float) -> "WinnowGenerator":
         """The one that separates shares of at most ``low`` from those of at least ``high`` best.
 

@@ -27,6 +27,7 @@ from littlestone.theory.outwards import upwards
 _SHARE_FOR_LABELS = Fraction(1, 8)
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistogramSanitizer(SanitizerRecipe):
     """The frequent keys with noisy counts; all others count as absent.

@@ -32,6 +32,7 @@ _MOST_CELLS = 1 << 22
 _BRANCHINGS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256, 512, 1024)
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeSanitizer(SanitizerRecipe):
     """Noisy counts of the nodes of a tree over the range, added up to a cumulative curve.

@@ -26,6 +26,7 @@ Piece = tuple[Interval, Sanitized | None]
 """A dyadic interval, and its release; None for one that is too short to say anything."""
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalSanitizer(Costed):
     """One release for each dyadic interval that is long enough; any other is put together.
@@ -80,7 +81,7 @@ class IntervalSanitizer(Costed):
         object.__setattr__(self, "sanitizers", sanitizers)
 
     @classmethod
-    @require.plain_arguments
+    @require.checked
     def planned(
         cls,
         *,
@@ -148,6 +149,7 @@ class IntervalSanitizer(Costed):
         return IntervalSanitizerRun(self, rng)
 
 
+@require.checked
 class IntervalSanitizerRun(NoiseOwner):
     """Holds the examples of the intervals that are not over yet, and all releases."""
 

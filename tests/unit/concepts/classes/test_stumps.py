@@ -228,7 +228,7 @@ def test_a_thousand_rules_have_an_exact_dimension(grid: int, size: int, dimensio
 
 @pytest.mark.parametrize("depth", [0, 3, "1", None])
 def test_bad_depths_are_refused(depth: Any) -> None:
-    with pytest.raises(ValueError, match="depth must be 1 or 2"):
+    with pytest.raises(ValueError, match="depth must be"):
         Stumps(SCHEMA, depth=depth)
 
 

@@ -28,6 +28,12 @@ class Unbounded:
     def to_json(self) -> dict[str, Any]:
         return {"kind": "nothing"}
 
+    def many(self, xs: Any, /) -> Any:
+        return [0] * len(xs)
+
+    def disagreement(self, other: Any, /) -> Any:
+        raise AssertionError("nobody asks")
+
     def describe(self) -> str:
         return "never"
 
@@ -44,6 +50,12 @@ class Parity:
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": "parity", "n": self.domain.n, "flip": self._flip}
+
+    def disagreement(self, other: Any, /) -> Any:
+        raise AssertionError("nobody asks")
+
+    def describe(self) -> str:
+        return "parity"
 
 
 def test_more_than_half_decide() -> None:

@@ -193,7 +193,9 @@ def test_bad_examples_are_refused_without_effect() -> None:
 def test_the_promise_is_per_user() -> None:
     one, five = (learner(Thresholds(9), max_contributions=k) for k in (1, 5))
     assert one.guarantee().within(PrivacyGuarantee(epsilon=2.0, delta=1e-4))
-    assert five.guarantee() == user_level(one.guarantee(), max_contributions=5)
+    assert five.guarantee() == user_level(
+        one.guarantee(), max_contributions=5, concentrated=one.concentrated
+    )
     assert five.start(rng=seeded(1)).ledger.budget == five.per_example == one.per_example
 
 

@@ -1,0 +1,148 @@
+"""Values that no argument expects, or only one that means it."""
+
+import decimal
+import math
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+import littlestone as ls
+
+
+class OwnError(Exception):
+    """Raised by a function that was handed over: the caller's own, which may come through."""
+
+
+def raising(*args: object, **named: object) -> Any:
+    raise OwnError
+
+
+def endless_list() -> list[Any]:
+    """A list that holds itself."""
+    found: list[Any] = []
+    found.append(found)
+    return found
+
+
+class Rude:
+    """Raises whatever it is asked: comparing, hashing, converting, measuring, printing."""
+
+    def _refuse(self, *args: object) -> Any:
+        raise RuntimeError("rude")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __hash__ = __bool__ = __len__ = __iter__ = __next__ = __getitem__ = __contains__ = _refuse
+    __int__ = __index__ = __float__ = __complex__ = __round__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __call__ = _refuse
+    __str__ = __repr__ = __format__ = _refuse
+
+
+class Liar:
+    """Is equal to everything, has a length and an index, and keeps no promise with any of them."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __len__(self) -> int:
+        return 3
+
+    def __index__(self) -> int:
+        return 7
+
+    def __float__(self) -> float:
+        return 0.5
+
+    def __iter__(self) -> Any:
+        return iter([None, "x"])
+
+
+class Whole(int):
+    """A whole number whose sums, products and comparisons lie."""
+
+    def __add__(self, other: object) -> int:
+        return 0
+
+    __radd__ = __sub__ = __mul__ = __rmul__ = __add__
+
+    def __le__(self, other: object) -> bool:
+        return True
+
+    __lt__ = __ge__ = __gt__ = __le__
+
+    def __int__(self) -> int:
+        return -5
+
+    __index__ = __int__
+
+
+class Share(float):
+    """A float that says it is another one."""
+
+    def __float__(self) -> float:
+        return -1.0
+
+    def __lt__(self, other: object) -> bool:
+        return True
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+
+class Word(str):
+    """A string that is not equal to itself."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    def __hash__(self) -> int:
+        return 1
+
+
+NUMPY: Final = [
+    kind(value)
+    for kind in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64)
+    for value in (1, 100)
+] + [kind(0.5) for kind in (np.float16, np.float32, np.float64, np.longdouble)]
+
+HOSTILE: Final[list[Callable[[], Any]]] = [
+    *(lambda value=value: value for value in (
+        None, True, False, NotImplemented, ..., 0, 1, -1, 2, 3, 7, 200, 2**31, 2**63, -(2**63),
+        2**64, 10**9, 10**400, -(10**400), 0.0, -0.0, 0.5, 1.0, 1.5, -0.5, 1e-9, 1e-300, 5e-324,
+        1e308, 2.0**53 + 2, math.nan, math.inf, -math.inf, 1j, "", "x", "1", "nan", "\ud800",
+        "a\0b", "1/0", "é" * 300, b"", b"x" * 32, bytes(31), (), (1,), (1, 2), (None,), ("a", 1),
+        frozenset(), frozenset({1}), Decimal("0.5"), Decimal(1), Decimal("NaN"),
+        Decimal("sNaN"), Decimal("1e400"), Fraction(1, 2), Fraction(1, 3), Fraction(10**400, 3),
+        Fraction(1, 10**400), Fraction(-1, 2), date(2024, 2, 29), datetime(2024, 2, 29, tzinfo=UTC),
+        Path("nowhere"), int, len, np.bool_(True), np.datetime64("2024-02-29"), np.str_("x"),
+        range(3), slice(1), type, math, *NUMPY,
+    )),
+    list, dict, set, Counter, bytearray, object, Rude, Liar,
+    lambda: Whole(3), lambda: Share(0.5), lambda: Word("x"), lambda: [1, 2], lambda: [0.5],
+    lambda: [None], lambda: [[]], lambda: [Rude()], lambda: (Rude(),), lambda: {1: 2},
+    lambda: {"a": None}, lambda: {"kind": "x"}, lambda: [(0, 1)], lambda: [(0, 1), (1, 0)],
+    lambda: iter([1]), lambda: (n for n in [1, 2]), lambda: lambda *args, **named: None,
+    lambda: raising, endless_list,
+    lambda: np.array([]), lambda: np.array(1), lambda: np.array([1, 2]),
+    lambda: np.array([[1.5, math.nan]]), lambda: np.array([None, "x"], dtype=object),
+    lambda: np.array([0, 1], dtype=np.uint8), lambda: np.zeros((2, 3), dtype=bool),
+    lambda: ls.Thresholds(5), lambda: ls.Points(), lambda: ls.MarginHalfspaces(2, 0.5),
+    lambda: ls.MonotoneDisjunctions(1, 4), lambda: ls.KeySets(), lambda: ls.Thresholds(2**62),
+    lambda: ls.FiniteClass([[0, 1]]), lambda: ls.PrivacyGuarantee(epsilon=0.5),
+    lambda: ls.NOT_PRIVATE, lambda: ls.seeded(1), lambda: ls.Halving(ls.Points(3)),
+    lambda: ls.LaplaceCount(epsilon=1.0), lambda: ls.Boundary(ls.Thresholds(3)),
+    lambda: ls.PrivateMajority(concepts=ls.Thresholds(3), rounds=9, epsilon=1.0),
+    lambda: ls.Thresholds(3).concept(1), lambda: ls.MajorityVote([ls.Thresholds(3).concept(1)]),
+    lambda: ls.ZeroConcentrated(rho=0.1), lambda: ls.Event("a", 1, 1),
+    lambda: ls.ProperSelection(concepts=ls.Thresholds(3), epsilon=1.0),
+    lambda: ls.TreeSanitizer(concepts=ls.Thresholds(3), epsilon=1.0), lambda: decimal,
+]  # fmt: skip
