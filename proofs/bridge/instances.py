@@ -130,12 +130,12 @@ def private_keys(random: Random, changed: Any = None) -> Instance:
     reports, complaints = random.randint(1, 2), random.randint(1, 2)
     strategy = Strategy(random, lambda r: (r.randrange(keys), int(r.random() < 0.7)))
     recipe = PrivateKeys(rounds=rounds, epsilon=5.0, delta=0.9)
+    if changed is not None:
+        recipe = changed(recipe)
     object.__setattr__(recipe, "complaints", complaints)
     for name, value in (("query_rate", query), ("threshold_rate", threshold)):
         object.__setattr__(recipe.watch, name, float(value))
     object.__setattr__(recipe.watch, "threshold", reports)
-    if changed is not None:
-        recipe = changed(recipe)
 
     def play(coins: Tape) -> int:
         run, view = recipe.start(rng=coins), 1
@@ -195,20 +195,23 @@ class _Tables:
 
 
 SYSTEMS: Final = (
-    (Thresholds(1), [0]),
-    (Thresholds(2), [0, 1]),
-    (Thresholds(3), [0, 1, 2]),
-    (Conjunctions(1), [(0,), (1,)]),
+    (Thresholds(1), [0], 2),
+    (Thresholds(2), [0, 1], 2),
+    (Thresholds(3), [0, 1, 2], 1),
+    (Conjunctions(1), [(0,), (1,)], 1),
 )
+"""Classes with their points, and how many rounds can be enumerated."""
 
 
-def private_witnesses(random: Random, changed: Any = None) -> Instance:
+def private_witnesses(random: Random, changed: Any = None, *, long: bool = False) -> Instance:
+    """One round, and seldom two, which take seconds, unless it has to be ``long``."""
     base = random.choice(BASES)
     query, threshold = random.choice(((1, 1), (1, 2), (2, 1)))
-    concepts, points = random.choice(SYSTEMS)
+    concepts, points, most = SYSTEMS[0] if long else random.choice(SYSTEMS)
     tables = _Tables(concepts, points)
-    rounds = random.randint(1, 2) if len(tables.keys) <= 2 else 1
-    accepted, again = random.randint(1, 2), random.randint(1, 2)
+    rounds = most if long or random.random() < 0.08 else 1
+    # Thresholds of at least as many rounds leave all threshold noise open: fewer cases.
+    accepted, again = random.randint(rounds, 2), random.randint(rounds, 2)
     plan = WitnessPlan(
         query_rate=float(query), threshold_rate=float(threshold), threshold=accepted, again=again
     )
