@@ -56,7 +56,8 @@ class Client:
 
     def send_many(self, run: str, events: Iterable[tuple[Any, int]]) -> Any:
         """Many events in one request; each is taken or refused for itself."""
-        body = {"events": [{"id": secrets.token_hex(16), "x": x, "y": y} for x, y in events]}
+        pairs = require.listed(tuple | list, events=events)
+        body = {"events": [{"id": secrets.token_hex(16), "x": x, "y": y} for x, y in pairs]}
         return self._json("POST", f"{_path(run)}/events", body)
 
     def hypothesis(self, run: str) -> Any:
