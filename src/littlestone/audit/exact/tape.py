@@ -53,7 +53,7 @@ class Tape(Randomness):
     __slots__ = ("_made", "_negligible", "_words", "left", "mass", "path")
 
     def __init__(
-        self, path: list[Decision], *, rounds: int, negligible: int, words: Sequence[int] = ()
+        self, path: list[Decision], *, rounds: int, negligible: int, words: Any = ()
     ) -> None:
         super().__init__(OperatingSystem())  # never asked
         self.path, self._negligible = path, negligible
