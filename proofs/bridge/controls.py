@@ -6,9 +6,11 @@ from random import Random
 from typing import Any, Final
 
 import instances
-from instances import Instance
+from forest_instances import lazy_forest
+from writing import Instance
 
 from littlestone.audit.controls import broken_counters as counters
+from littlestone.audit.controls import broken_forests as forests
 from littlestone.audit.substitution import with_engine
 from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
 from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
@@ -58,7 +60,9 @@ def _threshold_noise_reused() -> Callable[[CountAboveThreshold, Any], _Monitor]:
     return start
 
 
-def _half_sensitivity(mechanism: ExponentialMechanism, scores: Any, lengths: Any, coins: Any) -> int:
+def _half_sensitivity(
+    mechanism: ExponentialMechanism, scores: Any, lengths: Any, coins: Any
+) -> int:
     wrong = ExponentialMechanism(
         epsilon=mechanism.epsilon * 2,
         range_width=mechanism.range_width,
@@ -102,6 +106,10 @@ def _witnesses(changed: type) -> Drawing:
     return _learner(instances.private_witnesses, PrivateWitnessesEngine, changed)
 
 
+def _forest(changed: type) -> Drawing:
+    return lambda random: lazy_forest(random, lambda recipe: with_engine(recipe, changed))
+
+
 CONTROLS: Final[dict[str, Drawing]] = {
     "CountAboveThreshold without threshold noise": lambda random: instances.count_above_threshold(
         random, _without_threshold_noise
@@ -127,6 +135,10 @@ CONTROLS: Final[dict[str, Drawing]] = {
     "DisjointBatches keeps a batch": _learner(
         instances.disjoint_batches, DisjointBatchesEngine, _KeepsTheBatch
     ),
+    "forest-threshold-noise-reused": _forest(forests._ReusesThresholdNoise),
+    "forest-noise-skipped-when-correct": _forest(forests._NoNoiseWhenCorrect),
+    "forest-timed-by-true-count": _forest(forests._TimedByTrueCount),
+    "forest-judged-after-seeing": _forest(forests._JudgesAgain),
     "histogram-threshold-low": lambda random: instances.private_histogram(random, _low_threshold),
     "PrivateHistogram with half the scale": lambda random: instances.private_histogram(
         random, _too_little_noise
