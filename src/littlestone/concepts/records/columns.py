@@ -5,7 +5,6 @@ whole numbers True is 1, among texts 1 is "1". So a list is never handed to it a
 an array, or of a data frame's column, was chosen by whoever made it and is public.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -45,9 +44,12 @@ def exact_number(value: Any) -> Any:
         if isinstance(value, int | np.integer):
             return int(value)
         return Fraction(int(value.numerator), int(value.denominator))
-    number = float(value)
-    if isinstance(value, np.longdouble) and math.isfinite(number):
+    if isinstance(value, np.longdouble) and np.isfinite(value):
         return Fraction(*map(int, value.as_integer_ratio()))
+    try:
+        number = float(value)
+    except (ArithmeticError, TypeError, ValueError):  # of a type that nobody here knows
+        return None
     return number if number == number else None
 
 
