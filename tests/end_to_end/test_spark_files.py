@@ -227,8 +227,6 @@ def test_columns_of_which_nothing_came_may_be_corrected(events: Path) -> None:
 
 
 def test_users_who_would_not_be_counted_are_refused(fleet: Fleet, spark: Any) -> None:
-    one = ("--secret", "x", "--class", "points", "--rounds", "9", "--user", "who")
-    assert "counts no users" in littlestone("spark", "init", "other", *one, expect=2)
     mine = SparkFleet(fleet.folder, RECIPE, fleet.secret)
     columns = Columns(label="large", feature="size", identity="shop", user="who")
     with pytest.raises(ValueError, match="counts no users"):

@@ -37,10 +37,12 @@ def init(
     folder: Folder,
     fleet: shared.NewFleet,
     partitions: Annotated[int, typer.Option(help="Tasks of a batch, for ever.")] = 8,
-    user: Annotated[str | None, typer.Option(help="Refused: users are counted elsewhere.")] = None,
 ) -> None:
-    """Make a fleet: its folder, its secret, and the mark beside the secret."""
-    if user is not None:
+    """Make a fleet: its folder, its secret, and the mark beside the secret.
+
+    It counts no users: --user is refused, before anything is entered in a book.
+    """
+    if fleet.user is not None:
         raise ValueError(NOT_COUNTED)
 
     def create(recipe: PrivateLearner, mine: bytes) -> Terms:
@@ -49,6 +51,7 @@ def init(
             fingerprint=mine,
             shards=partitions,
             max_keys=fleet.max_keys,
+            users=fleet.user,
             options=fleet.request().to_json(),
         )
         return SparkFolder.from_terms(folder, terms).terms

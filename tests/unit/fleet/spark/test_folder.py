@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 from tests.fleet_events import RECIPE
+from typer.testing import CliRunner
 
+from littlestone.cli.main import app
 from littlestone.errors import StoreError
 from littlestone.fleet.spark.folder import SparkFolder, Standing
 from littlestone.fleet.spark.visits import REFUSED, RELEASED
@@ -99,8 +101,15 @@ def test_a_fleet_that_has_begun_keeps_its_columns(tmp_path: Path) -> None:
         folder.needs_columns(columns, begun=True)
 
 
-def test_a_fleet_that_would_have_to_count_users_is_not_made(tmp_path: Path) -> None:
+def test_a_fleet_that_would_have_to_count_users_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counted = Terms.planned(RECIPE, fingerprint=b"", users="who")
     with pytest.raises(ValueError, match="counts no users"):
         SparkFolder.from_terms(tmp_path / "fleet", counted)
-    assert not (tmp_path / "fleet").exists()
+    given = ("--secret", "secret", "--class", "points", "--rounds", "9", "--user", "who")
+    with monkeypatch.context() as patched:
+        patched.chdir(tmp_path)
+        said = CliRunner().invoke(app, ["fleet", "spark", "init", "fleet", *given])
+    assert isinstance(said.exception, ValueError) and "counts no users" in str(said.exception)
+    assert list(tmp_path.iterdir()) == []
