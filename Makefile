@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs gallery kills damage rows golden lock clean book kills-served fuzz
+.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs gallery kills damage rows golden lock clean book kills-served fuzz bridge
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -95,6 +95,9 @@ test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, every
 
 prove: ## Check every machine-checked proof and what it assumes; without Coq it says what to install
 	$(PYTHON) proofs/check.py
+
+bridge: prove $(TESTABLE) ## Compare Coq's law with the code's, as fractions, on 10,000 instances and broken variants
+	$(BIN)/python proofs/bridge/compare.py
 
 build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the sdist
 	rm -rf dist

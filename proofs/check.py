@@ -1,6 +1,6 @@
 """Compile every proof, check it a second time, and print what each theorem assumes.
 
-`make prove` runs this file. It needs Coq and Coquelicot and nothing else; the library is not imported.
+`make prove` runs this file. It needs Coq and Coquelicot; the library is not imported.
 """
 
 import re

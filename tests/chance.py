@@ -98,7 +98,7 @@ def miss_probability(law: Law, *, actual: Law, draws: int) -> float:
     for shares, others in zip(_events(expected, cells), _events(other, cells), strict=True):
         low, high = (stats.binom.ppf(level, draws, shares), stats.binom.isf(level, draws, shares))
         inside = stats.binom.cdf(high, draws, others) - stats.binom.cdf(low - 1, draws, others)
-        missed.append(float(inside.min()))
+        missed.append(float(np.min(inside)))
     return max(0.0, min(missed))
 
 
@@ -131,7 +131,8 @@ def differ(
         for one, other in events
         for pair in zip(one, other, strict=True)
     ), "these samples cannot be told apart surely"
-    return _agreement(*samples, dict.fromkeys(outcomes, 0.0) | dict(cells)) < WRONG
+    first, second = samples
+    return _agreement(first, second, dict.fromkeys(outcomes, 0.0) | dict(cells)) < WRONG
 
 
 def in_one_of_many(attempt: Callable[[], bool]) -> bool:

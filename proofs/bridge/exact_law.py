@@ -1,8 +1,8 @@
 """The law of Python's code as fractions, with another base in place of 1/e and nothing left out.
 
 Threshold noise has no largest value. From some value R on it is left open: it is R + r, every
-probability is a polynomial in base**r, and the mean of base**(k * r) is a fraction. An open value is
-written as a huge whole number, which the code adds to and compares like any other.
+probability is a polynomial in base**r, and the mean of base**(k * r) is a fraction. An open value
+is written as a huge whole number, which the code adds to and compares like any other.
 """
 
 from collections.abc import Callable, Hashable, Iterator
@@ -92,7 +92,7 @@ def _product(left: Monomial, right: Monomial) -> Monomial:
 
 
 class Enumeration:
-    """All runs of something that draws noise, with ``base`` for 1/e; noise from ``reach`` on is open."""
+    """All runs of what draws noise, with ``base`` for 1/e; noise from ``reach`` on is open."""
 
     def __init__(self, base: Fraction, reach: int) -> None:
         self.base, self.reach = base, reach

@@ -1,13 +1,23 @@
-"""Instances of every mechanism and learner that has a theorem, drawn at random: Python's law beside Coq's."""
+"""Instances of what has a theorem, drawn at random: Python's law, in a line for Coq."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from random import Random
 from typing import Any, Final
 
 from exact_law import Enumeration
+from writing import (
+    BASES,
+    Instance,
+    Strategy,
+    boolean,
+    fraction,
+    integer,
+    law_table,
+    listed,
+    number,
+    optional,
+)
 
 from littlestone.audit.exact import tape
 from littlestone.audit.exact.tape import Tape
@@ -30,65 +40,6 @@ from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
 from littlestone.mechanisms.noise.exact import exp_bounds
 from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
 from littlestone.randomness import seeded
-
-BASES: Final = (Fraction(1, 2), Fraction(1, 3), Fraction(2, 3))
-
-
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """One line for Coq, which is true if the two laws are equal, and how many probabilities it compares."""
-
-    kind: str
-    line: str
-    probabilities: int
-
-
-# How Coq writes things.
-
-
-def fraction(value: Fraction) -> str:
-    return f"({value.numerator} # {value.denominator})%Q"
-
-
-def boolean(value: Any) -> str:
-    return "true" if value else "false"
-
-
-def integer(value: int) -> str:
-    return f"({value})%Z"
-
-
-def number(value: int) -> str:
-    return f"{value}%nat"
-
-
-def listed(values: Iterable[str]) -> str:
-    return f"[{'; '.join(values)}]"
-
-
-def optional(value: int | None) -> str:
-    return "None" if value is None else f"Some {value}%nat"
-
-
-def law_table(law: dict[int, Fraction]) -> str:
-    return listed(f"({code}%N, {fraction(p)})" for code, p in sorted(law.items()))
-
-
-class Strategy:
-    """An adversary: for each view one example, drawn when it is first asked for."""
-
-    def __init__(self, random: Random, draw: Callable[[Random], Any]) -> None:
-        self._random, self._draw = random, draw
-        self.examples: dict[int, Any] = {}
-
-    def __call__(self, view: int) -> Any:
-        if view not in self.examples:
-            self.examples[view] = self._draw(self._random)
-        return self.examples[view]
-
-    def table(self, shown: Callable[[Any], str]) -> str:
-        pairs = sorted(self.examples.items())
-        return listed(f"({view}%N, {shown(example)})" for view, example in pairs)
 
 
 def count_above_threshold(random: Random, start: Any = None) -> Instance:
@@ -130,12 +81,12 @@ def private_keys(random: Random, changed: Any = None) -> Instance:
     reports, complaints = random.randint(1, 2), random.randint(1, 2)
     strategy = Strategy(random, lambda r: (r.randrange(keys), int(r.random() < 0.7)))
     recipe = PrivateKeys(rounds=rounds, epsilon=5.0, delta=0.9)
+    if changed is not None:
+        recipe = changed(recipe)
     object.__setattr__(recipe, "complaints", complaints)
     for name, value in (("query_rate", query), ("threshold_rate", threshold)):
         object.__setattr__(recipe.watch, name, float(value))
     object.__setattr__(recipe.watch, "threshold", reports)
-    if changed is not None:
-        recipe = changed(recipe)
 
     def play(coins: Tape) -> int:
         run, view = recipe.start(rng=coins), 1
@@ -149,8 +100,9 @@ def private_keys(random: Random, changed: Any = None) -> Instance:
     law = Enumeration(base, max(0, rounds - min(reports, complaints))).law(play, rounds)
     adversary = strategy.table(lambda z: f"({number(z[0])}, {boolean(z[1])})")
     line = (
-        f"private_keys_agrees {fraction(base**query)} {fraction(base**threshold)} {integer(reports)} "
-        f"{integer(complaints)} {number(keys)} {number(rounds)} {adversary} {law_table(law)}"
+        f"private_keys_agrees {fraction(base**query)} {fraction(base**threshold)} "
+        f"{integer(reports)} {integer(complaints)} {number(keys)} {number(rounds)} {adversary} "
+        f"{law_table(law)}"
     )
     return Instance("PrivateKeys", line, len(law))
 
@@ -181,7 +133,9 @@ class _Tables:
         ]
         self.named = [
             [
-                self.keys.index(system.named_by(state, x, y)) if system.hypothesis(state)(x) != y else None
+                self.keys.index(system.named_by(state, x, y))
+                if system.hypothesis(state)(x) != y
+                else None
                 for x, y in self.examples
             ]
             for state in states
@@ -195,20 +149,23 @@ class _Tables:
 
 
 SYSTEMS: Final = (
-    (Thresholds(1), [0]),
-    (Thresholds(2), [0, 1]),
-    (Thresholds(3), [0, 1, 2]),
-    (Conjunctions(1), [(0,), (1,)]),
+    (Thresholds(1), [0], 2),
+    (Thresholds(2), [0, 1], 2),
+    (Thresholds(3), [0, 1, 2], 1),
+    (Conjunctions(1), [(0,), (1,)], 1),
 )
+"""Classes with their points, and how many rounds can be enumerated."""
 
 
-def private_witnesses(random: Random, changed: Any = None) -> Instance:
+def private_witnesses(random: Random, changed: Any = None, *, long: bool = False) -> Instance:
+    """One round, and seldom two, which take seconds, unless it has to be ``long``."""
     base = random.choice(BASES)
     query, threshold = random.choice(((1, 1), (1, 2), (2, 1)))
-    concepts, points = random.choice(SYSTEMS)
+    concepts, points, most = SYSTEMS[0] if long else random.choice(SYSTEMS)
     tables = _Tables(concepts, points)
-    rounds = random.randint(1, 2) if len(tables.keys) <= 2 else 1
-    accepted, again = random.randint(1, 2), random.randint(1, 2)
+    rounds = most if long or random.random() < 0.08 else 1
+    # Thresholds of at least as many rounds leave all threshold noise open: fewer cases.
+    accepted, again = random.randint(rounds, 2), random.randint(rounds, 2)
     plan = WitnessPlan(
         query_rate=float(query), threshold_rate=float(threshold), threshold=accepted, again=again
     )
@@ -307,7 +264,15 @@ def definitions() -> str:
 
 WATCHES: Final = (
     *((rounds, 0, 0, 4096) for rounds in (1, 2, 3, 4, 5)),
-    *((2, 2, 0, 1), (3, 2, 1, 1), (3, 3, 0, 1), (4, 3, 1, 1), (5, 3, 1, 1), (5, 3, 1, 2), (8, 6, 1, 1)),
+    *(
+        (2, 2, 0, 1),
+        (3, 2, 1, 1),
+        (3, 3, 0, 1),
+        (4, 3, 1, 1),
+        (5, 3, 1, 1),
+        (5, 3, 1, 2),
+        (8, 6, 1, 1),
+    ),
 )
 """Rounds, and the sizes of a window and of a recent batch, and the first round that is watched."""
 
@@ -352,21 +317,23 @@ def disjoint_batches(random: Random, changed: Any = None) -> Instance:
     engine = recipe.start(rng=seeded(0))._engine
     constants = [rules.index(each) for each in engine._constants]
     kinds, dues, watching = zip(*schedule, strict=True)
-    plan = f"(Schedule {listed(map(number, kinds))} {listed(map(boolean, dues))} {listed(map(boolean, watching))})"
+    public = map(listed, (map(number, kinds), map(boolean, dues), map(boolean, watching)))
+    plan = f"(Schedule {' '.join(public)})"
     weights = _weights_name(recipe.epsilon)
     adversary = strategy.table(
         lambda z: "None" if z is None else f"Some ({number(z[0])}, {boolean(z[1])})"
     )
     truth = listed(listed(boolean(rule(x)) for x in range(len(rows[0]))) for rule in rules)
     line = (
-        f"disjoint_batches_agrees {truth} {listed(map(number, constants))} {boolean(recipe.recent)} "
-        f"{number(rules.index(engine._rule))} {plan} {weights} {number(rounds)} {adversary} {law_table(law)}"
+        f"disjoint_batches_agrees {truth} {listed(map(number, constants))} "
+        f"{boolean(recipe.recent)} {number(rules.index(engine._rule))} {plan} {weights} "
+        f"{number(rounds)} {adversary} {law_table(law)}"
     )
     return Instance("DisjointBatches", line, len(law))
 
 
 def _schedule(recipe: Any, rounds: int) -> list[tuple[int, bool, bool]]:
-    """Of each round: which of the three buffers it fills, whether that is read, whether it is watched."""
+    """Of each round: which buffer it fills, whether that is read, whether there is a watch."""
     engine = recipe.start(rng=seeded(0))._engine
     plan = []
     for _ in range(rounds):
@@ -375,7 +342,9 @@ def _schedule(recipe: Any, rounds: int) -> list[tuple[int, bool, bool]]:
         engine.idle(0)
         after = [engine._in_batch, engine._in_recent_batch, engine._in_window]
         # A buffer that is full at once goes from 0 to 0.
-        [kind] = [i for i in range(3) if before[i] != after[i]] or [_full_at_once(recipe, engine, watching)]
+        [kind] = [i for i in range(3) if before[i] != after[i]] or [
+            _full_at_once(recipe, engine, watching)
+        ]
         plan.append((kind, after[kind] == 0, watching))
     return plan
 

@@ -12,7 +12,10 @@ Record arrangement := Arrangement {
   to : nat -> nat;                       (* where the child of a pair sits *)
   to_from : forall slot, to (from slot) = slot;
   label : nat -> bool }.                 (* the guess for each pair *)
-Record coins := Coins { slot : nat -> nat; arranged : nat -> nat -> arrangement; ties : nat -> nat -> nat }.
+Record coins := Coins {
+  slot : nat -> nat -> nat;              (* of a layer, which example goes where *)
+  arranged : nat -> nat -> arrangement;
+  ties : nat -> nat -> nat -> nat }.     (* the order of hypotheses with equal noisy counts *)
 
 Section Forest.
 (** The base learner is deterministic; a state that contradicts every concept is None. *)
@@ -152,7 +155,7 @@ Variable pairs : nat -> nat.                                 (* of each layer *)
 Variable switch_rate : nat -> rate.                          (* of the AboveThreshold of each layer *)
 Variable switch_threshold : nat -> hypothesis -> Z.          (* (L4, L19) *)
 Variable release : nat -> list hypothesis -> law (list (option Z)).   (* (L17) *)
-Variable listing : coins -> nat -> list (option Z) -> list hypothesis. (* (L18); equal counts are ordered by [ties] *)
+Variable listing : coins -> nat -> nat -> list (option Z) -> list hypothesis. (* (L18); equal counts are ordered by [ties] *)
 Variable restarts : bool.
 
 (** What is released: all answers of AboveThreshold, and all lists with their noisy counts. The stream of
@@ -170,7 +173,7 @@ Fixpoint watch (world : bool) (rounds : nat) (used : bool) (published : view) (s
   | O => Done (Over published)
   | S rounds =>
       let (z, used) := received adv world used published in
-      let F := if Nat.ltb s depth then insert h (slot c rounds) z F else F in
+      let F := if Nat.ltb s depth then insert h (slot c s rounds) z F else F in
       count (if errs h z then Some (0%nat, switch_threshold s h) else None)            (* (L10) *)
         (Toss 0%nat (fun yes =>
           if yes then Done (Yes (negb used && world) rounds used (Answer true :: published) F) (* (L11, L12) *)
@@ -195,7 +198,7 @@ Fixpoint play (fuel : nat) (world : bool) (rounds : nat) (used : bool) (publishe
             let A := arranged c rounds s in
             let V := if Nat.eqb (S s) depth then singles (pairs s) A F else votes (pairs (S s)) (next A F) in
             bind (release (S s) V) (fun counts =>                                      (* (L14, L15, L16, L17) *)
-              play fuel world rounds used (Listed counts :: published) (S s) (listing c (S s) counts) (next A F))
+              play fuel world rounds used (Listed counts :: published) (S s) (listing c rounds (S s) counts) (next A F))
           else if restarts then play fuel world rounds used published 0 [says begin] empty
           else ret published
       end
@@ -238,7 +241,7 @@ Lemma watch_differ world rounds : forall published s h F F' k, differ k F F' ->
   alike later_leaf (watch world rounds true published s h F) (watch world rounds true published s h F').
 Proof.
   induction rounds as [|rounds IH]; intros published s h F F' k D; [apply AlikeDone; now left|]. cbn [watch received].
-  set (z := example adv published). set (i := slot c rounds).
+  set (z := example adv published). set (i := slot c s rounds).
   assert (K : forall F F', differ k F F' -> alike later_leaf
     (Toss 0%nat (fun yes : bool => if yes then Done (Yes (negb true && world) rounds true (Answer true :: published) F)
         else watch world rounds true (Answer false :: published) s h F))
@@ -330,7 +333,7 @@ Proof.
   assert (Kept : exp (- epsilon) <= exp (- later eps s)) by (apply exp_le; pose proof (switch_pos s); lra).
   induction rounds as [|rounds IH]; intros published F; [apply Ended; now left|]. cbn [watch received].
   destruct (challenge adv published) as [[z0 z1]|].
-  - set (z := if world then z1 else z0). set (z' := if negb world then z1 else z0). set (i := slot c rounds).
+  - set (z := if world then z1 else z0). set (z' := if negb world then z1 else z0). set (i := slot c s rounds).
     set (in_layer z := if Nat.ltb s depth then insert h i z F else F).
     assert (D : differ i (in_layer z) (in_layer z')).
     { unfold in_layer. destruct (Nat.ltb s depth); [apply insert_other|intros j _; reflexivity]. }
@@ -350,7 +353,7 @@ Proof.
     + apply Challenge; [unfold price; lra|exact I|apply Cov; auto|apply Cov; auto|exact Al].
     + apply Challenge; [unfold price; lra|exact I|apply Cov; auto|apply Cov; auto|exact Al].
     + apply AlikeFromNow; [exact Kept|exact Al].
-  - set (z := example adv published). set (G := if Nat.ltb s depth then insert h (slot c rounds) z F else F).
+  - set (z := example adv published). set (G := if Nat.ltb s depth then insert h (slot c s rounds) z F else F).
     assert (K : forall Lc, Lc = counter -> neighbours q q (exp (- epsilon)) (exp (- later eps s)) earlier_leaf later_leaf (switch_threshold s h) 0 Lc
       (Toss 0%nat (fun yes : bool => if yes then Done (Yes (negb false && world) rounds false (Answer true :: published) G)
          else watch world rounds false (Answer false :: published) s h G))
@@ -429,7 +432,7 @@ Variables (says : state -> hypothesis) (begin : state) (after : state -> X -> op
 Variable tournament : state -> state -> bool -> option state.
 Variable errs : hypothesis -> X -> bool.
 Variables (depth : nat) (pairs : nat -> nat) (restarts : bool).
-Variable listing_of : coins -> nat -> list (option Z) -> list hypothesis.
+Variable listing_of : coins -> nat -> nat -> list (option Z) -> list hypothesis.
 (** All hypotheses that may be listed, however many; PrivateHistogram gives the others no noise. *)
 Variable universe : list hypothesis.
 Hypothesis ND : NoDup universe.

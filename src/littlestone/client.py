@@ -69,7 +69,8 @@ class Client:
         If one of them is no JSON (NaN is none) nothing is sent.
         """
         fields = ("x", "y", "user")
-        sent = [{"id": secrets.token_hex(16), **dict(zip(fields, one))} for one in events]  # noqa: B905
+        every = require.listed(tuple | list, events=events)
+        sent = [{"id": secrets.token_hex(16), **dict(zip(fields, one))} for one in every]  # noqa: B905
         return self._json("POST", f"{_path(run)}/events", {"events": sent})
 
     def hypothesis(self, run: str) -> Any:

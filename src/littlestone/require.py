@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache, partial, wraps
 from numbers import Integral, Rational, Real
 from sys import float_info
 from types import FunctionType
-from typing import Any, Final, TypeVar, get_args, get_type_hints, is_typeddict
+from typing import Any, Final, TypeVar, cast, get_args, get_type_hints, is_typeddict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,8 @@ def _checked_function(function: Any) -> Any:
     known: dict[str, Any] = {"function": function}
     named_only = False
     for name, each in parameters.items():
-        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        marks: dict[Any, str] = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}
+        stars = marks.get(each.kind, "")
         if each.kind is each.KEYWORD_ONLY and not named_only:
             head.append("*")
         named_only = named_only or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
@@ -141,8 +142,8 @@ class _Door:
         require_fit(self._name, value, self._hint)
         if self._name == "failure_probability":
             open_probability(failure_probability=value)
-        elif always_fits(type(value), self._hint):
-            self.kinds.add(type(value))  # plain by now, so those of other widths are not among them
+        elif always_fits(kind := cast(Any, type(value)), self._hint):
+            self.kinds.add(kind)  # plain by now, so those of other widths are not among them
         return value
 
     def all_fitting(self, values: tuple[Any, ...]) -> list[Any]:
@@ -151,7 +152,7 @@ class _Door:
 
     def named_fitting(self, values: dict[str, Any]) -> dict[str, Any]:
         """For arguments that form a dictionary, of a declared form or not."""
-        form = next(iter(get_args(self._hint)), None)
+        form: Any = next(iter(get_args(self._hint)), None)
         if not is_typeddict(form):
             return {name: self.fitting(value) for name, value in values.items()}
         hints = get_type_hints(form)
@@ -367,5 +368,5 @@ def _is_finite(value: Any) -> bool:
     if not _is_real(value):
         return False
     if isinstance(value, Rational):  # whole numbers and fractions may exceed every float
-        return bool(abs(value) <= float_info.max)
+        return bool(abs(cast(Any, value)) <= float_info.max)
     return math.isfinite(value)

@@ -39,7 +39,7 @@ class Rude:
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __hash__ = __bool__ = __len__ = __iter__ = __next__ = __getitem__ = __contains__ = _refuse
     __int__ = __index__ = __float__ = __complex__ = __round__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __call__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
     __str__ = __repr__ = __format__ = _refuse
 
 

@@ -328,6 +328,9 @@ def _replay(
     places: Sequence[Place],
     record: Record,
 ) -> None:
+    stream = require.listed(stream=stream)
+    require.listed(tuple[type, str], places=places)
+    require.integer(changed_round=changed_round, at_least=0, at_most=len(stream) - 1)
     neighbour = [*stream]
     neighbour[changed_round] = instead
     with _guarded(record, seeded(seed).spawn(2)[1]):

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from littlestone import require
 from littlestone.concepts.protocols import Hypothesis, Label, Point
 from littlestone.errors import HorizonExceededError
 from littlestone.experts.protocols import ExpertsRecipe
@@ -14,11 +15,14 @@ from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness
 
+_MOST_EXPERTS: Final = 1 << 28
+
 
 class Totals:
     """The total loss of every expert, one number for each."""
 
     def __init__(self, experts: int) -> None:
+        require.integer(experts=experts, at_least=1, at_most=_MOST_EXPERTS)
         self._totals = np.zeros(experts, dtype=np.int64)
 
     def add(self, losses: NDArray[Any]) -> None:

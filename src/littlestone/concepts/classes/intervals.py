@@ -106,6 +106,7 @@ class Intervals(OnARange):
         return OnLines.on_a_line(self.n, np.r_[0, starts], np.r_[0, ends + 1])
 
     def loss_runs(self, tally: Tallied, /, *, deepest: int) -> LossRuns:
+        require.integer(deepest=deepest, at_least=0, at_most=2 * LARGEST_ARRAY)
         return interval_runs(self.n, tally, deepest=deepest)
 
     def tracker(self) -> IntervalTracker:

@@ -42,7 +42,7 @@ class TableHypothesis:
     @classmethod
     def from_labels(cls, labels: Iterable[Any]) -> Self:
         """The table with these labels, in the order of the points."""
-        return cls(bytes(require.label(label) for label in labels))
+        return cls(require.labels(labels).tobytes())
 
     @property
     def domain(self) -> IntegerRange:

@@ -86,8 +86,9 @@ def split_labels(examples: Iterable[Any]) -> tuple[list[Any], list[Label]]:
     for example in examples:
         try:
             x, y = example
-        except (TypeError, ValueError):
-            raise ValueError(f"an example must be a pair (x, y), got {example!r}") from None
+        except Exception:  # of whatever it is
+            got = require.shown(example)
+            raise ValueError(f"an example must be a pair (x, y), got {got}") from None
         xs.append(x)
         ys.append(require.label(y))
     return xs, ys

@@ -85,7 +85,7 @@ class SparkFolder:
     @classmethod
     def from_terms(cls, path: Path, terms: Terms) -> "SparkFolder":
         """A new folder for a new fleet."""
-        if getattr(terms, "users", None) is not None:
+        if terms.users is not None:
             raise ValueError(NOT_COUNTED)
         try:
             path.mkdir(mode=0o700)

@@ -93,6 +93,8 @@ class PrivateKeys(Budgeted):
         probability 1/100 at most, which leads to one listing more.
         """
         require.integer(keys=keys, at_least=0)
+        if keys * self.reports >= self.rounds:  # every round may be a mistake
+            return self._most_mistakes
         noise = 1 / math.expm1(self.watch.threshold_rate)
         return keys * (self.reports + noise) / (1 - float(_CHANCE)) * (1 + 1e-12)
 

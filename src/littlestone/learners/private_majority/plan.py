@@ -126,6 +126,7 @@ class SampledPlan:
     def guarantee(self, *, delta: float) -> PrivacyGuarantee:
         """A mistake that becomes none moves the count and the losses one way; one that becomes
         another moves the losses both ways, and the count not at all (recipe.md)."""
+        require.open_probability(delta=delta)
         one = max(epoch.concentrated(mistakes_moved=1).rho for epoch in self.epochs)
         two = max(epoch.concentrated(mistakes_moved=2).rho for epoch in self.epochs)
         if two == inf:

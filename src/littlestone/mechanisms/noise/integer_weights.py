@@ -95,7 +95,7 @@ def table_for(*, epsilon: float, range_width: int, floor_bits: int) -> WeightTab
     """The table of a selection mechanism, after all of its parameters were found reasonable."""
     require.positive(epsilon=epsilon)
     require.integer(range_width=range_width, at_least=1, at_most=1 << 62)
-    require.integer(floor_bits=floor_bits, at_least=1)
+    require.integer(floor_bits=floor_bits, at_least=1, at_most=1 << 20)
     eta = Fraction(epsilon) / range_width
     if eta * _LONGEST_TABLE < floor_bits:
         raise ValueError(

@@ -1,8 +1,6 @@
 """The folder of a fleet on Spark: a batch is seen whole, once, whoever has to do it again."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from tests.fleet_events import RECIPE
@@ -102,7 +100,7 @@ def test_a_fleet_that_has_begun_keeps_its_columns(tmp_path: Path) -> None:
 
 
 def test_a_fleet_that_would_have_to_count_users_is_not_made(tmp_path: Path) -> None:
-    counted: Any = SimpleNamespace(users="who")
+    counted = Terms.planned(RECIPE, fingerprint=b"", users="who")
     with pytest.raises(ValueError, match="counts no users"):
         SparkFolder.from_terms(tmp_path / "fleet", counted)
     assert not (tmp_path / "fleet").exists()
