@@ -38,6 +38,7 @@ class CountedUsers:
         self._keys, self._middles = np.empty(0, np.uint32), np.empty(0, np.uint16)
         self._rests = np.empty(0, np.uint64)
         self._counts = np.empty(0, np.min_scalar_type(self._most))
+        self._view, self._offsets = _numbers(self._keys), _numbers(self._starts)
         rows = np.frombuffer(digests, np.uint8).reshape(-1, DIGEST_BYTES)
         halves = rows.view(">u8").astype(np.uint64)
         order = np.lexsort((halves[:, 1], halves[:, 0]))
@@ -101,7 +102,12 @@ class CountedUsers:
         self._rests = _joined(self._rests, users["rest"], places, old)
         self._counts = _joined(self._counts, counts, places, old)
         self._starts[1:] += np.cumsum(np.bincount(buckets, minlength=_BUCKETS)).astype(np.uint32)
-        self._view, self._offsets = self._keys.data, self._starts.data  # whole numbers, quickly
+        self._view, self._offsets = _numbers(self._keys), _numbers(self._starts)
+
+
+def _numbers(array: NDArray[np.uint32]) -> Any:
+    """A view of the array that gives whole numbers, and quickly."""
+    return array.data
 
 
 def _joined(
