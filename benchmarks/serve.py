@@ -73,8 +73,8 @@ def _bytes_of_a_user(users: int) -> Row:
     counted, secret = CountedUsers(most=1), os.urandom(32)
     for number in range(users):
         counted.add(hashlib.blake2b(b"%d" % number, key=secret, digest_size=16).digest())
-    held = counted._keys.nbytes + len(counted._tails) + counted._counts.nbytes
-    held += counted._starts.nbytes
+    parts = (counted._keys, counted._middles, counted._rests, counted._counts, counted._starts)
+    held = sum(part.nbytes for part in parts)
     held += sys.getsizeof(counted._recent) + sum(map(sys.getsizeof, counted._recent))
     each = held / users
     return f"memory for each of {users:,} users", f"{each:.1f} bytes", "<= 16 bytes", each <= 16

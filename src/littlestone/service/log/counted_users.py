@@ -8,18 +8,19 @@ bits of each are known from its place; counts beyond ``most`` are not needed, an
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 from struct import Struct
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from littlestone.service.entries import DIGEST_BYTES
 
 _BUCKETS: Final = 1 << 16
-_BEGINNING: Final = Struct(">HI")  # the bucket and the key; the tail follows
-_KEY_BYTES: Final = 4
-_TAIL_BYTES: Final = DIGEST_BYTES - _BEGINNING.size
+_PARTS: Final = Struct(
+    ">HIHQ"
+)  # the bucket; the key, by which the users in it are sorted; the rest
+_KEPT: Final = np.dtype([("bucket", ">u2"), ("key", ">u4"), ("middle", ">u2"), ("rest", ">u8")])
 _MANY: Final = 4_096
 _SHARE: Final = 256  # names are large, and merging all for a 256th of them costs each little
 _UNLIMITED: Final = (1 << 32) - 1
@@ -31,19 +32,20 @@ class CountedUsers:
     def __init__(self, digests: bytes = b"", *, most: int = _UNLIMITED) -> None:
         """With ``digests``, of the events so far, one after the other."""
         self._most = min(most, _UNLIMITED)
-        self._width = np.min_scalar_type(self._most)
         self._recent: dict[bytes, int] = {}
-        # Of all other users, sorted: keys and tails of their digests, their counts, and where the
-        # users of each bucket start.
+        # All other users, sorted, and where those of each bucket start.
         self._starts = np.zeros(_BUCKETS + 1, np.uint32)
-        self._take(b"", bytearray(), bytearray())
+        self._keys, self._middles = np.empty(0, np.uint32), np.empty(0, np.uint16)
+        self._rests = np.empty(0, np.uint64)
+        self._counts = np.empty(0, np.min_scalar_type(self._most))
+        self._view, self._offsets = _numbers(self._keys), _numbers(self._starts)
         rows = np.frombuffer(digests, np.uint8).reshape(-1, DIGEST_BYTES)
         halves = rows.view(">u8").astype(np.uint64)
         order = np.lexsort((halves[:, 1], halves[:, 0]))
         changed = (np.diff(halves[order], axis=0) != 0).any(axis=1)
         firsts = np.flatnonzero(np.concatenate([np.ones(min(len(rows), 1), bool), changed]))
         counts = np.diff(np.append(firsts, len(rows)))
-        self._insert(rows[order[firsts]].tobytes(), np.minimum(counts, self._most).tolist())
+        self._insert(rows[order[firsts]].tobytes(), np.minimum(counts, self._most))
 
     def __len__(self) -> int:
         """How many users are known, the recent ones aside."""
@@ -61,17 +63,16 @@ class CountedUsers:
             before = 0
             if len(self._recent) >= max(_MANY, len(self._keys) // _SHARE):
                 self._merge()
-        self._recent[digest] = min(before + 1, self._most)
+        self._recent[digest] = before + 1 if before < self._most else before
         return before
 
     def _place(self, digest: bytes) -> int | None:
         """Where a user stands; None if it is unknown."""
-        bucket, key = _BEGINNING.unpack_from(digest)
-        tail = digest[_BEGINNING.size :]
+        bucket, key, middle, rest = _PARTS.unpack(digest)
         end = self._offsets[bucket + 1]
-        place = bisect_left(self._keys, key, self._offsets[bucket], end)
-        while place < end and self._keys[place] == key:
-            if self._tails[place * _TAIL_BYTES : (place + 1) * _TAIL_BYTES] == tail:
+        place = bisect_left(self._view, key, self._offsets[bucket], end)
+        while place < end and self._view[place] == key:
+            if self._middles[place] == middle and self._rests[place] == rest:
                 return place
             place += 1
         return None
@@ -79,49 +80,40 @@ class CountedUsers:
     def _merge(self) -> None:
         """Move the recent users to the others."""
         users = sorted(self._recent)
-        self._insert(b"".join(users), [self._recent[user] for user in users])
+        self._insert(b"".join(users), np.array([self._recent[user] for user in users], np.int64))
         self._recent.clear()
 
-    def _insert(self, digests: bytes, counts: Sequence[int]) -> None:
+    def _insert(self, digests: bytes, counts: NDArray[np.int64]) -> None:
         """Take unknown users, sorted by their digests."""
-        rows = np.frombuffer(digests, np.uint8).reshape(-1, DIGEST_BYTES)
-        beginnings = np.frombuffer(
-            rows[:, : _BEGINNING.size].tobytes(), np.dtype([("bucket", ">u2"), ("key", ">u4")])
-        )
-        buckets, keys = beginnings["bucket"].astype(np.int64), beginnings["key"].astype(np.uint32)
-        # Behind all users of the bucket whose keys are not larger.
-        places = [
-            bisect_right(self._keys, key, self._offsets[bucket], self._offsets[bucket + 1])
-            for bucket, key in zip(buckets.tolist(), keys.tolist(), strict=True)
-        ]
+        users = np.frombuffer(digests, _KEPT)
+        buckets, keys = users["bucket"].astype(np.int64), users["key"]
+        places = np.zeros(len(users), np.int64)
+        if len(self._keys):  # behind all users of the bucket whose keys are not larger
+            offsets = self._offsets
+            places[:] = [
+                bisect_right(self._view, key, offsets[bucket], offsets[bucket + 1])
+                for bucket, key in zip(buckets.tolist(), keys.tolist(), strict=True)
+            ]
+        places += np.arange(len(users))  # in what comes out
+        old = np.ones(len(self._keys) + len(users), bool)
+        old[places] = False
+        self._keys = _joined(self._keys, keys, places, old)
+        self._middles = _joined(self._middles, users["middle"], places, old)
+        self._rests = _joined(self._rests, users["rest"], places, old)
+        self._counts = _joined(self._counts, counts, places, old)
         self._starts[1:] += np.cumsum(np.bincount(buckets, minlength=_BUCKETS)).astype(np.uint32)
-        tails = rows[:, _BEGINNING.size :].tobytes()
-        self._take(
-            bytes(_inserted(self._keys.cast("B"), keys.tobytes(), places, _KEY_BYTES)),
-            _inserted(self._tails, tails, places, _TAIL_BYTES),
-            _inserted(
-                bytearray(self._counts.tobytes()),
-                np.array(counts, self._width).tobytes(),
-                places,
-                self._width.itemsize,
-            ),
-        )
-
-    def _take(self, keys: bytes, tails: bytearray, counts: bytearray) -> None:
-        self._keys, self._tails = memoryview(keys).cast("I"), tails
-        self._counts = np.frombuffer(counts, self._width)
-        self._offsets = self._starts.data
+        self._view, self._offsets = _numbers(self._keys), _numbers(self._starts)
 
 
-def _inserted(
-    old: memoryview | bytearray, new: bytes, places: Sequence[int], width: int
-) -> bytearray:
-    """The old items with each new one before the old one at its place."""
-    if not places or not old:
-        return bytearray(old) + new
-    parts, before, view = list[memoryview | bytes](), 0, memoryview(old)
-    for number, place in enumerate(places):
-        parts += view[before * width : place * width], new[number * width : (number + 1) * width]
-        before = place
-    parts.append(view[before * width :])
-    return bytearray().join(parts)
+def _numbers(array: NDArray[np.uint32]) -> Any:
+    """A view of the array that gives whole numbers, and quickly."""
+    return array.data
+
+
+def _joined(
+    kept: NDArray[Any], new: NDArray[Any], places: NDArray[np.int64], old: NDArray[np.bool_]
+) -> NDArray[Any]:
+    """The new items at their places, the kept ones in their order at all others."""
+    both = np.empty(len(old), kept.dtype)
+    both[places], both[old] = new, kept
+    return both

@@ -37,8 +37,8 @@ def test_a_user_takes_sixteen_bytes(rng: Randomness) -> None:
     counted = CountedUsers(rng.words(2 * known).tobytes(), most=255)
     for number in range(new):
         counted.add(number.to_bytes(16, "big"))
-    held = counted._keys.nbytes + len(counted._tails) + counted._counts.nbytes
-    held += counted._starts.nbytes
+    parts = (counted._keys, counted._middles, counted._rests, counted._counts, counted._starts)
+    held = sum(part.nbytes for part in parts)
     held += sys.getsizeof(counted._recent) + sum(map(sys.getsizeof, counted._recent))
     assert len(counted._recent) == new and len(counted) == known
     assert held <= 16 * (known + new), held / (known + new)
