@@ -1,4 +1,4 @@
-"""A promise that Coq has checked is the promise that Python makes, and nothing is assumed quietly."""
+"""What Coq has checked is what Python promises, and nothing is assumed quietly."""
 
 import importlib
 import importlib.util
@@ -48,7 +48,9 @@ def checked() -> dict[str, tuple[str, str]]:
 
 def test_another_word_in_a_quotation_is_noticed() -> None:
     said = "Say it.\n\n    Privacy:\n        Releases:   one bit\n\n    More.\n"
-    text = "(** The promise of a/b.py, C:\n\n    Privacy:\n        Releases:   two bits *)\nTheorem t"
+    text = (
+        "(** The promise of a/b.py, C:\n\n    Privacy:\n        Releases:   two bits *)\nTheorem t"
+    )
     [(module, name, block, theorem)] = quotations(text)
     assert (module, name, theorem) == ("a.b", "C", "t")
     assert block != privacy_block(said)
@@ -80,7 +82,9 @@ def test_every_promise_that_names_a_theorem_is_quoted_there() -> None:
 def test_the_page_names_every_checked_theorem() -> None:
     page = PAGE.read_text(encoding="utf-8")
     missing = {
-        name for name, (path, theorem) in checked().items() if theorem not in page or path not in page
+        name
+        for name, (path, theorem) in checked().items()
+        if theorem not in page or path not in page
     }
     assert not missing
 
@@ -103,7 +107,9 @@ def test_a_hidden_assumption_is_noticed(text: str, word: str) -> None:
 
 
 def test_comments_and_sections_are_no_assumptions() -> None:
-    text = "(* Axiom (* Admitted *) *) Section S.\nVariable x : nat.\nHypothesis h : x = x.\nEnd S.\n"
+    text = (
+        "(* Axiom (* Admitted *) *) Section S.\nVariable x : nat.\nHypothesis h : x = x.\nEnd S.\n"
+    )
     assert checker().forbidden_in(text) == []
 
 
