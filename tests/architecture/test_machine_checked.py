@@ -1,4 +1,4 @@
-"""A promise that Coq has checked is the one that Python makes; nothing is assumed quietly."""
+"""What Coq has checked is what Python promises, and nothing is assumed quietly."""
 
 import importlib
 import importlib.util
