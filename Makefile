@@ -77,8 +77,10 @@ layers: $(READY)
 statistical: $(READY) ## The statistical tests, with fresh seeds, and four times the examples of each property
 	HYPOTHESIS_PROFILE=usual $(PYTEST) -m "(statistical or hypothesis) and not slow" tests
 
-slow: $(READY) ## The full-size tests: large audits, 240 killed runs, 5000 damaged stores
-	$(PYTEST) -m slow tests
+# Sizes that a few minutes allow are the tests' own; any variable may also be given by itself.
+FULL_SIZES := KILLS=500 DAMAGED=5000 STARTS=250
+slow: $(READY) ## What takes long: large audits, kills, damaged stores; FULL=1 for full sizes
+	$(if $(FULL),$(FULL_SIZES) )$(PYTEST) -m slow tests
 
 test-fleet: $(TESTABLE) ## A fleet on a PostgreSQL server of its own: kills, going back, the commands
 	$(BIN)/python -m pytest -m fleet tests/end_to_end -s

@@ -1,6 +1,6 @@
 """Whatever happens to the bytes of a store, it opens with everything in it or is refused.
 
-``make damage DAMAGED=5000`` damages that many; the quick suite a few.
+``make damage DAMAGED=5000`` damages that many, ``make slow`` a thousand; the quick suite a few.
 """
 
 import os
@@ -21,7 +21,7 @@ from littlestone.service.log import event_log
 from littlestone.service.log.intake import Event
 from littlestone.service.store import read_about, read_log, read_progress
 
-DAMAGED = int(os.environ.get("DAMAGED", "5000"))
+DAMAGED = int(os.environ.get("DAMAGED", "1000"))
 PAGE = 4096
 RECIPE = PrivateMajority(concepts=Thresholds(64), rounds=10_000, epsilon=4.0, max_contributions=9)
 STREAM = [

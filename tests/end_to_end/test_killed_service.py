@@ -89,7 +89,7 @@ class Changing(threading.Thread):
     "kills",
     [
         pytest.param(5, marks=pytest.mark.web),  # seconds of starting: beside the browser's tests
-        pytest.param(int(os.environ.get("KILLS", "50")), marks=pytest.mark.slow),
+        pytest.param(int(os.environ.get("KILLS", "12")), marks=pytest.mark.slow),
     ],
 )
 def test_nothing_is_lost_and_nothing_twice(tmp_path: Path, kills: int) -> None:
