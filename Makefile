@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
+.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet kills-fleet test-spark build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -74,6 +74,10 @@ statistical: $(READY) ## The statistical tests, with fresh seeds, and four times
 
 slow: $(READY) ## The full-size tests: large audits, 240 killed runs, 5000 damaged stores
 	$(PYTEST) -m slow tests
+
+FLEET_KILLS ?= 300
+kills-fleet: $(TESTABLE) ## Kill the workers and the server of a fleet FLEET_KILLS times (300), with and without users
+	KILLS=$(FLEET_KILLS) $(BIN)/python -m pytest -m fleet tests/end_to_end/test_killed_fleet.py -s
 
 test-fleet: $(TESTABLE) ## A fleet on a PostgreSQL server of its own: kills, going back, the commands
 	$(BIN)/python -m pytest -m fleet tests/end_to_end -s

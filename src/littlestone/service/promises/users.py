@@ -19,6 +19,7 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.service.entries import DIGEST_BYTES
 
 NAMELESS: Final = ""
+_NAMES: Final = (str, int, float, Decimal)  # a union would be made anew by each call
 _UNSEEN: Final = frozenset({"Cc", "Cf"})
 # Letters and marks that show nothing: fillers, a joiner of graphemes, selectors of variants.
 _BLANK: Final = frozenset(
@@ -37,9 +38,12 @@ def canonical_user(name: Any) -> str:
     """
     if name is None:
         return NAMELESS
-    if not isinstance(name, str | int | float | Decimal):
+    if not isinstance(name, _NAMES):
         raise ValueError(f"user must be text or a number, got a {type(name).__name__}")
     text = str(name)
+    if text.isascii() and text.isprintable():  # nothing of what follows changes more of it
+        text = " ".join(text.casefold().split())
+        return _number(text) or text
     text.encode()  # half of a surrogate pair is nobody's name: a ValueError
     text = unicodedata.normalize("NFKC", text).casefold()
     text = " ".join(unicodedata.normalize("NFKC", text).split())
@@ -55,6 +59,8 @@ def _is_seen(letter: str) -> bool:
 
 def _number(text: str) -> str | None:
     """The same for all ways to write a number."""
+    if text.isascii() and text.strip("0123456789+-._e"):
+        return None
     try:
         sign, digits, exponent = Decimal(text).as_tuple()
     except (InvalidOperation, ValueError):
