@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs gallery kills damage rows golden lock clean book kills-served fuzz bridge
+.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs gallery kills damage rows golden lock clean book kills-served fuzz bridge kills-fleet
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -81,6 +81,10 @@ statistical: $(READY) ## The statistical tests, with fresh seeds, and four times
 FULL_SIZES := KILLS=500 DAMAGED=5000 STARTS=250
 slow: $(READY) ## What takes long: large audits, kills, damaged stores; FULL=1 for full sizes
 	$(if $(FULL),$(FULL_SIZES) )$(PYTEST) -m slow tests
+
+FLEET_KILLS ?= 300
+kills-fleet: $(TESTABLE) ## Kill the workers and the server of a fleet FLEET_KILLS times (300), with and without users
+	KILLS=$(FLEET_KILLS) $(BIN)/python -m pytest -m fleet tests/end_to_end/test_killed_fleet.py -s
 
 test-fleet: $(TESTABLE) ## A fleet on a PostgreSQL server of its own: kills, going back, the commands
 	$(BIN)/python -m pytest -m fleet tests/end_to_end -s

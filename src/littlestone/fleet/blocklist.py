@@ -162,7 +162,7 @@ def put(
         skipped = tick + 1 - first
         passed = np.zeros(len(points), dtype=np.uint8)
         if given[skipped:]:
-            names = (b"%d" % number for number in range(tick + 1, last + 1))
+            names = ((b"", number) for number in range(tick + 1, last + 1))
             most = recipe.max_contributions
             passed[skipped:] = unread_in(
                 connection, _SCHEMA, "list", given[skipped:], names, most=most

@@ -61,10 +61,10 @@ class Block(NamedTuple):
             if len(places):
                 yield int(home[places[0]]), self._at(places)
 
-    def names(self) -> Iterator[bytes]:
-        """What each event is known by, among all events of a fleet."""
-        for which, number in zip(self.which.tolist(), self.seqs.tolist(), strict=True):
-            yield self.keys[which] + b"%d" % number
+    def names(self) -> Iterator[tuple[bytes, int]]:
+        """What each event is known by among all events of a fleet: its key and its number."""
+        keys = map(self.keys.__getitem__, self.which.tolist())
+        return zip(keys, self.seqs.tolist(), strict=True)
 
     def only(self, wanted: dict[bytes, set[int]]) -> "Block":
         """The events of these keys that have these numbers."""

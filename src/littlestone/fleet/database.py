@@ -196,7 +196,7 @@ def unread_in(
     schema: str,
     table: str,
     users: Sequence[Any],
-    names: Iterable[bytes],
+    events: Iterable[tuple[bytes, int]],
     *,
     most: int,
 ) -> NDArray[np.uint8]:
@@ -206,7 +206,7 @@ def unread_in(
     """
     counted = Counted(*_one(connection, f"SELECT user_key, user_root FROM {schema}.{table}"))
     fetch = stored_pages(connection, schema, _USERS)
-    marked, root, pages = unread(counted, fetch, users, names, most=most)
+    marked, root, pages = unread(counted, fetch, users, events, most=most)
     if pages:
         store_pages(connection, schema, _USERS, pages)
         connection.execute(f"UPDATE {schema}.{table} SET user_root = %s", (root,))

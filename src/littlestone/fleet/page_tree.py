@@ -8,7 +8,7 @@ not have the digest that the page above it holds. A change writes the pages on i
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 DIGEST_BYTES: Final = 16
@@ -18,7 +18,6 @@ _LARGEST_LEAF: Final = 3900  # two fit into a page of PostgreSQL, the old and th
 
 Fetch = Callable[[list[str]], dict[str, bytes]]
 """The stored pages at some paths; a path is the first half bytes of a digest, in hexadecimal."""
-Entries = dict[bytes, bytes]
 
 
 class PageTree:
@@ -30,7 +29,7 @@ class PageTree:
     >>> tree.load([mine])
     >>> tree.get(mine)
     b''
-    >>> tree.put(mine, b"7")
+    >>> tree.add(mine, b"7")
     >>> root, stored = tree.sealed()
     >>> again = PageTree(root, fetch, key=b"key", value_bytes=1)
     >>> again.load([mine])
@@ -48,11 +47,11 @@ class PageTree:
     ) -> None:
         """``most_values`` is the most that one digest will have; so many always share a leaf."""
         self._root, self._fetch, self._key = root, fetch, key
-        self._entry, self._single = DIGEST_BYTES + value_bytes, most_values == 1
+        self._entry = DIGEST_BYTES + value_bytes
         self._largest = 1 + max(_LARGEST_LEAF, self._entry * most_values)
-        self._pages: dict[str, bytes] = {}
-        self._leaves: dict[str, Entries] = {}
-        self._places: dict[bytes, tuple[str, Entries]] = {}
+        self._pages: dict[str, bytes | bytearray] = {}
+        self._leaves: dict[bytes, tuple[str, bytearray]] = {}
+        self._within: dict[str, list[bytes]] = {}
         self._changed: set[str] = set()
 
     def load(self, digests: Iterable[bytes]) -> None:
@@ -61,39 +60,56 @@ class PageTree:
         while level:
             expected = {path: self._expected(path) for path in level}
             found = self._fetch([path for path in level if expected[path] != EMPTY_ROOT])
-            below = defaultdict[str, list[bytes]](list)
+            below: dict[str, list[bytes]] = {}
             for path, within in level.items():
                 page = found.get(path, b"")
                 if expected[path] == EMPTY_ROOT:
                     page = _LEAF
                 elif self._digest(page) != expected[path]:
                     continue  # nothing below it can be checked
-                self._pages[path] = page
                 if page.startswith(_INNER):
-                    for digest in within:
-                        below[path + _half(digest, len(path))].append(digest)
+                    self._pages[path] = page
+                    below |= _split(path, within)
                 else:
-                    place = path, self._entries(page)
-                    self._places.update(dict.fromkeys(within, place))
+                    self._place(path, bytearray(page), within)
             level = below
 
     def get(self, digest: bytes) -> bytes | None:
         """The values of a loaded digest, one after another; None if its pages were altered."""
-        place = self._places.get(digest)
-        return None if place is None else place[1].get(digest, b"")
+        place = self._leaves.get(digest)
+        if place is None:
+            return None
+        find, size = place[1].find, self._entry
+        values, at = b"", find(digest, 1)
+        while at > 0:
+            if (at - 1) % size:  # across two entries
+                at = find(digest, at + 1)
+                continue
+            values += place[1][at + DIGEST_BYTES : at + size]
+            at = find(digest, at + size)
+        return values
 
-    def put(self, digest: bytes, values: bytes) -> None:
-        """Give a loaded digest other values."""
-        path, entries = self._places[digest]
-        entries[digest] = values
-        self._leaves[path] = entries
+    def add(self, digest: bytes, value: bytes) -> None:
+        """Give a loaded digest one value more."""
+        path, leaf = self._leaves[digest]
+        leaf += digest + value
+        self._changed.add(path)
+        if len(leaf) > self._largest:
+            self._grow(path, leaf)
+
+    def replace(self, digest: bytes, value: bytes) -> None:
+        """Give a loaded digest another value in the place of its first."""
+        path, leaf = self._leaves[digest]
+        at = leaf.find(digest, 1)
+        while (at - 1) % self._entry:
+            at = leaf.find(digest, at + 1)
+        leaf[at + DIGEST_BYTES : at + self._entry] = value
+        self._changed.add(path)
 
     def sealed(self) -> tuple[bytes, dict[str, bytes]]:
         """The root that covers all changes, and the pages to be stored with it."""
-        if not self._leaves:
+        if not self._changed:
             return self._root, {}
-        for path, entries in self._leaves.items():
-            self._write(path, entries)
         by_depth = defaultdict[int, set[str]](set)
         for path in self._changed:
             by_depth[len(path)].add(path)
@@ -103,7 +119,7 @@ class PageTree:
                 page, digest = self._pages[above], self._digest(self._pages[path])
                 self._pages[above] = page[:at] + digest + page[at + DIGEST_BYTES :]
                 by_depth[depth - 1].add(above)
-        stored = {path: self._pages[path] for paths in by_depth.values() for path in paths}
+        stored = {path: bytes(self._pages[path]) for paths in by_depth.values() for path in paths}
         return self._digest(self._pages[""]), stored
 
     def _expected(self, path: str) -> bytes:
@@ -111,50 +127,37 @@ class PageTree:
         if not path:
             return self._root
         at = _slot(path)
-        return self._pages[path[:-1]][at : at + DIGEST_BYTES]
+        return bytes(self._pages[path[:-1]][at : at + DIGEST_BYTES])
 
-    def _digest(self, page: bytes) -> bytes:
+    def _digest(self, page: bytes | bytearray) -> bytes:
         return hashlib.blake2b(page, digest_size=DIGEST_BYTES, key=self._key).digest()
 
-    def _entries(self, page: bytes) -> Entries:
-        size, entries = self._entry, Entries()
-        for at in range(1, len(page), size):
-            digest, value = page[at : at + DIGEST_BYTES], page[at + DIGEST_BYTES : at + size]
-            entries[digest] = value if self._single else entries.get(digest, b"") + value
-        return entries
+    def _place(self, path: str, leaf: bytearray, within: list[bytes]) -> None:
+        """Remember a leaf, and which of the loaded digests belong there."""
+        self._pages[path], self._within[path] = leaf, within
+        self._leaves.update(dict.fromkeys(within, (path, leaf)))
 
-    def _write(self, path: str, entries: Entries) -> None:
-        """Change a leaf; one that has grown too large becomes sixteen."""
-        self._changed.add(path)
-        if self._single:
-            page = b"".join([_LEAF, *[digest + value for digest, value in entries.items()]])
-        else:
-            size = self._entry - DIGEST_BYTES
-            page = b"".join(
-                [
-                    _LEAF,
-                    *[
-                        digest + values[at : at + size]
-                        for digest, values in entries.items()
-                        for at in range(0, len(values), size)
-                    ],
-                ]
-            )
-        if len(page) <= self._largest:
-            self._pages[path] = page
-            return
+    def _grow(self, path: str, leaf: bytearray) -> None:
+        """A leaf that has grown too large becomes sixteen."""
         self._pages[path] = _INNER + bytes(16 * DIGEST_BYTES)
-        parts = defaultdict[str, Entries](dict)
-        for digest, values in entries.items():
-            parts[path + _half(digest, len(path))][digest] = values
-        for below, part in parts.items():
-            self._write(below, part)
+        entries = [bytes(leaf[at : at + self._entry]) for at in range(1, len(leaf), self._entry)]
+        parts, within = _split(path, entries), _split(path, self._within.pop(path))
+        for below in parts.keys() | within.keys():
+            part = bytearray(b"".join((_LEAF, *parts.get(below, ()))))
+            self._place(below, part, within.get(below, []))
+            if below in parts:
+                self._changed.add(below)
+            if len(part) > self._largest:
+                self._grow(below, part)
 
 
-def _half(digest: bytes, depth: int) -> str:
-    """The half byte of a digest that says where it goes below a page at this depth."""
-    byte = digest[depth >> 1]
-    return "0123456789abcdef"[byte & 15 if depth & 1 else byte >> 4]
+def _split(path: str, within: Sequence[bytes]) -> dict[str, list[bytes]]:
+    """What lies under a page, by the page below it; ``within`` begin with their digests."""
+    byte, shift = len(path) >> 1, 0 if len(path) & 1 else 4
+    parts: list[list[bytes]] = [[] for _ in range(16)]
+    for digest in within:
+        parts[digest[byte] >> shift & 15].append(digest)
+    return {f"{path}{half:x}": part for half, part in enumerate(parts) if part}
 
 
 def _slot(path: str) -> int:

@@ -13,7 +13,7 @@ from littlestone.concepts.canonical_key import canonical_key
 from littlestone.concepts.protocols import Hypothesis, Point
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.fleet.keyed import KeyedRun, key_name, rounds_of
-from littlestone.fleet.user_counts import UserCounts
+from littlestone.fleet.user_counts import UserCounts, users_under
 from littlestone.fleet.user_shares import require_users
 from littlestone.learners import codec, snapshots
 from littlestone.learners.forms import canonical_form, form_digest
@@ -21,7 +21,6 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
-from littlestone.service.promises.users import canonical_user, digests_under
 from littlestone.word_sources import labelled_keys
 
 _MOST_AWAKE: Final = 1024
@@ -170,7 +169,7 @@ class PerKeyRun(snapshots.ContinuedOnce):
         self._check, self._rounds = domain.check, recipe.learner.rounds
         self._counted: UserCounts | None = None
         if recipe.users is not None:
-            self._digests = digests_under(labelled_keys(secret, b"users" + learner)[0])
+            self._whose = users_under(labelled_keys(secret, b"users" + learner)[0])
             self._counted = UserCounts(recipe.learner.max_contributions, counts)
 
     def __iter__(self) -> Iterator[Point]:
@@ -189,7 +188,7 @@ class PerKeyRun(snapshots.ContinuedOnce):
         name, point, label = canonical_key(key), self._check(x), require.label(y)
         if (user is None) != (self._counted is None):
             raise ValueError("user must be given where users are counted, and nowhere else")
-        whose = None if user is None else self._digests(canonical_user(user))
+        whose = None if user is None else self._whose(user)
         self._begin()
         run = self._run_of(name)
         if run.rounds == self._rounds:

@@ -21,7 +21,8 @@ from littlestone.service.promises.users import canonical_user, digests_under
 
 MOST_SHARES: Final = 1000
 """Of one user; they have to fit into one page."""
-_NAME_BYTES: Final = 12
+_KEY_BYTES, _NUMBER_BYTES = 10, 8
+_NAME_BYTES: Final = _KEY_BYTES + _NUMBER_BYTES
 
 
 class Counted(NamedTuple):
@@ -62,32 +63,42 @@ def given_users(column: str | None, users: Sequence[Any] | None, count: int) -> 
 
 
 def unread(
-    counted: Counted, fetch: Fetch, users: Iterable[Any], names: Iterable[bytes], *, most: int
+    counted: Counted,
+    fetch: Fetch,
+    users: Iterable[Any],
+    events: Iterable[tuple[bytes, int]],
+    *,
+    most: int,
 ) -> tuple[NDArray[np.uint8], bytes, dict[str, bytes]]:
     """Which events are not read; then the new root of the users' pages, and those that changed.
 
-    ``names`` are what the events are known by: one that was put before gets the same answer.
+    ``events`` are known by a key and a number: one that was put before gets the same answer.
     """
     who = _digests(users, counted.key)
     tree = PageTree(counted.root, fetch, key=counted.key, value_bytes=_NAME_BYTES, most_values=most)
     tree.load(set(who))
     out, full = np.zeros(len(who), dtype=np.uint8), most * _NAME_BYTES
-    blake2b, key = hashlib.blake2b, counted.key
-    for place, (user, name) in enumerate(zip(who, names, strict=True)):
+    names = dict[bytes, bytes]()
+    for place, (user, (key, number)) in enumerate(zip(who, events, strict=True)):
         had = tree.get(user)
         if had is None:
             raise StoreError(
                 "the count of users in this database was put back or altered: nothing was put. "
                 "Bring the newest table of pages back"
             )
-        event = blake2b(name, digest_size=_NAME_BYTES, key=key).digest()
+        name = names.get(key) or names.setdefault(key, _name(key, counted.key))
+        event = name + number.to_bytes(_NUMBER_BYTES)
         if had and _has(had, event):
             continue
         if len(had) < full:
-            tree.put(user, had + event)
+            tree.add(user, event)
         else:
             out[place] = 1
     return out, *tree.sealed()
+
+
+def _name(key: bytes, secret: bytes) -> bytes:
+    return hashlib.blake2b(key, digest_size=_KEY_BYTES, key=secret).digest()
 
 
 def _digests(users: Iterable[Any], key: bytes) -> list[bytes]:

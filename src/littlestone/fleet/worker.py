@@ -196,7 +196,7 @@ class Worker:
             releases.extend((label, release) for release in run.take(fresh))
             state = run.state()
             (created if before is None else states).append((label, run.rounds, state))
-            tree.put(place, state[-SEAL_BYTES:])
+            (tree.add if before is None else tree.replace)(place, state[-SEAL_BYTES:])
             events += len(fresh)
         left = [
             (number, rest)

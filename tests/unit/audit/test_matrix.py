@@ -4,7 +4,6 @@ from pathlib import Path
 
 from littlestone.audit import matrix
 from littlestone.audit.auditing import AuditReport
-from littlestone.audit.matrix import enumerated_section
 from littlestone.audit.registry import AUDITS, CONTROLS
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness

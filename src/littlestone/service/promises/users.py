@@ -19,6 +19,7 @@ from littlestone.learners.run import PrivateLearner
 from littlestone.service.entries import DIGEST_BYTES
 
 NAMELESS: Final = ""
+_NAMES: Final = (str, int, float, Decimal)  # a union would be made anew by each call
 # All numbers in ASCII look like this, and few other names do.
 _NUMERIC: Final = re.compile(r"_*[+-]?[0-9_]*\.?[0-9_]*(e_*[+-]?[0-9_]*)?")
 _UNSEEN: Final = frozenset({"Cc", "Cf"})
@@ -39,7 +40,7 @@ def canonical_user(name: Any) -> str:
     """
     if name is None:
         return NAMELESS
-    if not isinstance(name, (str, int, float, Decimal)):
+    if not isinstance(name, _NAMES):
         raise ValueError(f"user must be text or a number, got a {type(name).__name__}")
     text = str(name)
     if text.isascii() and text.isprintable():  # it has one form but for case, spaces and numbers
@@ -60,6 +61,8 @@ def _is_seen(letter: str) -> bool:
 
 def _number(text: str) -> str | None:
     """The same for all ways to write a number."""
+    if text.isascii() and text.strip("0123456789+-._e"):
+        return None
     try:
         sign, digits, exponent = Decimal(text).as_tuple()
     except (InvalidOperation, ValueError):
