@@ -21,6 +21,7 @@ from littlestone.type_checks import shown as shown
 
 _SMALLEST: Final = 1e-150
 _LARGEST: Final = 10**150  # a float can hold its square: of what is counted
+LARGEST_WORD: Final = 2**63 - 1
 _LARGEST_EPSILON: Final = 1e6
 _NUMBERS: Final = (int, float, Fraction)
 _DEEPEST: Final = 32
@@ -256,9 +257,9 @@ _COUNTS: Final = (
     "arity batch bins cells concepts experts instances points rounds samples size variables"
 )
 _MOST: Final = dict.fromkeys((*_COUNTS.split(), "parts"), _LARGEST) | dict.fromkeys(
-    ("rounds", "batch", "size", "max_contributions"), 2**63 - 1
+    ("batch", "size", "max_contributions"), LARGEST_WORD
 )
-"""What is counted is computed with in floats, and rounds in machine words."""
+"""What is counted is computed with in floats, and what is stepped through in machine words."""
 _DIMENSIONS: Final = "dimension draws littlestone_dimension switches vc_dimension"
 _SHARES: Final = "delta error failure_probability fake gap share"
 _RATES: Final = "above_threshold_epsilon change epsilon inner_epsilon optimism rate width zcdp"
@@ -289,6 +290,8 @@ def usual_fields(recipe: Any) -> None:
     for name, hint in _hints_of(type(recipe)).items():  # type: ignore[arg-type]
         if name in _USUAL and hint in _NUMBERS:
             _USUAL[name](**{name: getattr(recipe, name)})
+        if name == "rounds" and hint in _NUMBERS:  # which are stepped through
+            integer(rounds=recipe.rounds, at_most=LARGEST_WORD)
 
 
 def label(y: Any, name: str = "label") -> int:

@@ -18,6 +18,7 @@ from tests.golden.games import small_teachers
 import littlestone as ls
 from littlestone.audit.adversaries.questions import OneQuestion
 from littlestone.concepts.losses.label_counts import tallied
+from littlestone.learners.forms import canonical_form
 from littlestone.privacy.charge import Charge
 from littlestone.privacy.mixed_budget import MixedBudget
 from littlestone.sanitizers.fooling.fooling_plan import FoolingPlan
@@ -33,6 +34,7 @@ SCHEMA = ls.Schema.from_mapping(
 )
 RECORDS = [{"delay": 20, "carrier": "UA"}, {"delay": 3, "carrier": "AA"}]
 GUARANTEE = ls.PrivacyGuarantee(**PAIR)
+REQUEST = ls.Request(over="thresholds:3", rounds=120)
 MAJORITY = ls.PrivateMajority(concepts=LINE, rounds=120, epsilon=1.0)
 SELECTION = ls.ProperSelection(concepts=LINE, epsilon=1.0)
 TREE = ls.TreeSanitizer(concepts=LINE, epsilon=1.0)
@@ -122,6 +124,7 @@ VALUES: list[Callable[[], Any]] = [
         failure_probability=0.01, runs=100, seconds=1.0,
     ),
     lambda: ls.Batches(first=2, growth=1.5),
+    lambda: REQUEST,
     lambda: ls.BernoulliExp(exponent=0.5),
     lambda: ls.Boxes(2, 4),
     lambda: ls.Candidate(name="a", recipe=MAJORITY, bound=3.0, expected=2.0, calibrated=False),
@@ -227,7 +230,7 @@ FUNCTIONS: dict[str, Callable[[], dict[str, Any]]] = {
         "subject": ls.Subject.from_release(FLIP, FLIP.draw), "adversary": QUESTION,
         "rounds": 1,
     },
-    "recommend": lambda: {"concepts": LINE, **LONG},
+    "recommend": lambda: {"over": LINE, "asked": LONG},
     "sanitizer_for": lambda: {"concepts": LINE, "size": 200, **PAIR},
     "secure": dict,
     "seeded": lambda: {"seed": 1},
@@ -336,6 +339,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "text": lambda: a_ledger().to_json(),
     "total": lambda: GUARANTEE,
     "values": lambda: [1, 2],
+    "column": lambda: [1, 2],
     "xs": lambda: [0, 1],
     "ys": lambda: [0, 1],
 }
@@ -353,6 +357,9 @@ OF_METHODS: dict[str, dict[str, Callable[[], Any]]] = {
     "Subsampled.error_bound": {"size": lambda: 100},
     "Subsampled.needed": {"error": lambda: 1.0},
     "ProperSelection.learn": {"dataset": lambda: list(EXAMPLES)},
+    "Request.from_json": {"asked": lambda: {"class": "thresholds:3", "rounds": 9}},
+    "Request.kept": {"form": lambda: canonical_form(REQUEST.recipe())},
+    "Request.differences": {"other": lambda: REQUEST},
     ".release": {
         "dataset": lambda: DATASET, "count": lambda: 3, "data": lambda: {1: 2, 2: 3},
         "total": lambda: [1, 2],

@@ -88,7 +88,10 @@ def test_fewer_events_than_one_are_refused(tmp_path: Path, few: str) -> None:
 def test_ledgers_count_per_example_and_promises_are_per_user(name: str) -> None:
     one = LEARNERS[name].build(TAKES.get(name, Thresholds(3)), **BUDGET)
     many = replace(one, max_contributions=USERS)
-    assert many.guarantee() == user_level(one.guarantee(), max_contributions=USERS)
+    rho = one.concentrated
+    assert many.guarantee() == user_level(
+        one.guarantee(), max_contributions=USERS, concentrated=rho
+    )
     for recipe in (many, Restarting(learner=many), UnknownHorizon(learner=many)):
         run = recipe.start(rng=seeded(1))
         assert run.ledger.budget.within(many.budget)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from littlestone import require
 from littlestone.choose.catalogue import LEARNERS
 from littlestone.choose.ranking import (
     FAILURE,
@@ -45,6 +46,7 @@ class Recommendation:
         return best is not None and best.expected <= USEFUL_SHARE * (self.rounds or 0)
 
 
+@require.checked
 def recommend(over: Any, **asked: Any) -> Recommendation:
     """Say which learner a request gets, and why; change nothing and spend nothing.
 

@@ -27,6 +27,7 @@ _KEPT: Final = ("rounds", "epsilon", "delta", "max_contributions")
 """What a recipe has of a request, as far as its learner needs it."""
 
 
+@require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """Over what to learn, for how long, at which price, and against whom.

@@ -1,6 +1,7 @@
 """A private learner that is asked for (epsilon, delta) per example."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
@@ -19,6 +20,8 @@ class Budgeted(PrivateLearner):
     delta: float
     max_contributions: int = 1
 
+    most_rounds: ClassVar[int] = require.LARGEST_WORD
+
     @property
     def per_example(self) -> PrivacyGuarantee:
         return self.budget
@@ -30,7 +33,8 @@ class Budgeted(PrivateLearner):
 
     def check_promise(self, *, pure: bool = False, **probabilities: float) -> None:
         """Refuse numbers that no promise can be made of; if ``pure``, a delta of 0 will do."""
-        require.integer(rounds=self.rounds, max_contributions=self.max_contributions, at_least=1)
+        require.integer(rounds=self.rounds, at_least=1, at_most=self.most_rounds)
+        require.integer(max_contributions=self.max_contributions, at_least=1)
         require.positive(epsilon=self.epsilon)
         require.open_probability(**probabilities)
         (require.probability if pure else require.open_probability)(delta=self.delta)

@@ -114,7 +114,9 @@ class Tape(Randomness):
         return Dart(Uniform(self, 0, 1 << 64))
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        if count and not self._words:
+        if not count:
+            return np.empty(0, dtype=np.uint64)
+        if not self._words:
             raise LittlestoneError(
                 "raw words cannot be enumerated; ask for whole numbers or laws, or give words"
             )

@@ -109,6 +109,7 @@ class LazyForest(Budgeted):
     """Of one copy, as planned for."""
 
     oblivious_only: ClassVar[bool] = False
+    most_rounds: ClassVar[int] = 10**150  # what the theorem needs is more than any stream has
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
