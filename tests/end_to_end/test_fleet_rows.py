@@ -166,6 +166,26 @@ def test_pages_that_were_put_back_refuse_their_keys_and_nobody_else(fleet: Fleet
     assert "pages" in fleet.refused["a"]
 
 
+def test_rows_pages_and_the_height_of_one_moment_are_refused_by_the_mark(fleet: Fleet) -> None:
+    """All that the database has of a shard: what is left to tell is outside of it."""
+    fleet.put(["a"], [1], [3], [0])
+    fleet.work()
+    old = kept(fleet)
+    fleet.put(["a"], [2], [3], [0])
+    fleet.work()
+    with database.connect(fleet.server.dsn) as connection:
+        rolled_back_with_pages(connection, old, ["a"])
+        for shard, commits, chain, root in old["shards"]:
+            connection.execute(
+                "UPDATE littlestone.shards SET commits = %s, chain = %s, root = %s "
+                "WHERE shard = %s",
+                (commits, chain, root, shard),
+            )
+    fleet.put(["a"], [2], [60], [1])
+    with pytest.raises(RollbackError, match="was put back"):
+        fleet.work()
+
+
 def test_a_row_of_the_shards_that_was_altered_is_refused(fleet: Fleet) -> None:
     fleet.put(["a"], [1], [3], [0])
     fleet.work()

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tests.fleets import NEEDS_A_SERVER, Fleet
+from tests.fleets import NEEDS_A_SERVER, Fleet, uninterrupted
 from tests.server import Server
 from tests.unit.serve.served import Served, serving
 
@@ -24,9 +24,9 @@ KEY = "store 7/Köln & co"
 
 
 @pytest.fixture
-def fleet(server: Server, tmp_path: Path) -> Fleet:
+def fleet(server: Server, tmp_path: Path, request: pytest.FixtureRequest) -> Fleet:
     """As ``littlestone fleet init`` makes it."""
-    return Fleet(server, tmp_path, REQUEST.recipe())
+    return Fleet(server, tmp_path, REQUEST.recipe(), users=getattr(request, "param", None))
 
 
 @pytest.fixture
@@ -112,3 +112,22 @@ def test_a_database_that_is_gone_is_told_and_found_again(fleet: Fleet, served: S
     finally:
         fleet.server.start()
     assert served.raw("GET", "/fleet", None, Role.READER)[0] == 200
+
+
+@pytest.mark.parametrize("fleet", ["customer"], indirect=True)
+def test_users_are_counted_where_the_fleet_counts_them(fleet: Fleet, served: Served) -> None:
+    mine = events(count=3)
+    assert sent(served, mine)[0] == 422
+    status, answer = sent(served, [{**mine[0], "user": "Ann"}, mine[1]])
+    assert (status, answer["queued"]) == (200, 1) and "customer" in answer["refused"][0]["error"]
+    assert sent(served, [{**one, "user": "ann"} for one in mine])[1]["queued"] == 3
+    assert fleet.work() == 3
+    examples = [(one["x"], one["y"]) for one in mine]
+    assert fleet.content() == uninterrupted(fleet, {KEY: examples}, {(KEY, 2), (KEY, 3)})
+    told = json.loads(served.raw("GET", "/fleet", None, Role.READER)[2])
+    assert "to each 'customer'" in told["promise"]
+
+
+def test_users_are_refused_where_nobody_is_counted(fleet: Fleet, served: Served) -> None:
+    status, answer = sent(served, [{**events(count=1)[0], "user": "ann"}])
+    assert status == 422 and "nobody is counted" in answer["refused"][0]["error"]
