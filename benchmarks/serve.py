@@ -71,8 +71,9 @@ def _counting(url: str, token: str) -> Row:
 def _bytes_of_a_user(users: int) -> Row:
     """What is held in memory after so many users came, each with one event."""
     counted, secret = CountedUsers(most=1), os.urandom(32)
-    for number in range(users):
-        counted.add(hashlib.blake2b(b"%d" % number, key=secret, digest_size=16).digest())
+    names = (b"%d" % number for number in range(users))
+    digests = (hashlib.blake2b(name, key=secret, digest_size=16).digest() for name in names)
+    assert sum(counted.add(digests)) == 0
     parts = (counted._keys, counted._middles, counted._rests, counted._counts, counted._starts)
     held = sum(part.nbytes for part in parts)
     held += sys.getsizeof(counted._recent) + sum(map(sys.getsizeof, counted._recent))

@@ -47,12 +47,9 @@ class Feeding:
         """The rounds of the next group in the log whose users had their share before."""
         if self._counted is None:
             return set()
-        most, unread = self._recipe.max_contributions, set[int]()
-        for event in events:
-            assert event.user is not None
-            if self._counted.add(event.user) >= most:
-                unread.add(event.round)
-        return unread
+        most, users = self._recipe.max_contributions, [event.user or b"" for event in events]
+        counts = self._counted.add(users)
+        return {event.round for event, before in zip(events, counts, strict=True) if before >= most}
 
     def fed(self, events: Sequence[Taken], unread: set[int]) -> Iterator[tuple[int, int]]:
         """Feed one group; yields the stretches at whose ends the hypothesis may have changed."""

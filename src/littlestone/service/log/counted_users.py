@@ -8,6 +8,7 @@ bits of each are known from its place; counts beyond ``most`` are not needed, an
 """
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 from struct import Struct
 from typing import Any, Final
 
@@ -51,29 +52,33 @@ class CountedUsers:
         """How many users are known, the recent ones aside."""
         return len(self._keys)
 
-    def add(self, digest: bytes) -> int:
-        """Count one event more; how many there were before it, or ``most``."""
-        before = self._recent.get(digest)
-        if before is None:
-            place = self._place(digest)
-            if place is not None:
-                counted = int(self._counts[place])
-                self._counts[place] = min(counted + 1, self._most)
-                return counted
-            before = 0
-            if len(self._recent) >= max(_MANY, len(self._keys) // _SHARE):
-                self._merge()
-        self._recent[digest] = before + 1 if before < self._most else before
-        return before
+    def add(self, digests: Iterable[bytes]) -> Iterator[int]:
+        """Count events, one more for each digest: how many there were before it, or ``most``."""
+        recent, most, unpack = self._recent, self._most, _PARTS.unpack
+        for digest in digests:
+            before = recent.get(digest)
+            if before is None:
+                bucket, key, middle, rest = unpack(digest)
+                end = self._offsets[bucket + 1]
+                place = bisect_left(self._view, key, self._offsets[bucket], end)
+                if place < end and self._view[place] == key:
+                    known = self._known(place, end, key, middle, rest)
+                    if known is not None:
+                        yield known
+                        continue
+                before = 0
+                if len(recent) >= max(_MANY, len(self._keys) // _SHARE):
+                    self._merge()
+            recent[digest] = before + 1 if before < most else before
+            yield before
 
-    def _place(self, digest: bytes) -> int | None:
-        """Where a user stands; None if it is unknown."""
-        bucket, key, middle, rest = _PARTS.unpack(digest)
-        end = self._offsets[bucket + 1]
-        place = bisect_left(self._view, key, self._offsets[bucket], end)
+    def _known(self, place: int, end: int, key: int, middle: int, rest: int) -> int | None:
+        """Count one event more of a user who stands from this place on; None if it does not."""
         while place < end and self._view[place] == key:
             if self._middles[place] == middle and self._rests[place] == rest:
-                return place
+                before = int(self._counts[place])
+                self._counts[place] = min(before + 1, self._most)
+                return before
             place += 1
         return None
 

@@ -20,8 +20,9 @@ from littlestone.service.entries import DIGEST_BYTES
 
 NAMELESS: Final = ""
 _NAMES: Final = (str, int, float, Decimal)  # a union would be made anew by each call
-# All numbers in ASCII look like this, and few other names do.
-_NUMERIC: Final = re.compile(r"_*[+-]?[0-9_]*\.?[0-9_]*(e_*[+-]?[0-9_]*)?")
+# All numbers in ASCII begin and look like this, and few other names do.
+_FIRST: Final = frozenset("0123456789+-._e")
+_NUMERIC: Final = re.compile(r"_*+[+-]?[0-9_]*+(?:\.[0-9_]*+)?(?:e_*+[+-]?[0-9_]*+)?")
 _UNSEEN: Final = frozenset({"Cc", "Cf"})
 # Letters and marks that show nothing: fillers, a joiner of graphemes, selectors of variants.
 _BLANK: Final = frozenset(
@@ -45,7 +46,9 @@ def canonical_user(name: Any) -> str:
     text = str(name)
     if text.isascii() and text.isprintable():  # it has one form but for case, spaces and numbers
         text = " ".join(text.lower().split())
-        return _number(text) or text if _NUMERIC.fullmatch(text) else text
+        if text[:1] not in _FIRST or _NUMERIC.fullmatch(text) is None:
+            return text
+        return _number(text) or text
     text.encode()  # half of a surrogate pair is nobody's name: a ValueError
     text = unicodedata.normalize("NFKC", text).casefold()
     text = " ".join(unicodedata.normalize("NFKC", text).split())
