@@ -80,7 +80,7 @@ UNIFORM = dict.fromkeys(ORDERS.values(), 1 / 24)
 
 def _ordered(keys: Iterable[int]) -> int:
     """The number of the order in which a stable sort puts four keys."""
-    return ORDERS[tuple(sorted(range(4), key=list(keys).__getitem__))]  # type: ignore[index]
+    return ORDERS[tuple(sorted(range(4), key=list(keys).__getitem__))]
 
 
 @pytest.mark.statistical

@@ -15,7 +15,7 @@ ALLOWED, TOSSES = 0.05, 400
 
 @pytest.mark.parametrize("chance", [0.02, 0.3, 0.5, 0.9])
 def test_bounds_on_a_mean_fail_as_seldom_as_stated(chance: float) -> None:
-    tosses = [np.arange(TOSSES) < heads for heads in range(TOSSES + 1)]
+    tosses = [[1.0] * heads + [0.0] * (TOSSES - heads) for heads in range(TOSSES + 1)]
     bounds = [mean_bounds(sample, largest=1.0, allowed=ALLOWED) for sample in tosses]
     law = stats.binom.pmf(np.arange(TOSSES + 1), TOSSES, chance)
     assert law @ [low > chance for low, _ in bounds] <= ALLOWED
