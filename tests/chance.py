@@ -121,18 +121,17 @@ def differ(
     event comes up so often in one and so seldom in the other that every likelier pair of counts
     differs, too.
     """
-    samples = [Counter(sample) for sample in (first, second)]
-    sizes = [sample.total() for sample in samples]
+    one, other = Counter(first), Counter(second)
+    sizes = [one.total(), other.total()]
     outcomes = sorted(laws[0].keys() | laws[1].keys() | cells.keys())
     parts = _cells(_shares(cells, outcomes))
     events = zip(*(_events(_shares(law, outcomes), parts) for law in laws), strict=True)
     assert any(
         _surely_apart(sizes, pair) or _surely_apart(sizes[::-1], pair[::-1])
-        for one, other in events
-        for pair in zip(one, other, strict=True)
+        for here, there in events
+        for pair in zip(here, there, strict=True)
     ), "these samples cannot be told apart surely"
-    first, second = samples
-    return _agreement(first, second, dict.fromkeys(outcomes, 0.0) | dict(cells)) < WRONG
+    return _agreement(one, other, dict.fromkeys(outcomes, 0.0) | dict(cells)) < WRONG
 
 
 def in_one_of_many(attempt: Callable[[], bool]) -> bool:

@@ -31,7 +31,7 @@ A claim is a statement of the paper, or of those it builds on, turned into somet
 
 - *confirmed*: the statement is exact, and every case agreed.
 - *not refuted*: the run could have contradicted it, and did not. A curve never confirms an asymptotic statement.
-- *refuted*: the run contradicts it. `littlestone claims` then ends with exit status 1.
+- *refuted*: the run contradicts it. `littlestone claims` then ends with exit status 1. That happens to a true statement with probability 10⁻⁹ at most; fits are reported and never judged.
 
 ```console
 $ littlestone claims littlestone-mistakes --json

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.chance import FALSE_FAILURE_PROBABILITY, fewest_successes, fits, is_told_apart
-from tests.reference.block_losses import Blocks
+from tests.reference.block_losses import Blocks, OneBetter
 
 from littlestone.experts.dartboard_plan import DartboardPlan
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.keep_coin import KeepCoin
-from littlestone.experts.loss_sequences import OneBetter
 from littlestone.experts.play_experts import play_experts
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.experts.run import ExpertsRun

@@ -22,35 +22,6 @@ class LossAdversary(Opponent, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneBetter:
-    """Independent losses, 1 with probability 1/2, and 1/2 - ``gap`` for expert 0."""
-
-    experts: int
-    gap: float
-
-    adaptive: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        require.fields_fit(self)
-        require.integer(experts=self.experts, at_least=2)
-        if not 0 <= self.gap <= 0.5:
-            raise ValueError(f"gap must lie between 0 and 1/2, got gap={self.gap!r}")
-
-    def chances(self) -> NDArray[np.float64]:
-        """The probability of a loss, for each expert."""
-        return np.array([0.5 - self.gap] + [0.5] * (self.experts - 1))
-
-    def start(self, *, rng: Randomness) -> "ObliviousLosses":
-        generator, chances = rng.generator(), self.chances()
-
-        def block(count: int) -> Losses:
-            losses: Losses = (generator.random((count, self.experts)) < chances).astype(np.uint8)
-            return losses
-
-        return ObliviousLosses(block)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OneNeverErrs:
     """In ``losses`` of ``rounds`` rounds, evenly spread, all experts but expert 0 have loss 1."""
 

@@ -7,7 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from tests.reference.block_losses import Blocks
+from tests.reference.block_losses import Blocks, OneBetter
 
 from littlestone.errors import HorizonExceededError
 from littlestone.experts.batches import Batches
@@ -15,7 +15,7 @@ from littlestone.experts.dartboard_plan import DartboardPlan
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.hedge import Hedge
 from littlestone.experts.lazy_switching import LazySwitching
-from littlestone.experts.loss_sequences import ChargeTheSeen, OneBetter
+from littlestone.experts.loss_sequences import ChargeTheSeen
 from littlestone.experts.play_experts import play_experts
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.realizable_experts import RealizableExperts

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.reference.block_losses import OneBetter
 
 from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.loss_sequences import ChargeTheSeen, LossAdversary, OneBetter
+from littlestone.experts.loss_sequences import ChargeTheSeen, LossAdversary, OneNeverErrs
 from littlestone.experts.play_experts import play_experts
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.run import Expert, ExpertsRun
@@ -16,7 +17,11 @@ from littlestone.randomness import seeded
 
 SIZES: dict[str, Any] = {"experts": 4, "rounds": 3000, "epsilon": 2.0, "delta": 1e-4}
 RECIPES: list[ExpertsRecipe] = [ExponentialWeights(**SIZES), ShrinkingDartboard(**SIZES)]
-ADVERSARIES: list[LossAdversary] = [OneBetter(experts=4, gap=0.2), ChargeTheSeen(experts=4)]
+ADVERSARIES: list[LossAdversary] = [
+    OneBetter(experts=4, gap=0.2),
+    OneNeverErrs(experts=4, rounds=3000, losses=700),
+    ChargeTheSeen(experts=4),
+]
 
 
 def by_definition(recipe: ExpertsRecipe, adversary: LossAdversary, seed: int) -> tuple[object, ...]:
@@ -63,3 +68,13 @@ def test_an_expert_is_the_function_that_reads_its_own_loss() -> None:
     assert alone == (1, 0, 0) and first(alone) != second(alone)
     assert first.disagreement(Expert(0, 3)) is None
     assert first.describe() == "expert 0 of 3"
+
+
+def test_one_expert_never_errs_and_the_others_as_often_as_they_are_told_to() -> None:
+    foe = OneNeverErrs(experts=4, rounds=3000, losses=700).start(rng=seeded(1))
+    rows = np.array([foe.choose(None)[0] for _ in range(3000)])
+    assert rows.sum(axis=0).tolist() == [0, 700, 700, 700]
+    halves = rows[:1500, 1].sum(), rows[1500:, 1].sum()
+    assert halves == (350, 350)
+    with pytest.raises(ValueError, match="losses must lie between 0 and rounds=5, got losses=6"):
+        OneNeverErrs(experts=4, rounds=5, losses=6)

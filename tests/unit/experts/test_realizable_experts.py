@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 import pytest
+from tests.reference.block_losses import OneBetter
 
-from littlestone.experts.loss_sequences import OneBetter
 from littlestone.experts.play_experts import play_experts
 from littlestone.experts.realizable_experts import RealizableExperts
 from littlestone.privacy.zcdp import ZeroConcentrated

@@ -50,14 +50,14 @@ class Tape(Randomness):
     ``words``, all equally likely, or refused if there are none.
     """
 
-    __slots__ = ("_made", "_negligible", "_words", "left", "mass", "path")
+    __slots__ = ("_given", "_made", "_negligible", "left", "mass", "path")
 
     def __init__(
         self, path: list[Decision], *, rounds: int, negligible: int, words: Any = ()
     ) -> None:
         super().__init__(OperatingSystem())  # never asked
         self.path, self._negligible = path, negligible
-        self._made, self._words = 0, words
+        self._made, self._given = 0, words
         self.mass = ONE
         self.left = rounds
         """So many rounds will still be played at most."""
@@ -116,12 +116,12 @@ class Tape(Randomness):
     def words(self, count: int) -> NDArray[np.uint64]:
         if not count:
             return np.empty(0, dtype=np.uint64)
-        if not self._words:
+        if not self._given:
             raise LittlestoneError(
                 "raw words cannot be enumerated; ask for whole numbers or laws, or give words"
             )
-        each = [Mass.from_ratio(1, len(self._words))] * len(self._words)
-        return np.array([self._words[self.choose(each)] for _ in range(count)], dtype=np.uint64)
+        each = [Mass.from_ratio(1, len(self._given))] * len(self._given)
+        return np.array([self._given[self.choose(each)] for _ in range(count)], dtype=np.uint64)
 
     def below_many(self, bound: int, count: int) -> NDArray[np.int64]:
         return np.array([int(self.below(bound)) for _ in range(count)], dtype=np.int64)
