@@ -95,7 +95,7 @@ def _checked_function(function: Any) -> Any:
     known: dict[str, Any] = {"function": function}
     named_only = False
     for name, each in parameters.items():
-        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        stars = "*" * (each.kind is each.VAR_POSITIONAL) or "**" * (each.kind is each.VAR_KEYWORD)
         if each.kind is each.KEYWORD_ONLY and not named_only:
             head.append("*")
         named_only = named_only or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
@@ -141,8 +141,10 @@ class _Door:
         require_fit(self._name, value, self._hint)
         if self._name == "failure_probability":
             open_probability(failure_probability=value)
-        elif always_fits(type(value), self._hint):
-            self.kinds.add(type(value))  # plain by now, so those of other widths are not among them
+            return value
+        kind: Any = type(value)
+        if always_fits(kind, self._hint):
+            self.kinds.add(kind)  # plain by now, so those of other widths are not among them
         return value
 
     def all_fitting(self, values: tuple[Any, ...]) -> list[Any]:
@@ -151,7 +153,7 @@ class _Door:
 
     def named_fitting(self, values: dict[str, Any]) -> dict[str, Any]:
         """For arguments that form a dictionary, of a declared form or not."""
-        form = next(iter(get_args(self._hint)), None)
+        form: Any = next(iter(get_args(self._hint)), None)
         if not is_typeddict(form):
             return {name: self.fitting(value) for name, value in values.items()}
         hints = get_type_hints(form)
@@ -362,5 +364,5 @@ def _is_finite(value: Any) -> bool:
     if not _is_real(value):
         return False
     if isinstance(value, Rational):  # whole numbers and fractions may exceed every float
-        return bool(abs(value) <= float_info.max)
+        return -float_info.max <= Fraction(value) <= float_info.max
     return math.isfinite(value)

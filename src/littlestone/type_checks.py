@@ -133,7 +133,8 @@ def _what_lacks(value: Any, hint: Any) -> str:
     asked = [one for one in (hint, *get_args(hint)) if getattr(one, "_is_protocol", False)]
     if not asked or isinstance(value, _BUILT_IN):
         return ""
-    lacking = min((_lacking(type(value), one) for one in asked), key=len)
+    kind: Any = type(value)
+    lacking = min((_lacking(kind, one) for one in asked), key=len)
     return f", which lacks {', '.join(sorted(lacking))}"
 
 

@@ -69,7 +69,7 @@ def call(target: Target, given: dict[str, Any]) -> Any:
     """Call it with these arguments, by position or by name as its signature asks."""
     called = target.called()
     signature = inspect.signature(called)
-    bound = inspect.BoundArguments(signature, {})  # type: ignore[arg-type]
+    bound = inspect.BoundArguments(signature, {})
     bound.arguments |= {name: given[name] for name in signature.parameters if name in given}
     return called(*bound.args, **bound.kwargs)
 
@@ -154,8 +154,8 @@ def _arguments(name: str, make: Callable[[], Any], attribute: str) -> dict[str, 
 
 
 def _method(make: Callable[[], Any], attribute: str) -> Any:
-    fresh = make(attribute=attribute) if getattr(make, "func", None) is _run_of else make()
-    return getattr(fresh, attribute)
+    run = isinstance(make, partial) and make.func is _run_of
+    return getattr(make(attribute) if run else make(), attribute)  # type: ignore[call-arg]
 
 
 def _attribute(make: Callable[[], Any], attribute: str) -> Any:

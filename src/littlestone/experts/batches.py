@@ -26,7 +26,7 @@ class Batches:
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.integer(first=self.first, at_least=1)
-        require.positive(growth=self.growth)  # type: ignore[arg-type]
+        require.positive(growth=self.growth)
         if self.growth < 1:
             raise ValueError(f"growth must be at least 1, got growth={self.growth!r}")
 

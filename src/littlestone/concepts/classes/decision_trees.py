@@ -122,7 +122,7 @@ class DecisionTrees:
 
     def holding(self, cells: NDArray[np.int64], dtype: type = np.int64, /) -> NDArray[Any]:
         """For each record, given by its cells, and each question: whether it holds."""
-        holds = np.empty((len(cells), len(self.conditions)), dtype=dtype)
+        holds: NDArray[Any] = np.empty((len(cells), len(self.conditions)), dtype=dtype)
         for number, (part, low, high) in enumerate(self.conditions):
             holds[:, number] = (low <= cells[:, part]) & (cells[:, part] <= high)
         return holds

@@ -44,7 +44,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     def __init__(self, dimension: int, margin: Fraction | float) -> None:
         domain, margin = RationalBall(dimension), require.plain_number(margin)
-        require.positive(margin=margin)  # type: ignore[arg-type]
+        require.positive(margin=margin)
         if margin > 1:
             raise ValueError(f"margin must be at most 1, got margin={margin!r}")
         exact = Fraction(repr(margin) if isinstance(margin, float) else margin)

@@ -113,7 +113,7 @@ class NoisyLosses:
             object.__setattr__(self, name, value)
         if self.rate is None:
             object.__setattr__(self, "rate", self._sharp_rate())
-        require.positive(rate=self.rate)  # type: ignore[arg-type]
+        require.positive(rate=self.rate)
         object.__setattr__(self, "_guarantee", self._cost())
 
     @property

@@ -32,7 +32,7 @@ class BernoulliExp:
 
     def __post_init__(self) -> None:
         require.plain(self)
-        require.non_negative(exponent=self.exponent)  # type: ignore[arg-type]
+        require.non_negative(exponent=self.exponent)
         exponent = fraction(self.exponent)
         require.settle(self, _rate=exponent, _leading=_leading_word(exponent))
 

@@ -52,7 +52,7 @@ class DiscreteGaussian:
 
     def __post_init__(self) -> None:
         require.plain(self)
-        require.positive(variance=self.variance)  # type: ignore[arg-type]
+        require.positive(variance=self.variance)
         exact = fraction(self.variance)
         if not Fraction(1, 16) <= exact <= _LARGEST_VARIANCE:
             raise ValueError(

@@ -44,7 +44,7 @@ def noise_rate(**named: Real | float) -> Fraction:
     ValueError: epsilon must be a finite number above 0, got epsilon=-1.0
     """
     ((name, value),) = named.items()
-    require.positive(**{name: value})  # type: ignore[arg-type]
+    require.positive(**{name: value})
     rate = fraction(value)
     if rate < _SMALLEST_RATE:
         raise ValueError(f"{name} must be at least 2**-40, got {name}={value!r}")

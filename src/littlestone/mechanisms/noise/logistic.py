@@ -27,7 +27,7 @@ class LogisticCoin:
 
     def __post_init__(self) -> None:
         require.plain(self)
-        require.non_negative(log_odds=abs(self.log_odds))  # type: ignore[arg-type]
+        require.non_negative(log_odds=abs(self.log_odds))
         against = abs(fraction(self.log_odds))
         require.settle(self, _against=against, _leading=_leading_word(against))
 
