@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark build test-wheel test-versions claims audit curves bench docs gallery kills damage golden lock clean
+.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark build test-wheel test-versions claims audit curves bench docs gallery kills damage hostile golden lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -140,6 +140,10 @@ kills: $(READY) ## Kill durable runs KILLS times (240) and check that nothing is
 DAMAGED ?= 5000
 damage: $(READY) ## Damage DAMAGED stores (5000) and check that each is refused or opens whole
 	DAMAGED=$(DAMAGED) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_damaged_stores.py
+
+CALLS ?= 60000
+hostile: $(READY) ## Call everything public CALLS times (60000) with hostile values; no exception but documented ones
+	CALLS=$(CALLS) $(BIN)/python -m pytest -n 0 -m slow tests/conformance/test_hostile_calls.py
 
 golden: $(READY) ## Write the golden transcripts anew
 	$(BIN)/python -m tests.golden.regenerate
