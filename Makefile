@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark build test-wheel test-versions claims audit curves bench docs gallery kills damage hostile golden lock clean
+.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs gallery kills damage rows hostile golden lock clean book kills-served fuzz bridge kills-fleet
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -47,6 +47,11 @@ test-web: $(READY) ## The service killed and fuzzed, its pages in a headless Chr
 	$(BIN)/python $(INSTALL) -e '.[web]'
 	$(PYTEST) -m web tests/web tests/end_to_end/test_killed_service.py
 
+FUZZED ?= 20000
+fuzz: $(READY) ## Send the service FUZZED hostile requests (20000), half of them drawn from its own document
+	$(BIN)/python $(INSTALL) -e '.[web]'
+	FUZZED=$$(($(FUZZED) / 2)) REQUESTS=$$(($(FUZZED) / 2)) $(BIN)/python -m pytest -m web -s tests/web/test_fuzzed_service.py
+
 test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, README
 	$(PYTEST) -m "not slow and not statistical and not fleet and not spark and not web"
 
@@ -72,8 +77,14 @@ layers: $(READY)
 statistical: $(READY) ## The statistical tests, with fresh seeds, and four times the examples of each property
 	HYPOTHESIS_PROFILE=usual $(PYTEST) -m "(statistical or hypothesis) and not slow" tests
 
-slow: $(READY) ## The full-size tests: large audits, 240 killed runs, 5000 damaged stores
-	$(PYTEST) -m slow tests
+# Sizes that a few minutes allow are the tests' own; any variable may also be given by itself.
+FULL_SIZES := KILLS=500 DAMAGED=5000 STARTS=250
+slow: $(READY) ## What takes long: large audits, kills, damaged stores; FULL=1 for full sizes
+	$(if $(FULL),$(FULL_SIZES) )$(PYTEST) -m slow tests
+
+FLEET_KILLS ?= 300
+kills-fleet: $(TESTABLE) ## Kill the workers and the server of a fleet FLEET_KILLS times (300), with and without users
+	KILLS=$(FLEET_KILLS) $(BIN)/python -m pytest -m fleet tests/end_to_end/test_killed_fleet.py -s
 
 test-fleet: $(TESTABLE) ## A fleet on a PostgreSQL server of its own: kills, going back, the commands
 	$(BIN)/python -m pytest -m fleet tests/end_to_end -s
@@ -85,8 +96,14 @@ $(SPARK)/.ready: pyproject.toml
 	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[spark]' hypothesis pytest
 	@touch $(SPARK)/.ready
 
-test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, what is refused; skips without Java
-	$(SPARK)/bin/python -m pytest -m spark tests/end_to_end/test_spark.py -s
+test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, every file, what is refused; skips without Java
+	$(SPARK)/bin/python -m pytest -m spark tests/end_to_end/test_spark.py tests/end_to_end/test_spark_files.py -s
+
+prove: ## Check every machine-checked proof and what it assumes; without Coq it says what to install
+	$(PYTHON) proofs/check.py
+
+bridge: prove $(TESTABLE) ## Compare Coq's law with the code's, as fractions, on 10,000 instances and broken variants
+	$(BIN)/python proofs/bridge/compare.py
 
 build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the sdist
 	rm -rf dist
@@ -137,6 +154,13 @@ KILLS ?= 240
 kills: $(READY) ## Kill durable runs KILLS times (240) and check that nothing is lost or changed
 	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_killed_runs.py
 
+book: $(READY) ## Kill learn --book at every change of a file, and flip every bit of a book; prints both counts
+	$(BIN)/python -m pytest -n 0 -s tests/end_to_end/test_killed_before_entry.py tests/unit/service/promises/test_book.py -k "two_stores_on_one_entry or flipped_bit"
+
+SERVED_KILLS ?= 500
+kills-served: $(READY) ## Kill the service SERVED_KILLS times (500) under clients that retry
+	KILLS=$(SERVED_KILLS) $(BIN)/python -m pytest -m slow -s tests/end_to_end/test_killed_service.py
+
 DAMAGED ?= 5000
 damage: $(READY) ## Damage DAMAGED stores (5000) and check that each is refused or opens whole
 	DAMAGED=$(DAMAGED) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_damaged_stores.py
@@ -144,6 +168,10 @@ damage: $(READY) ## Damage DAMAGED stores (5000) and check that each is refused 
 CALLS ?= 60000
 hostile: $(READY) ## Call everything public CALLS times (60000) with hostile values; no exception but documented ones
 	CALLS=$(CALLS) $(BIN)/python -m pytest -n 0 -m slow tests/conformance/test_hostile_calls.py
+
+TABLES ?= 105000
+rows: $(READY) ## Replace one row of TABLES hostile tables (105000) and count the rounds that change
+	TABLES=$(TABLES) $(PYTEST) -m slow -rP tests/properties/test_one_row_one_round.py
 
 golden: $(READY) ## Write the golden transcripts anew
 	$(BIN)/python -m tests.golden.regenerate

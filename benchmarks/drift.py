@@ -11,7 +11,8 @@ from benchmarks.practice import kept as keeping
 from benchmarks.practice.ours import wrong_rounds
 from benchmarks.practice.simulated import ROUNDS, SIMULATED, simulated
 
-from littlestone.defaults import class_over, default_learner
+from littlestone.choose.auto import class_over
+from littlestone.choose.request import Request
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 
 Row = tuple[str, str, str, bool | None]
@@ -40,7 +41,7 @@ def measure() -> Iterator[Row]:
 
 def _learners(name: str, epsilon: float) -> dict[str, DisjointBatches]:
     rules = class_over(simulated(name).schema)
-    default = default_learner(rules, rounds=ROUNDS, epsilon=epsilon, delta=1e-6)
+    default = Request(over=rules, rounds=ROUNDS, epsilon=epsilon).recipe()
     assert isinstance(default, DisjointBatches)
     return {
         "watch": default,

@@ -75,6 +75,7 @@ def _one(
         (size,) = connection.execute(
             "SELECT pg_total_relation_size('littlestone.states')"
             " + pg_total_relation_size('littlestone.releases')"
+            " + pg_total_relation_size('littlestone.pages')"
         ).fetchone() or (0,)
     rate = 2 * events / working.processor
     yield (
@@ -144,17 +145,17 @@ def _put(server: Server, keys: int, each: int, *, after: int = 0) -> None:
             database.put(connection, RECIPE, named, seqs[part], xs[part], ys[part])
 
 
-def _work(server: Server, mark: Path) -> None:
-    for child in [os.fork() or _worker(server, mark) for _ in range(WORKERS)]:
+def _work(server: Server, mark: Path, recipe: PrivateMajority = RECIPE) -> None:
+    for child in [os.fork() or _worker(server, mark, recipe) for _ in range(WORKERS)]:
         assert os.waitpid(child, 0)[1] == 0
 
 
-def _worker(server: Server, mark: Path) -> NoReturn:
+def _worker(server: Server, mark: Path, recipe: PrivateMajority) -> NoReturn:
     try:
         with database.connect(server.dsn) as connection:
             terms = database.terms_of(connection)
             height = HighWater(mark, terms.identity, create=False)
-            worker = Worker(connection, terms, RECIPE, SECRET, height)
+            worker = Worker(connection, terms, recipe, SECRET, height)
             while worker.work() or database.status(connection)["waiting"]:
                 pass
             height.close()

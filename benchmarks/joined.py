@@ -10,7 +10,7 @@ from statistics import fmean, geometric_mean
 from benchmarks.practice.kinds import KINDS, of_kind
 from benchmarks.practice.ours import wrong_rounds
 
-from littlestone.defaults import class_over, default_learner
+from littlestone.choose.request import Request
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 
 Row = tuple[str, str, str, bool | None]
@@ -27,9 +27,7 @@ def measure() -> Iterator[Row]:
             errors: dict[str, list[float]] = {}
             for seed in range(RUNS):
                 stream = of_kind(kind, rounds, seed)
-                default = default_learner(
-                    class_over(stream.schema), rounds=rounds, epsilon=1.0, delta=1e-6
-                )
+                default = Request(over=stream.schema, rounds=rounds).recipe()
                 assert isinstance(default, DisjointBatches)
                 for name, learner in {
                     "trees": replace(default, directions=0, alike=False, asking=False),

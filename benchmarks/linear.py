@@ -12,8 +12,9 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.choose.auto import class_over
+from littlestone.choose.request import Request
 from littlestone.concepts.schema import Schema
-from littlestone.defaults import class_over, default_learner
 from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness import seeded
@@ -80,7 +81,7 @@ def _linear(stream: Simulated) -> PrivateLinear:
 def _trees(stream: Simulated) -> PrivateLearner:
     rounds = len(stream.labels)
     concepts = class_over(stream.schema)
-    return default_learner(concepts, rounds=rounds, epsilon=EPSILON, delta=DELTA)
+    return Request(over=concepts, rounds=rounds, epsilon=EPSILON, delta=DELTA).recipe()
 
 
 def error(learner: PrivateLearner, stream: Simulated) -> float:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from littlestone.catalogue import LEARNERS
+from littlestone.choose.catalogue import LEARNERS
+from littlestone.choose.recommendation import recommend
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.recommendation import recommend
 
 Row = tuple[str, str, str, bool | None]
 
@@ -47,7 +47,8 @@ def majority(concepts: ConceptClass) -> Iterator[Row]:
 
 
 def advice(concepts: ConceptClass, rounds: int, epsilon: float, how: dict[str, Any]) -> Row:
-    asked: Any = {"rounds": rounds, "epsilon": epsilon, "delta": 1e-6, **how}
+    usual = {"setting": "realizable", "adversary": "adaptive"}
+    asked: Any = {"rounds": rounds, "epsilon": epsilon, **usual, **how}
     seconds, found = timed(partial(recommend, concepts, **asked))
     name = found.best.name if found.best else "nobody"
     words = ", ".join([f"{rounds:.0e} rounds", f"epsilon = {epsilon:g}", *how.values()])

@@ -1,6 +1,6 @@
 """Real streams: the default learner beside what a user would pick instead, in one run.
 
-Ours is always the default of ``default_learner``, nothing tuned; settings and seeds are fixed
+Ours is always the default learner of a ``Request``, nothing tuned; settings and seeds are fixed
 below. What was measured is kept in docs/practice.json, from which docs/tools/practice.py draws the
 table and the picture of docs/practice.md.
 
@@ -30,7 +30,7 @@ from benchmarks.practice.private_linear import NOISES
 from benchmarks.practice.real_streams import STREAMS
 from benchmarks.practice.stream import Stream
 
-from littlestone.defaults import class_over
+from littlestone.choose.auto import class_over
 from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.run import PrivateLearner
 

@@ -5,6 +5,7 @@ service; it shares two cores with them.
 """
 
 import asyncio
+import hashlib
 import json
 import os
 import signal
@@ -21,6 +22,7 @@ from typing import Any
 
 from littlestone.client import Client
 from littlestone.serve.tokens import Role, Tokens
+from littlestone.service.log.counted_users import CountedUsers
 
 Row = tuple[str, str, str, bool | None]
 CONCEPTS = {"concepts": "thresholds:1024", "rounds": 10**7, "epsilon": 1.0, "setting": "realizable"}
@@ -32,15 +34,19 @@ def measure() -> Iterator[Row]:
         yield "bare SQLite, a commit for each event", f"{alone:,.0f} events/s", "", None
         yield "bare SQLite, groups of 64", f"{grouped:,.0f} events/s", "", None
         with _service(Path(folder) / "runs") as (url, token, _):
-            Client(url, token).create("load", **CONCEPTS)
+            with Client(url, token) as client:
+                client.create("load", **CONCEPTS)
+                client.create("counted", **CONCEPTS, user="user")
             for clients, size, seconds in ((64, 1, 8.0), (1, 1, 4.0), (8, 100, 6.0)):
                 yield from _rows(url, token, clients, size, seconds)
+            yield _counting(url, token)
             yield _readers(url, token, 500)
+        yield _bytes_of_a_user(1_000_000)
         yield _recovery(Path(folder) / "runs")
 
 
 def _rows(url: str, token: str, clients: int, size: int, seconds: float) -> Iterator[Row]:
-    rate, slow = _load(url, token, clients, size, seconds)
+    rate, slow = _load(url, token, "load", clients, size, seconds)
     what = f"{clients} clients × {size} event{'s' * (size > 1)}"
     least = {(64, 1): 5_000, (8, 100): 50_000}.get((clients, size))
     if least is None:
@@ -50,6 +56,28 @@ def _rows(url: str, token: str, clients: int, size: int, seconds: float) -> Iter
     most = {(64, 1): 40.0, (1, 1): 1.5}.get((clients, size))
     if most is not None:
         yield f"{what}: 99th percentile", f"{slow:.2f} ms", f"<= {most:g} ms", slow <= most
+
+
+def _counting(url: str, token: str) -> Row:
+    """The same load with users and without, in turns; nearly every event is of another user."""
+    rates: dict[str, list[float]] = {"load": [], "counted": []}
+    for run in ("load", "counted") * 3:
+        rates[run].append(_load(url, token, run, 8, 100, 3.0)[0])
+    slower = max(rates["load"]) / max(rates["counted"])
+    told = f"{slower:.2f}x slower ({max(rates['counted']):,.0f} events/s)"
+    return "8 clients × 100 events, users counted", told, "<= 1.3x", slower <= 1.3
+
+
+def _bytes_of_a_user(users: int) -> Row:
+    """What is held in memory after so many users came, each with one event."""
+    counted, secret = CountedUsers(most=1), os.urandom(32)
+    for number in range(users):
+        counted.add(hashlib.blake2b(b"%d" % number, key=secret, digest_size=16).digest())
+    parts = (counted._keys, counted._middles, counted._rests, counted._counts, counted._starts)
+    held = sum(part.nbytes for part in parts)
+    held += sys.getsizeof(counted._recent) + sum(map(sys.getsizeof, counted._recent))
+    each = held / users
+    return f"memory for each of {users:,} users", f"{each:.1f} bytes", "<= 16 bytes", each <= 16
 
 
 @contextmanager
@@ -65,7 +93,8 @@ def _service(folder: Path) -> Iterator[tuple[str, str, Any]]:
     process = subprocess.Popen([*command, "--port", str(port), "--token-file", str(file)])
     url = f"http://127.0.0.1:{port}"
     try:
-        Client(url, patience=60)._json("GET", "/health")
+        with Client(url, patience=60) as client:
+            client._json("GET", "/health")
         yield url, made[Role.OWNER], process
     finally:
         process.send_signal(signal.SIGTERM)
@@ -91,19 +120,24 @@ def _bare(path: Path) -> tuple[float, float]:
     return rates[0], rates[1]
 
 
-def _load(url: str, token: str, clients: int, size: int, seconds: float) -> tuple[float, float]:
+def _load(
+    url: str, token: str, run: str, clients: int, size: int, seconds: float
+) -> tuple[float, float]:
     """Events a second, and the 99th percentile of a request in milliseconds."""
-    command = [sys.executable, "-m", "benchmarks.serve", url, str(clients), str(size), str(seconds)]
+    words = [url, run, str(clients), str(size), str(seconds)]
     done = subprocess.run(
-        command, env=os.environ | {"TOKEN": token}, capture_output=True, check=True
+        [sys.executable, "-m", "benchmarks.serve", *words],
+        env=os.environ | {"TOKEN": token},
+        capture_output=True,
+        check=True,
     )
     found = json.loads(done.stdout)
     return found["rate"], found["slow"]
 
 
-async def _clients(url: str, clients: int, size: int, seconds: float) -> None:
+async def _clients(url: str, run: str, clients: int, size: int, seconds: float) -> None:
     host, _, port = url.removeprefix("http://").partition(":")
-    head = f"POST /runs/load/events HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer "
+    head = f"POST /runs/{run}/events HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer "
     head += f"{os.environ['TOKEN']}\r\nContent-Type: application/json\r\nContent-Length: "
     times: list[float] = []
     until = time.perf_counter() + seconds
@@ -112,9 +146,11 @@ async def _clients(url: str, clients: int, size: int, seconds: float) -> None:
         reader, writer = await asyncio.open_connection(host, int(port))
         sent = 0
         while time.perf_counter() < until:
+            names = [f"{os.getpid()}-{number}-{sent + place}" for place in range(size)]
+            users = [f',"user":"{name}"' if run == "counted" else "" for name in names]
             events = [
-                f'{{"id":"{os.getpid()}-{number}-{sent + place}","x":{(sent * 7) % 1024},"y":1}}'
-                for place in range(size)
+                f'{{"id":"{name}","x":{(sent * 7) % 1024},"y":1{user}}}'
+                for name, user in zip(names, users, strict=True)
             ]
             body = events[0] if size == 1 else f'{{"events":[{",".join(events)}]}}'
             started = time.perf_counter()
@@ -169,7 +205,7 @@ def _readers(url: str, token: str, readers: int) -> Row:
 def _recovery(folder: Path) -> Row:
     """From the start of a process that was killed until its run answers."""
     with _service(folder) as (url, token, process):
-        _load(url, token, 64, 1, 4.0)
+        _load(url, token, "load", 64, 1, 4.0)
         process.kill()
         process.wait()
     with closing(sqlite3.connect(folder / "load" / "store")) as db:
@@ -191,4 +227,5 @@ def _recovery(folder: Path) -> Row:
 
 
 if __name__ == "__main__":
-    asyncio.run(_clients(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])))
+    address, name, *sizes = sys.argv[1:]
+    asyncio.run(_clients(address, name, int(sizes[0]), int(sizes[1]), float(sizes[2])))

@@ -63,7 +63,7 @@ def measure() -> Iterator[Row]:
 
 def _learn(spark: Any, keys: int, each: int) -> tuple[float, float]:
     """Seconds by the clock and of the processor for a fresh fleet, in one batch."""
-    from littlestone.fleet.spark.job import SparkFleet, text_lines  # noqa: PLC0415
+    from littlestone.fleet.spark.job import SparkFleet  # noqa: PLC0415
 
     with TemporaryDirectory(prefix="spark") as place:
         path = Path(place)
@@ -75,8 +75,7 @@ def _learn(spark: Any, keys: int, each: int) -> tuple[float, float]:
         _write(path / "events", keys, each)
         fleet = SparkFleet(folder, RECIPE, path / "secret")
         begun, used = time.monotonic(), _processor(os.getpid())
-        lines = text_lines(spark, path / "events")
-        fleet.run(lines, COLUMNS, sequence="n", until_empty=True)
+        fleet.take(spark, path / "events", COLUMNS, sequence="n", until_empty=True)
         clock, processor = time.monotonic() - begun, _processor(os.getpid()) - used
         fleet.close()
         assert folder.standing().rounds == keys * each

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.choose.request import Request
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.schema import Schema
-from littlestone.defaults import class_over, default_learner
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness import secure, seeded
 
@@ -185,7 +185,7 @@ def main() -> None:
     flights = load(QUICK_ROUNDS if quick else None)
     rounds = len(flights.late)
 
-    learner = default_learner(class_over(SCHEMA), rounds=rounds, epsilon=epsilon, delta=asked.delta)
+    learner = Request(over=SCHEMA, rounds=rounds, epsilon=epsilon, delta=asked.delta).recipe()
     runs = [
         publish(learner, flights, None if asked.seed is None else asked.seed + number)
         for number in range(asked.runs)

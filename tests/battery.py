@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from littlestone import catalogue
 from littlestone.adversaries.boundary import Boundary
 from littlestone.adversaries.contradiction import Contradiction, FreeLabels, NoisyBoundary
 from littlestone.adversaries.drifting import Drifting
@@ -14,6 +13,7 @@ from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.random_stream import HiddenOnes, RandomStream
 from littlestone.adversaries.shattered_tree import CoinTree, ShatteredTree
 from littlestone.adversaries.spreading import KeepDimension, SpreadMistakes
+from littlestone.choose import catalogue
 from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions

@@ -1,5 +1,8 @@
 """Fleets on the tests' server, their events, and what one process makes of the same."""
 
+import zlib
+from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +33,30 @@ def emptied(server: Server) -> None:
 class Fleet:
     """A fresh fleet in the server's database."""
 
-    def __init__(self, server: Server, folder: Path, recipe: Any = RECIPE) -> None:
+    def __init__(
+        self, server: Server, folder: Path, recipe: Any = RECIPE, users: str | None = None
+    ) -> None:
         self.server, self.recipe = server, recipe
         emptied(server)
         self.secret = create_secret(folder / "secret")
         self.mark = folder / "secret.mark"
         self.terms = database.create(
-            server.dsn, recipe, fingerprint=fingerprint(self.secret), shards=SHARDS
+            server.dsn, recipe, fingerprint=fingerprint(self.secret), shards=SHARDS, users=users
         )
         HighWater(self.mark, self.terms.identity, create=True).close()
+        self.refused: dict[str, str] = {}
+        """By the last worker."""
 
-    def put(self, keys: list[Any], seqs: list[int], xs: list[Any], ys: list[int]) -> None:
+    def put(
+        self,
+        keys: list[Any],
+        seqs: list[int],
+        xs: list[Any],
+        ys: list[int],
+        users: list[Any] | None = None,
+    ) -> None:
         with database.connect(self.server.dsn) as connection:
-            database.put(connection, self.recipe, keys, seqs, xs, ys)
+            database.put(connection, self.recipe, keys, seqs, xs, ys, users)
 
     def put_all(self, events: Events, *, size: int) -> None:
         for batch in batches(events, size):
@@ -59,6 +73,7 @@ class Fleet:
             mine = self.worker(connection, **hooks)
             while some := mine.work():
                 taken += some
+            self.refused = mine.refused
             mine.mark.close()
         return taken
 
@@ -85,17 +100,50 @@ def batches(events: Events, size: int) -> list[Any]:
     ]
 
 
-def uninterrupted(fleet: Fleet, events: Events) -> tuple[Any, Any]:
+def uninterrupted(
+    fleet: Fleet, events: Events, unread: Collection[tuple[str, int]] = ()
+) -> tuple[Any, Any]:
     """What one process computes from all events of each key at once."""
     states, published = dict[bytes, bytes](), dict[Any, Any]()
     for key, examples in events.items():
         xs, ys = map(list, zip(*examples, strict=True))
         label = key_name(key).label
         states[label], releases = advance(
-            fleet.recipe, fleet.secret, key, None, range(1, len(xs) + 1), xs, ys
+            fleet.recipe,
+            fleet.secret,
+            key,
+            None,
+            range(1, len(xs) + 1),
+            xs,
+            ys,
+            unread={number for name, number in unread if name == key},
         )
         published |= {(label, r.number): (r.body, r.chain) for r in releases}
     return states, published
+
+
+def with_users(batch: list[Any]) -> list[Any]:
+    """The same events, each of somebody: heavy users have events under most keys."""
+    keys, seqs, *_ = batch
+    return [*batch, [user_of(key, seq) for key, seq in zip(keys, seqs, strict=True)]]
+
+
+def user_of(key: str, number: int) -> str:
+    return f"user {(zlib.crc32(f'{key} {number}'.encode()) % 1000) ** 2 // 2000}"
+
+
+def beyond_their_share(parts: list[Any], most: int) -> set[tuple[str, int]]:
+    """The events that are not read, by the rule itself: the first ``most`` of each user are."""
+    had, seen, unread = Counter[str](), set[tuple[str, int]](), set[tuple[str, int]]()
+    for keys, seqs, _, _, users in parts:
+        for key, seq, user in zip(keys, seqs, users, strict=True):
+            if (key, seq) in seen:
+                continue
+            seen.add((key, seq))
+            if had[user] >= most:
+                unread.add((key, seq))
+            had[user] += 1
+    return unread
 
 
 def littlestone(*arguments: str, expect: int = 0) -> str:

@@ -20,7 +20,7 @@ from tests.fleet_events import COLUMNS, RECIPE, SEQUENCE
 from littlestone.errors import StoreError
 from littlestone.fleet import keyed
 from littlestone.fleet.spark.folder import SparkFolder, Standing
-from littlestone.fleet.spark.job import RowVisits, SparkFleet, text_lines
+from littlestone.fleet.spark.job import RowVisits, SparkFleet
 from littlestone.fleet.spark.visits import RELEASED
 
 
@@ -86,8 +86,7 @@ def main(folder: str, secret: str, events: str, log: str, dies: str) -> None:
         shown(standing)
 
     place.publish = publish  # type: ignore[method-assign]
-    lines = text_lines(spark, Path(events), files=1)
-    fleet.run(lines, COLUMNS, sequence=SEQUENCE, until_empty=True)
+    fleet.take(spark, Path(events), COLUMNS, sequence=SEQUENCE, files=1, until_empty=True)
     fleet.close()
 
 

@@ -1,4 +1,4 @@
-"""The default of ``default_learner`` beside DP-FTRL with Toeplitz noise, over many streams."""
+"""The default learner of a ``Request`` beside DP-FTRL with Toeplitz noise, over many streams."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from benchmarks.practice import peers
 from benchmarks.practice.ours import wrong_rounds
 from benchmarks.practice.stream import Stream
 
-from littlestone.defaults import class_over, default_learner
+from littlestone.choose.request import Request
 from littlestone.learners.run import PrivateLearner
 
 Row = tuple[str, str, str, bool | None]
@@ -27,9 +27,8 @@ def constant(stream: Stream) -> float:
 
 
 def default(stream: Stream, epsilon: float) -> PrivateLearner:
-    return default_learner(
-        class_over(stream.schema), rounds=len(stream.labels), epsilon=epsilon, delta=DELTA
-    )
+    asked = Request(over=stream.schema, rounds=len(stream.labels), epsilon=epsilon, delta=DELTA)
+    return asked.recipe()
 
 
 def measured(stream: Stream, learner: PrivateLearner, count: int) -> dict[str, Any]:

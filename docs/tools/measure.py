@@ -20,7 +20,8 @@ from typing import Any, Literal
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.random_stream import RandomStream
-from littlestone.catalogue import class_from_spec
+from littlestone.choose.catalogue import class_from_spec
+from littlestone.choose.recommendation import recommend
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.game.play import play
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
@@ -29,7 +30,6 @@ from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.randomness import seeded
-from littlestone.recommendation import recommend
 from littlestone.theory.floors import points_floor
 
 DOCS = Path(__file__).parents[1]
@@ -93,7 +93,8 @@ def choosing_epsilon() -> list[dict[str, Any]]:
     """What ``recommend`` chooses for several ε, for the picture."""
     rows = []
     for spec, epsilon in itertools.product(CURVES, EPSILONS):
-        advice = recommend(class_from_spec(spec), rounds=CURVE_ROUNDS, epsilon=epsilon, delta=DELTA)
+        asked: Any = {"setting": "realizable", "adversary": "adaptive", "delta": DELTA}
+        advice = recommend(spec, rounds=CURVE_ROUNDS, epsilon=epsilon, **asked)
         assert advice.best is not None
         rows.append(_game(advice.best.name, advice.best.recipe, spec, CURVE_ROUNDS, epsilon))
     return rows

@@ -24,6 +24,10 @@ from littlestone.audit.grey_box import Visit as Visit
 from littlestone.audit.grey_box import check_sensitivity as check_sensitivity
 from littlestone.audit.two_worlds import Subject as Subject
 from littlestone.audit.two_worlds import TwoWorldAdversary as TwoWorldAdversary
+from littlestone.choose.ranking import Candidate as Candidate
+from littlestone.choose.recommendation import Recommendation as Recommendation
+from littlestone.choose.recommendation import recommend as recommend
+from littlestone.choose.request import Request as Request
 from littlestone.client import Client as Client
 from littlestone.client import ServiceError as ServiceError
 from littlestone.concepts.ball import RationalBall as RationalBall
@@ -181,9 +185,6 @@ from littlestone.randomness import Randomness as Randomness
 from littlestone.randomness import keyed as keyed
 from littlestone.randomness import secure as secure
 from littlestone.randomness import seeded as seeded
-from littlestone.recommendation import Candidate as Candidate
-from littlestone.recommendation import Recommendation as Recommendation
-from littlestone.recommendation import recommend as recommend
 from littlestone.sanitizers.choose import sanitizer_for as sanitizer_for
 from littlestone.sanitizers.fooling.discriminator import Discriminator as Discriminator
 from littlestone.sanitizers.fooling.fooling_sanitizer import (

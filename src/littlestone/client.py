@@ -49,16 +49,29 @@ class Client:
             asked["class"] = asked.pop("concepts")
         return self._json("POST", "/runs", {"name": name, **asked})
 
-    def send(self, run: str, x: Any, y: int, *, id: str | None = None) -> Any:
-        """One event; returns its receipt, when it is on disk."""
+    def remove(self, name: str) -> Any:
+        """Delete a run that never read an event."""
+        return self._json("DELETE", _path(name))
+
+    def send(
+        self, run: str, x: Any, y: int, *, id: str | None = None, user: str | int | None = None
+    ) -> Any:
+        """One event; returns its receipt, when it is on disk. ``user``: where users are counted."""
         body = {"id": id or secrets.token_hex(16), "x": x, "y": y}
+        body |= {} if user is None else {"user": user}
         return self._json("POST", f"{_path(run)}/events", body)
 
-    def send_many(self, run: str, events: Iterable[tuple[Any, int]]) -> Any:
-        """Many events in one request; each is taken or refused for itself."""
-        pairs = require.listed(tuple | list, events=events)
-        body = {"events": [{"id": secrets.token_hex(16), "x": x, "y": y} for x, y in pairs]}
-        return self._json("POST", f"{_path(run)}/events", body)
+    def send_many(
+        self, run: str, events: Iterable[tuple[Any, int] | tuple[Any, int, str | int]]
+    ) -> Any:
+        """Many events (x, y), or (x, y, user), in one request; each is taken or refused alone.
+
+        If one of them is no JSON (NaN is none) nothing is sent.
+        """
+        fields = ("x", "y", "user")
+        every = require.listed(tuple | list, events=events)
+        sent = [{"id": secrets.token_hex(16), **dict(zip(fields, one))} for one in every]  # noqa: B905
+        return self._json("POST", f"{_path(run)}/events", {"events": sent})
 
     def hypothesis(self, run: str) -> Any:
         """The newest visible release."""
@@ -112,7 +125,7 @@ class Client:
 
     def _json(self, method: str, path: str, body: Any = None) -> Any:
         """The answer; what may pass (busy, restarting, a broken connection) is tried again."""
-        content = None if body is None else json.dumps(body).encode()
+        content = None if body is None else _written(body)
         headers = self._headers | ({} if body is None else {"Content-Type": "application/json"})
         until, pause = time.monotonic() + self._patience, 0.05
         while True:
@@ -123,10 +136,11 @@ class Client:
                 problem: Exception = ServiceError(status, _reason(answer))
                 passing = status in _PASSING
             except (OSError, http.client.HTTPException) as broken:
-                # Whether it was heard is unknown, unless nobody listened. Everything but making a
-                # run may be said twice: events have ids, the rest only reads.
+                # Whether it was heard is unknown, unless nobody listened. Everything but making or
+                # deleting a run may be said twice: events have ids, the rest only reads.
                 problem = broken
-                passing = path != "/runs" or isinstance(broken, ConnectionRefusedError)
+                changes = path == "/runs" or method == "DELETE"
+                passing = not changes or isinstance(broken, ConnectionRefusedError)
                 self.close()
             if not passing or time.monotonic() + pause > until:
                 raise problem
@@ -157,6 +171,13 @@ class Client:
                 for line in response:
                     if line.startswith(b"data: "):
                         yield json.loads(line[6:])
+
+
+def _written(body: Any) -> bytes:
+    try:
+        return json.dumps(body, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as problem:
+        raise ValueError(f"what is sent must be JSON: {problem}; nothing was sent") from None
 
 
 def _path(run: str) -> str:

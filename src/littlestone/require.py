@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache, partial, wraps
 from numbers import Integral, Rational, Real
 from sys import float_info
 from types import FunctionType
-from typing import Any, Final, TypeVar, get_args, get_type_hints, is_typeddict
+from typing import Any, Final, TypeVar, cast, get_args, get_type_hints, is_typeddict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,8 @@ def _checked_function(function: Any) -> Any:
     known: dict[str, Any] = {"function": function}
     named_only = False
     for name, each in parameters.items():
-        stars = "*" * (each.kind is each.VAR_POSITIONAL) or "**" * (each.kind is each.VAR_KEYWORD)
+        marks: dict[Any, str] = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}
+        stars = marks.get(each.kind, "")
         if each.kind is each.KEYWORD_ONLY and not named_only:
             head.append("*")
         named_only = named_only or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
@@ -141,9 +142,7 @@ class _Door:
         require_fit(self._name, value, self._hint)
         if self._name == "failure_probability":
             open_probability(failure_probability=value)
-            return value
-        kind: Any = type(value)
-        if always_fits(kind, self._hint):
+        elif always_fits(kind := cast(Any, type(value)), self._hint):
             self.kinds.add(kind)  # plain by now, so those of other widths are not among them
         return value
 
@@ -313,26 +312,31 @@ def label(y: Any, name: str = "label") -> int:
 
 
 def labels(ys: Any) -> NDArray[np.uint8]:
-    """Return a block of labels as an array of 0 and 1, or refuse it naming the first bad one."""
-    array = np.asarray(ys) if hasattr(type(ys), "__array__") else _small_numbers(ys)
-    if array is None or array.dtype.kind not in "biuf":
-        found = enumerate(listed(labels=ys))
-        return np.array([label(y, f"labels[{place}]") for place, y in found], dtype=np.uint8)
+    """Return what ``label`` says of each label of a block, or refuse it naming the first bad one.
+
+    What has one type of number is looked at as a whole; of anything else each label is.
+    """
+    kind = getattr(ys, "dtype", None)
+    if isinstance(kind, np.dtype) and kind.kind in "biuf" and not isinstance(ys, np.ma.MaskedArray):
+        array = np.asarray(ys)
+    else:
+        array = np.array(_zeros_and_ones(ys), dtype=np.uint8)
     if array.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {array.shape}")
     if array.dtype != np.uint8 or (array > 1).any():
         bad = np.flatnonzero((array != 0) & (array != 1))
         if len(bad):
-            raise ValueError(f"label must be 0 or 1, got labels[{bad[0]}]={shown(ys[bad[0]])}")
+            raise ValueError(f"label must be 0 or 1, got labels[{bad[0]}]={shown(array[bad[0]])}")
     return array.astype(np.uint8, copy=False)
 
 
-def _small_numbers(ys: Any) -> NDArray[np.uint8] | None:
-    """A list of numbers that fit into a byte each, which is read ten times as fast as others."""
+def _zeros_and_ones(ys: Any) -> bytearray | list[int]:
+    """Small whole numbers as bytes, which numpy reads ten times as fast; others one by one."""
+    values = listed(labels=ys)
     try:
-        return np.frombuffer(bytearray(ys), dtype=np.uint8) if type(ys) is list else None
+        return bytearray(values)
     except Exception:  # of what is in the list: a closer look follows
-        return None
+        return [label(y, f"labels[{place}]") for place, y in enumerate(values)]
 
 
 def listed(kind: Any = Any, **named: Any) -> list[Any]:
@@ -364,5 +368,5 @@ def _is_finite(value: Any) -> bool:
     if not _is_real(value):
         return False
     if isinstance(value, Rational):  # whole numbers and fractions may exceed every float
-        return -float_info.max <= Fraction(value) <= float_info.max
+        return bool(abs(cast(Any, value)) <= float_info.max)
     return math.isfinite(value)

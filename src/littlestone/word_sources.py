@@ -218,8 +218,7 @@ class Keyed:
         before, left = map(_position, state["unread"])
         if left > _AHEAD or (left and before >= block):
             raise ValueError(f"{left} words of block {before} cannot be left before block {block}")
-        # States of before there were families belong to their own.
-        key, family = bytes.fromhex(state["key"]), bytes.fromhex(state.get("family", ""))
+        key, family = bytes.fromhex(state["key"]), bytes.fromhex(state["family"])
         return cls(key, block, children, (before, left), family)
 
     def is_stretched_as(self, other: "Keyed") -> bool:

@@ -18,7 +18,7 @@ from tests.conformance import test_every_sanitizer as sanitizing
 from tests.conformance.arcs import Arc, Arcs, ArcSpace, ArcTracker, OfferingArcs
 
 from littlestone.adversaries.random_stream import RandomStream
-from littlestone.catalogue import LEARNERS
+from littlestone.choose.catalogue import LEARNERS
 from littlestone.concepts import json_form
 from littlestone.concepts.losses.label_counts import tallied
 from littlestone.concepts.losses.loss_runs import losses_on
@@ -119,7 +119,7 @@ def test_adversaries_play_over_it(name: str, adversary: str, rng: Randomness) ->
 
 # A forest for each round takes seconds.
 BUT_FRESH_COPIES = [
-    pytest.param(name, marks=pytest.mark.statistical) if name == "fresh-copies" else name
+    pytest.param(name, marks=pytest.mark.slow) if name == "fresh-copies" else name
     for name in PRIVATE
 ]
 

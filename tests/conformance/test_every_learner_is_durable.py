@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from littlestone.catalogue import LEARNERS
+from littlestone.choose.catalogue import LEARNERS
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.run import PrivateLearner

@@ -12,16 +12,16 @@ import pytest
 from tests.battery import TAKES
 
 from littlestone.audit.subjects.small_learners import places
-from littlestone.catalogue import LEARNERS
+from littlestone.choose.catalogue import LEARNERS
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.fleet.keyed import advance
 from littlestone.learners import codec
+from littlestone.learners.forms import form_digest
 from littlestone.learners.private_teachers.plan import TeachersPlan
 from littlestone.learners.private_teachers.recipe import PrivateTeachers
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
-from littlestone.learners.recipe_forms import form_digest
 from littlestone.learners.run import PrivateRun
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon

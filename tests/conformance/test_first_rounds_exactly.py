@@ -10,7 +10,7 @@ from tests.battery import TAKES
 
 from littlestone.audit.exact.privacy_curve import privacy_curve
 from littlestone.audit.two_worlds import Subject, World
-from littlestone.catalogue import LEARNERS
+from littlestone.choose.catalogue import LEARNERS
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.naive_recomposition import NaiveRecomposition
@@ -67,9 +67,8 @@ def excess(
 
 
 def how_long(name: str, rounds: int) -> list[pytest.MarkDecorator]:
-    if rounds == 1:  # exact, but two seconds
-        return [pytest.mark.statistical] if name == "private-witnesses" else []
-    return [pytest.mark.slow] if name in MANY_COINS else []
+    long = name == "private-witnesses" if rounds == 1 else name in MANY_COINS
+    return [pytest.mark.slow] if long else []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from tests.battery import built
 
 import littlestone
-from littlestone.catalogue import ADVERSARIES
+from littlestone.choose.catalogue import ADVERSARIES
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.points import Points
 from littlestone.concepts.classes.sparse_sets import SparseSets

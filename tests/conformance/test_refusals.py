@@ -23,7 +23,7 @@ from tests.battery import TAKES
 from tests.conformance.test_plain_numbers import LINE, PAIR, _given, recipes
 
 from littlestone.adversaries.replay import Replay
-from littlestone.catalogue import LEARNERS
+from littlestone.choose.catalogue import LEARNERS
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
@@ -128,7 +128,7 @@ def test_constructors_refuse(place: tuple[int, str], wrong: Any, second: int | N
     a_wrong_field_is_refused(place, wrong, second)
 
 
-@pytest.mark.statistical
+@pytest.mark.slow
 @MANY
 @given(PLACES, ANY_WRONG, SECOND)
 def test_constructors_refuse_thousands(
@@ -194,7 +194,7 @@ def test_examples_are_refused_without_effect(name: str, x: Any, y: Any, block: b
     a_bad_example_changes_nothing(name, x, y, block)
 
 
-@pytest.mark.statistical
+@pytest.mark.slow
 @MANY
 @given(*EXAMPLES)
 def test_thousands_of_examples_are_refused_without_effect(
@@ -238,7 +238,7 @@ def test_json_is_refused(data: Any) -> None:
     json_is_read_or_refused(data)
 
 
-@pytest.mark.statistical
+@pytest.mark.slow
 @MANY
 @given(JSON)
 def test_thousands_of_json_values_are_refused(data: Any) -> None:
@@ -267,7 +267,7 @@ def test_mangled_snapshots_are_refused(cut: int, noise: bytes, whole: bool) -> N
     a_mangled_snapshot_is_refused(cut, noise, whole)
 
 
-@pytest.mark.statistical
+@pytest.mark.slow
 @MANY
 @given(*MANGLED)
 def test_thousands_of_mangled_snapshots_are_refused(cut: int, noise: bytes, whole: bool) -> None:

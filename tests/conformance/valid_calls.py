@@ -154,8 +154,9 @@ def _arguments(name: str, make: Callable[[], Any], attribute: str) -> dict[str, 
 
 
 def _method(make: Callable[[], Any], attribute: str) -> Any:
-    run = isinstance(make, partial) and make.func is _run_of
-    return getattr(make(attribute) if run else make(), attribute)  # type: ignore[call-arg]
+    made: Any = make
+    fresh = made(attribute=attribute) if getattr(make, "func", None) is _run_of else make()
+    return getattr(fresh, attribute)
 
 
 def _attribute(make: Callable[[], Any], attribute: str) -> Any:

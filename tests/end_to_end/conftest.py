@@ -5,10 +5,12 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from tests.fleets import Fleet
 from tests.server import Server, running
+from tests.spark_fleets import ENVIRONMENT
 
 from littlestone.cli.main import main
 
@@ -24,6 +26,23 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def fleet(server: Server, tmp_path: Path) -> Fleet:
     return Fleet(server, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    os.environ |= ENVIRONMENT
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
 
 
 @pytest.fixture

@@ -11,13 +11,15 @@ import pytest
 from tests.fleets import NEEDS_A_SERVER, emptied, littlestone
 from tests.server import Server
 
-from littlestone.errors import SequenceGapError
+from littlestone.errors import RollbackError, SequenceGapError
 from littlestone.fleet import blocklist, database
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.secret_file import create_secret, fingerprint, read_secret
 from littlestone.fleet.split_keys import LabelledKeysEngine
 from littlestone.learners.private_keys.recipe import PrivateKeys
+from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.service.entries import chained, release_body
+from littlestone.service.promises.book import Book
 from littlestone.service.published import parsed
 
 pytestmark = NEEDS_A_SERVER
@@ -125,3 +127,51 @@ def test_the_commands_of_a_blocklist(server: Server, tmp_path: Path) -> None:
     (tmp_path / "secret").unlink()
     create_secret(tmp_path / "secret")
     assert "not the secret" in littlestone("blocklist", "work", *where, *secret, expect=2)
+
+
+def test_a_part_that_was_put_back_is_refused(server: Server, tmp_path: Path) -> None:
+    """Its state alone, or all that is in its row but the commits."""
+    emptied(server)
+    secret = os.urandom(32)
+    identity = blocklist.create(server.dsn, KEYS_RECIPE, fingerprint=fingerprint(secret), parts=1)
+    mark = HighWater(tmp_path / "mark", identity, create=True)
+    with database.connect(server.dsn) as connection:
+        worker = blocklist.PartWorker(connection, KEYS_RECIPE, secret, mark)
+        seen = list[Any]()
+        for number in range(1, 4):
+            blocklist.put(connection, KEYS_RECIPE, number, ["ann"], [1])
+            while worker.work():
+                pass
+            query = "SELECT state, until FROM littlestone_blocklist.parts"
+            seen.append(connection.execute(query).fetchone())
+        blocklist.put(connection, KEYS_RECIPE, 4, ["bob"], [1])
+        for attack in ("state = %s", "state = %s, until = %s", "until = %s"):
+            connection.execute(
+                f"UPDATE littlestone_blocklist.parts SET {attack}",
+                {"state = %s": seen[0][:1], "until = %s": seen[0][1:]}.get(attack, seen[0]),
+            )
+            with pytest.raises(RollbackError, match=r"part 0 .* was put back or altered"):
+                worker.work()
+            connection.execute(
+                "UPDATE littlestone_blocklist.parts SET state = %s, until = %s", seen[2]
+            )
+        assert worker.work()
+
+
+def test_more_parts_than_a_mark_has_lines_are_refused_before_the_book(
+    server: Server, tmp_path: Path
+) -> None:
+    emptied(server)
+    where, secret = ("--dsn", server.dsn), ("--secret", str(tmp_path / "secret"))
+    book = tmp_path / "book"
+    Book.create(book, allowance=PrivacyGuarantee(epsilon=5.0, delta=1e-3))
+    before = book.read_bytes()
+    for command in (
+        ("blocklist", "init", "--rounds", "100", "--parts", "5000"),
+        ("init", "--class", "thresholds:64", "--rounds", "100", "--shards", "5000"),
+    ):
+        refusal = littlestone(*command, *where, *secret, "--book", str(book), expect=2)
+        assert "at most 4096" in refusal and "5000" in refusal
+        assert book.read_bytes() == before and not (tmp_path / "secret").exists()
+    with pytest.raises(ValueError, match="parts must be at most 4096"):
+        blocklist.create(server.dsn, KEYS_RECIPE, fingerprint=b"", parts=4097)

@@ -11,8 +11,8 @@ import pytest
 from tests.fleets import NEEDS_A_SERVER, emptied, littlestone
 from tests.server import Server
 
-from littlestone import defaults
-from littlestone.defaults import default_learner
+from littlestone.choose import request as requests
+from littlestone.choose.auto import auto
 from littlestone.fleet import database
 from littlestone.fleet.secret_file import create_secret, read_secret
 
@@ -58,13 +58,13 @@ def test_a_fleet_of_an_earlier_default_goes_on(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def earlier(concepts: Any, **terms: Any) -> Any:
-        today: Any = default_learner(concepts, **terms)
+        today: Any = auto(concepts, **terms)
         return replace(today, planned=False, first=2)
 
     emptied(server)
     where, secret = ("--dsn", server.dsn), ("--secret", str(tmp_path / "secret"))
     with monkeypatch.context() as then:
-        then.setattr(defaults, "default_learner", earlier)
+        then.setattr(requests, "auto", earlier)
         littlestone("init", *where, *secret, "--class", "thresholds:64", "--rounds", "100")
     rows = "".join(f"a,{n},{int(n > 9)}\n" for n in range(20))
     (tmp_path / "events.csv").write_text("shop,size,large\n" + rows)
@@ -72,7 +72,7 @@ def test_a_fleet_of_an_earlier_default_goes_on(
     littlestone("put", str(tmp_path / "events.csv"), *where, *columns)
     assert littlestone("work", *where, *secret, "--until-empty") == "20 events taken\n"
     ledger = json.loads(littlestone("status", *where, "--json"))["ledger"]
-    assert '"first": 2' in json.dumps(ledger) and "planned" not in json.dumps(ledger)
+    assert '"first": 2' in json.dumps(ledger) and '"planned": false' in json.dumps(ledger)
     with database.connect(server.dsn) as connection:
         connection.execute("""UPDATE littlestone.fleet SET recipe = replace(recipe, ':2', ':3')""")
     for command in (("status", *where), ("work", *where, *secret)):

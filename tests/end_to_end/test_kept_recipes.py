@@ -13,15 +13,16 @@ from typing import Any
 
 import pytest
 
-from littlestone import defaults
+from littlestone.choose import request as requests
+from littlestone.choose.auto import auto, class_over
+from littlestone.choose.request import Request
 from littlestone.concepts.schema import Schema
-from littlestone.defaults import Choice, class_over, default_learner
-from littlestone.learners.kept_recipes import recipe_from_form
+from littlestone.learners.run import recipe_from_form
 from littlestone.service.durable import DurableRun
 from littlestone.service.store_file import about_seal
 
 Command = Callable[..., tuple[int, str, str]]
-TODAY, CLASS = default_learner, class_over
+TODAY, CLASS = auto, class_over
 SCHEMA = '[delay]\ngrid = [10, 20, 30]\n\n[carrier]\nvalues = ["UA", "AA"]\n'
 LEARN = ("--schema", "schema.toml", "--label", "late", "--id", "flight", "--quiet")
 TERMS = ("--rounds", "400", "--epsilon", "8")
@@ -41,8 +42,8 @@ def earlier_defaults() -> Iterator[None]:
         return type(today)(schema, 1)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(defaults, "default_learner", learner)
-        patched.setattr(defaults, "class_over", over)
+        patched.setattr(requests, "auto", learner)
+        patched.setattr(requests, "class_over", over)
         yield
 
 
@@ -98,8 +99,8 @@ def test_a_store_of_an_earlier_default_goes_on_byte_for_byte(
     "words",
     [
         (),  # whatever is not said is as it was
-        ("--learner", "auto", "--setting", "auto"),
-        ("--adversary", "oblivious", "--max-contributions", "1", "--delta", "1e-7"),
+        ("--learner", "auto", "--setting", "agnostic"),
+        ("--adversary", "oblivious", "--max-contributions", "1", "--delta", "1e-6"),
         ("--epsilon", "8.0", "--setting", "agnostic"),
     ],
 )
@@ -114,14 +115,14 @@ def test_whoever_asks_for_nothing_else_goes_on(command: Command, words: tuple[st
     ("words", "told"),
     [
         (("--epsilon", "2"), "run.db was made with --epsilon 8.0, not 2.0. Leave out what differs"),
-        (("--epsilon", "9", "--rounds", "500"), "--epsilon 8.0, not 9.0; --rounds 400, not 500"),
+        (("--epsilon", "9", "--rounds", "500"), "--rounds 400, not 500; --epsilon 8.0, not 9.0"),
         (("--learner", "disjoint-batches"), "--learner auto, not disjoint-batches"),
         (("--learner", "private-linear"), "--learner auto, not private-linear"),
-        (("--learner", "nobody"), "--learner auto, not nobody"),
+        (("--learner", "nobody"), "unknown learner 'nobody'"),
         (("--setting", "realizable"), "--setting agnostic, not realizable"),
         (("--adversary", "adaptive"), "--adversary oblivious, not adaptive"),
         (("--max-contributions", "2"), "--max-contributions 1, not 2"),
-        (("--schema", "other.toml"), "schema must be what it was at the first start"),
+        (("--schema", "other.toml"), "was made with [Numeric(name='delay', grid=(10, 20, 30)"),
     ],
 )
 def test_whoever_asks_for_something_else_is_refused_and_nothing_changes(
@@ -163,12 +164,16 @@ def altered(before: str, after: str, *, sealed: bool = True, what: str = "recipe
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        ('"epsilon":8.0', '"epsilon":80.0', "epsilon must be what it was at the first start"),
-        ('"epsilon":8.0', '"epsilon":"8.0"', "cannot be made again"),
-        ('"version":2', '"version":1', "this is version 1 of DisjointBatches"),
-        ('"DisjointBatches"', '"Popen"', "cannot be made again"),
+        (
+            '"epsilon":8.0',
+            '"epsilon":80.0',
+            "is damaged: its recipe has epsilon 80.0, and the request 8.0",
+        ),
+        ('"epsilon":8.0', '"epsilon":"8.0"', "epsilon of DisjointBatches cannot be"),
+        ('"DisjointBatches","version":1', '"DisjointBatches","version":2', "this is version 2"),
+        ('"DisjointBatches"', '"Popen"', "can be made again"),
         ('"first":8', '"first":9', "gave another release"),
-        ('"first":8', '"first":8,"growth":2.0', "has another form"),
+        ('"first":8', '"first":8,"haste":2.0', "its field 'haste' is unknown"),
     ],
 )
 def test_a_recipe_that_was_altered_is_refused(
@@ -230,8 +235,6 @@ def test_the_book_has_one_entry_whatever_the_default(command: Command) -> None:
 def test_a_pipe_need_not_say_again_what_the_store_knows(command: Command) -> None:
     words = ("--class", "thresholds:40", "--feature", "delay", "--label", "late", "--quiet")
     asked = ("--rounds", "900", "--id", "flight", *PLACES)
-    said = command("learn", "-", *words, *asked)[2]
-    assert "adversary must be said for a pipe" in said
     assert command("learn", "first.csv", *words, *asked, "--adversary", "adaptive")[0] == 0
     before = recipe_in("run.db")
     assert before["kind"] == "AgnosticFinite"
@@ -245,10 +248,10 @@ def test_a_pipe_need_not_say_again_what_the_store_knows(command: Command) -> Non
 def test_a_store_that_does_not_say_by_what_it_was_chosen_is_asked_for_whole(
     command: Command,
 ) -> None:
-    recipe = Choice(space=Schema.from_toml(Path("schema.toml")), rounds=400, epsilon=8.0).plan()
+    recipe = Request(over=Schema.from_toml("schema.toml"), rounds=400, epsilon=8.0).recipe()
     DurableRun.start(recipe, "run.db").close()
     for words, told in {
-        ("--epsilon", "8"): "belongs to another recipe",  # rounds are not said
+        ("--epsilon", "8"): "was made with another recipe",  # rounds are not said
         ("--learner", "nobody"): "unknown learner 'nobody'",
     }.items():
         status, _, said = command("learn", "first.csv", *LEARN, *PLACES, *words)

@@ -5,14 +5,24 @@ import os
 import random  # noqa: TID251 (when to kill is no noise)
 import signal
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import psycopg
 import pytest
-from tests.fleet_events import Events, some_events
-from tests.fleets import EACH, KEYS, NEEDS_A_SERVER, Fleet, batches, uninterrupted
-from tests.server import until
+from tests.fleet_events import RECIPE, some_events
+from tests.fleets import (
+    EACH,
+    KEYS,
+    NEEDS_A_SERVER,
+    Fleet,
+    batches,
+    beyond_their_share,
+    uninterrupted,
+    with_users,
+)
+from tests.server import Server, until
 
 from littlestone.errors import LittlestoneError
 from littlestone.fleet import keyed, worker
@@ -57,9 +67,9 @@ def size_of(log: Path) -> int:
     return log.stat().st_size if log.exists() else 0
 
 
-def killed_again_and_again(fleet: Fleet, log: Path, events: Events, kills: int) -> None:
+def killed_again_and_again(fleet: Fleet, log: Path, parts: list[Any], kills: int) -> None:
     """Two workers at a time; one kill in ten is the server's. In the end all is done."""
-    chance, parts = random.Random(os.urandom(8)), batches(events, 20)
+    chance = random.Random(os.urandom(8))
     for kill in range(kills):
         for batch in parts[kill * len(parts) // kills : (kill + 1) * len(parts) // kills]:
             fleet.put(*batch)
@@ -98,12 +108,35 @@ def test_kills_change_nothing(
 ) -> None:
     monkeypatch.setattr(worker, "_MOST_BLOCKS", 1)  # many small turns, to be killed in
     events, log = some_events(KEYS, EACH), tmp_path / "computed"
-    killed_again_and_again(fleet, log, events, KILLS)
+    killed_again_and_again(fleet, log, batches(events, 20), KILLS)
     assert fleet.content() == uninterrupted(fleet, events)
+    require_nothing_lost(fleet, log, KILLS, "")
+
+
+def require_nothing_lost(fleet: Fleet, log: Path, kills: int, how: str) -> None:
     computed, differ = orphans(fleet, log)
     published = len(fleet.content()[1])
-    print(f"{KILLS} kills: {computed} releases computed, {published} published, {differ} differ")
+    print(
+        f"{kills} kills{how}: {computed} releases computed, {published} published, {differ} differ"
+    )
     assert computed > published and differ == 0
+
+
+def test_kills_change_nothing_where_users_are_counted(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever puts may be killed, too, and puts again; of each user the same events are read."""
+    monkeypatch.setattr(worker, "_MOST_BLOCKS", 1)
+    fleet = Fleet(server, tmp_path, replace(RECIPE, max_contributions=3), users="user")
+    events, log = some_events(KEYS, EACH), tmp_path / "computed"
+    parts = [with_users(batch) for batch in batches(events, 20)]
+    kills = max(1, KILLS // 3)
+    again = [batch for place, batch in enumerate(parts) for _ in range(1 + (place % 7 == 0))]
+    killed_again_and_again(fleet, log, again, kills)
+    unread = beyond_their_share(parts, 3)
+    assert 0.3 * KEYS * EACH < len(unread) < KEYS * EACH
+    assert fleet.content() == uninterrupted(fleet, events, unread)
+    require_nothing_lost(fleet, log, kills, " with users")
 
 
 def test_fresh_noise_would_be_noticed(

@@ -177,7 +177,8 @@ def test_a_store_put_back_with_its_mark_is_refused(folder: Path, command: Comman
     assert command(*learn("--out", "rules.jsonl", "--epsilon", "8", source="first.csv"))[0] == 0
     kept = {name: Path(name).read_bytes() for name in ("run.db", "run.db.mark")}
     Path("many.csv").write_text("delay,late\n" + "".join(lines[1:]) * 15)
-    assert command(*learn("--out", "rules.jsonl", "--epsilon", "8", source="many.csv"))[0] == 0
+    more = ("--out", "rules.jsonl", "--epsilon", "8", "--source", "many.csv")
+    assert command(*learn(*more, source="many.csv"))[0] == 0
     published = Path("rules.jsonl").read_bytes()
     assert published.count(b"\n") > 1
     for name, content in kept.items():
@@ -283,14 +284,13 @@ def test_a_book_lets_in_what_fits_and_nothing_is_left_of_what_does_not(
 
 def crash_before_creation(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Budget is reserved in a book, and then the power fails."""
-
-    def crash(*arguments: object, **named: object) -> None:
-        raise OSError("power failure")
-
     assert command("budget", "init", "data.book", "--epsilon", "1")[0] == 0
-    with monkeypatch.context() as patched:
-        patched.setattr(DurableRun, "start", crash)
-        assert command(*learn("--book", "data.book"))[0] == 2
+    child = os.fork()
+    if child == 0:
+        monkeypatch.setattr(DurableRun, "start", lambda *told, **named: os._exit(7))
+        command(*learn("--book", "data.book"))
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 def test_a_crash_before_creation_leaves_a_reservation_for_the_same_store(
@@ -301,6 +301,24 @@ def test_a_crash_before_creation_leaves_a_reservation_for_the_same_store(
     assert command(*learn("--book", "data.book", store="other.db"))[0] == 2
     assert command(*learn("--book", "data.book", "--out", "rules.jsonl"))[0] == 0
     assert "reserved" not in command("budget", "show", "data.book")[1]
+
+
+TOO_MANY = ("--schema", "grids.toml", "--label", "late", "--adversary", "adaptive", "--rounds", "9")
+
+
+@pytest.mark.parametrize("words", [
+    ("learn", "events.csv", *TOO_MANY, "--store", "run.db"),  # a learner that cannot start
+    learn(store="nowhere/run.db"),
+])  # fmt: skip
+def test_whatever_fails_before_a_store_reads_gives_its_reservation_back(
+    folder: Path, command: Command, words: tuple[str, ...]
+) -> None:
+    Path("grids.toml").write_text("[delay]\ngrid = [1, 2]\n")
+    assert command("budget", "init", "data.book", "--epsilon", "1", "--delta", "1e-6")[0] == 0
+    status, _, said = command(*words, "--book", "data.book")
+    assert status == 2 and a_sentence(said) and "no room" not in said
+    assert json.loads(command("budget", "show", "data.book", "--json")[1])["stores"] == []
+    assert command(*learn("--book", "data.book", "--out", "rules.jsonl"))[0] == 0
 
 
 def test_only_a_reservation_is_given_back(

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from littlestone.choose.auto import class_over
+from littlestone.choose.request import Request
 from littlestone.cli.main import main
 from littlestone.concepts.schema import Schema
-from littlestone.defaults import class_over, default_learner
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 
 Command = Callable[..., tuple[int, str]]
@@ -81,7 +82,7 @@ def test_neighbouring_files_are_told_apart_by_a_rejected_row_and_not_by_a_stand_
 ) -> None:
     """With certainty: the first rule is drawn after a public number of rounds, here the last."""
     concepts = class_over(Schema.from_toml("schema.toml"))
-    recipe = default_learner(concepts, rounds=None, epsilon=10.0, delta=0.0)
+    recipe = Request(over=concepts, epsilon=10.0).recipe()
     assert isinstance(recipe, DisjointBatches)
     late = ["25,AA,1"] * recipe.batch_size(0)
     neighbours = {"honest": late, "other": [*late[1:], "25,ZZ,1"]}
@@ -121,7 +122,7 @@ REFUSED = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_rows_do_not_vanish_with_a_good_status(learn: Command, what: str) -> None:
     lines, header, words, why = REFUSED[what]
-    Path("events.csv").write_text("\n".join([*([header] if header else []), *lines]))
+    Path("events.csv").write_text("\n".join([*([header] if header else []), *lines, ""]))
     status, said = learn("events.csv", *STUMPS, *words)
     assert status == 2 and why in said, said
 
@@ -176,7 +177,7 @@ def test_hostile_rows_end_no_run_and_all_good_ones_are_taken(
 
 def test_a_second_file_is_another_source_and_the_first_one_again_is_not(learn: Command) -> None:
     assert "60 events taken, 0 seen before" in learn(rows(60), *STUMPS)[1]
-    Path("tuesday.csv").write_text("\n".join([HEADER, *rows(60)[::-1]]))
+    Path("tuesday.csv").write_text("\n".join([HEADER, *rows(60)[::-1], ""]))
     assert "60 events taken, 0 seen before" in learn("tuesday.csv", *STUMPS)[1]
     assert "10 events taken, 60 seen before" in learn(rows(70), *STUMPS)[1]  # it has grown
     Path("old").mkdir()

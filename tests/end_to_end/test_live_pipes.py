@@ -18,7 +18,7 @@ from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.service.durable import DurableRun
 
 OPTIONS = ["--class", "thresholds:4", "--feature", "x", "--label", "y", "--rounds", "1000"]
-RECIPE = PrivateMajority(concepts=Thresholds(4), rounds=1000, epsilon=1.0, delta=1e-7)
+RECIPE = PrivateMajority(concepts=Thresholds(4), rounds=1000, epsilon=1.0, delta=1e-6)
 
 
 def started(folder: Path, *more: str) -> "subprocess.Popen[bytes]":

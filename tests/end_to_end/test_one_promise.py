@@ -11,7 +11,7 @@ import pytest
 from tests.battery import TAKES
 from typer.testing import CliRunner
 
-from littlestone.catalogue import LEARNERS
+from littlestone.choose.catalogue import LEARNERS
 from littlestone.cli.main import app
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.integrations.river import PrivateClassifier

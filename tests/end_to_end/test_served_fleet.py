@@ -11,34 +11,22 @@ from tests.fleets import NEEDS_A_SERVER, Fleet
 from tests.server import Server
 from tests.unit.serve.served import Served, serving
 
+from littlestone.choose.request import Request
 from littlestone.fleet import database
-from littlestone.fleet.terms import choice_from, recipe_of
+from littlestone.fleet.terms import recipe_of
 from littlestone.serve.routes.fleet_desk import FleetDesk
 from littlestone.serve.tokens import Role
 from littlestone.service.published import release_line
 
 pytestmark = NEEDS_A_SERVER
-OPTIONS = {
-    "schema": None,
-    "class": "thresholds:64",
-    "learner": "private-majority",
-    "setting": "realizable",
-    "adversary": "adaptive",
-    "max_contributions": 1,
-    "budget": {"rounds": 500, "epsilon": 2.0, "delta": 1e-6},
-}
+REQUEST = Request(over="thresholds:64", rounds=500, epsilon=2.0, learner="private-majority")
 KEY = "store 7/Köln & co"
 
 
 @pytest.fixture
-def fleet(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
-    """As ``littlestone fleet init`` makes it: the learner can be made again from its options."""
-    create = database.create
-    monkeypatch.setattr(
-        database, "create", lambda *given, **named: create(*given, **named, options=OPTIONS)
-    )
-    recipe = choice_from(OPTIONS).plan()
-    return Fleet(server, tmp_path, recipe)
+def fleet(server: Server, tmp_path: Path) -> Fleet:
+    """As ``littlestone fleet init`` makes it."""
+    return Fleet(server, tmp_path, REQUEST.recipe())
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A fleet on Spark: the bytes of PostgreSQL after any kill, no way back, bad lines handed back."""
 
-import importlib.util
 import json
 import os
 import random  # noqa: TID251 (when to kill is no noise)
@@ -10,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,123 +29,26 @@ from tests.fleet_events import (
 )
 from tests.fleets import littlestone
 from tests.server import binaries, running
+from tests.spark_fleets import ABSENT, ENVIRONMENT, ROOT, Fleet, python_workers, spark_marks
 
 from littlestone.errors import LittlestoneError, RollbackError, StoreError
 from littlestone.fleet import database
 from littlestone.fleet.high_water import HighWater
-from littlestone.fleet.secret_file import create_secret, fingerprint, read_secret
-from littlestone.fleet.spark.folder import SparkFolder
+from littlestone.fleet.secret_file import fingerprint, read_secret
 from littlestone.fleet.spark.visits import REFUSED
-from littlestone.fleet.terms import Terms
 from littlestone.fleet.worker import Worker
 from littlestone.service.published import release_line
 
-MISSING = {
-    "pyspark": "pyspark is not installed here: make test-spark brings it (pip install "
-    "'littlestone[spark]')",
-    "java": "Java is not installed here, which Spark needs: apt-get install "
-    "openjdk-17-jre-headless (as root)",
-}
-ABSENT = [
-    reason
-    for name, reason in MISSING.items()
-    if (importlib.util.find_spec(name) if name == "pyspark" else shutil.which(name)) is None
-]
 if not ABSENT:
-    from littlestone.fleet.spark.job import SparkFleet, text_lines
+    from littlestone.fleet.spark.job import SparkFleet
 
-pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.skipif(bool(ABSENT), reason="; ".join(ABSENT)),
-    pytest.mark.filterwarnings("default"),  # Spark's own
-]
-
-ROOT = Path(__file__).parents[2]
-DRIVER = ROOT / "tests" / "spark_driver.py"
+pytestmark = spark_marks
 KILLS = int(os.environ.get("KILLS", "2"))
-# Java that lives for seconds gains nothing by compiling well.
-ENVIRONMENT = {
-    "PYSPARK_PYTHON": sys.executable,
-    "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}",
-    "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-}
-
-
-class Fleet:
-    """A fresh fleet in a folder of its own."""
-
-    def __init__(self, path: Path) -> None:
-        self.secret = path / "secret"
-        self.events = path / "events"
-        self.log, self.errors = path / "computed", path / "errors"
-        self.events.mkdir()
-        terms = Terms.planned(RECIPE, fingerprint=fingerprint(create_secret(self.secret)), shards=2)
-        self.folder = SparkFolder.from_terms(path / "fleet", terms)
-        HighWater(path / "secret.mark", terms.identity, create=True).close()
-
-    def work(self, spark: Any, *, files: int | None = 1) -> None:
-        """In this process, until nothing waits."""
-        fleet = SparkFleet(self.folder, RECIPE, self.secret)
-        try:
-            lines = text_lines(spark, self.events, files=files)
-            fleet.run(lines, COLUMNS, sequence=SEQUENCE, until_empty=True)
-        finally:
-            fleet.close()
-
-    def driver(self, dies: float, *more: str) -> "subprocess.Popen[bytes]":
-        """In a process of its own, which takes whatever it has started with it."""
-        given = (self.folder.path, self.secret, self.events, self.log, dies, *more)
-        with self.errors.open("ab") as errors:
-            return subprocess.Popen(
-                [sys.executable, str(DRIVER), *map(str, given)],
-                cwd=ROOT,
-                env=os.environ | ENVIRONMENT,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,
-            )
-
-    def published(self) -> list[bytes]:
-        return sorted(self.folder.lines())
-
-    def computed(self) -> list[bytes]:
-        return self.log.read_bytes().splitlines() if self.log.exists() else []
 
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> Fleet:
     return Fleet(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    from pyspark.sql import SparkSession  # noqa: PLC0415
-
-    os.environ |= ENVIRONMENT
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
-
-
-def python_workers(driver: int) -> list[int]:
-    """The processes below a driver that learn: children of Spark's Python daemon."""
-    found, below = [], [driver]
-    while below:
-        parent = below.pop()
-        with suppress(OSError):  # it has ended meanwhile
-            for path in Path("/proc").glob(f"{parent}/task/*/children"):
-                children = [int(child) for child in path.read_text().split()]
-                below += children
-                if b"pyspark.daemon" in Path(f"/proc/{parent}/cmdline").read_bytes():
-                    found += children
-    return found
 
 
 def end(driver: "subprocess.Popen[bytes]") -> None:
@@ -242,8 +144,7 @@ def test_fresh_noise_would_be_noticed(fleet: Fleet, spark: Any) -> None:
         mine = FreshFleet(fleet.folder, RECIPE, fleet.secret)
         mine.log, mine.dies = fleet.log, dies
         with suppress(LittlestoneError):
-            lines = text_lines(spark, fleet.events)
-            mine.run(lines, COLUMNS, sequence=SEQUENCE, until_empty=True)
+            mine.take(spark, fleet.events, COLUMNS, sequence=SEQUENCE, until_empty=True)
         mine.close()
     published, computed = fleet.published(), fleet.computed()
     differ = len(set(computed) - set(published))
@@ -371,7 +272,8 @@ def test_the_commands(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert littlestone(*work, "--until-empty").endswith("1 events taken\n")
     found = json.loads(littlestone("spark", "status", "fleet", "--json"))
     assert found["status"] == {
-        "batches": 1, "keys": 1, "rounds": 1, "releases": 1, "refused": 1, "behind a gap": 1
+        "batches": 1, "keys": 1, "rounds": 1, "releases": 1, "refused": 1, "behind a gap": 1,
+        "files": 1, "files not taken": 0,
     }  # fmt: skip
     assert found["ledger"]["person"]["cost"] == {"epsilon": 3.0, "delta": 0.0}
     [line] = littlestone("spark", "releases", "fleet").splitlines()

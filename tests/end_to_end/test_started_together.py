@@ -16,6 +16,7 @@ from littlestone.service.log.intake import Event
 
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=1000, epsilon=1.0)
 RUNS, REFUSED = 10, 11
+STARTS = int(os.environ.get("STARTS", "80"))
 
 
 def child(path: Path, delay: float, gate: int) -> int:
@@ -71,7 +72,7 @@ def test_a_few_start_together(folder_in_memory: Path, rng: Randomness) -> None:
 
 @pytest.mark.slow
 def test_many_start_together(folder_in_memory: Path, rng: Randomness) -> None:
-    check(folder_in_memory, 250, rng)
+    check(folder_in_memory, STARTS, rng)
 
 
 @pytest.mark.parametrize("pause", ["connect", "place"])

@@ -12,7 +12,7 @@ from tests.battery import built
 from typer.testing import CliRunner
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.catalogue import ADVERSARIES, class_from_spec
+from littlestone.choose.catalogue import ADVERSARIES, class_from_spec
 from littlestone.claims.core import Outcome
 from littlestone.claims.examining import examine_all
 from littlestone.claims.registry import CLAIMS

@@ -16,7 +16,7 @@ from tests.battery import ADVERSARIES, NEED_A_DIMENSION
 from littlestone.adversaries.fitting import fits
 from littlestone.adversaries.random_stream import random_concept
 from littlestone.adversaries.replay import Replay
-from littlestone.catalogue import LEARNERS as CATALOGUE
+from littlestone.choose.catalogue import LEARNERS as CATALOGUE
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass

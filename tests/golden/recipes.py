@@ -17,13 +17,13 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.forms import canonical_form
 from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.private_witnesses.plan import WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
-from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon

@@ -1,4 +1,4 @@
-"""Forms that were written once are read for ever: stores and snapshots belong to them."""
+"""Forms have every field, so that stores and snapshots belong to them and to no default."""
 
 import json
 from dataclasses import dataclass, replace
@@ -18,10 +18,10 @@ from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import SnapshotError, StoreError
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.forms import canonical_form, from_form
 from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
 from littlestone.learners.naive_recomposition import NaiveRecomposition
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.randomness import seeded
@@ -31,42 +31,41 @@ from littlestone.service.log.intake import Event
 KNOWN = json.loads(FORMS.read_text(encoding="utf-8"))
 
 
-def test_forms_of_old_still_open_and_none_are_alike() -> None:
-    """If this fails, stores of users are orphaned: give the new field a default instead."""
+def test_forms_change_only_on_purpose_and_none_are_alike() -> None:
+    """If this fails, stores of users do not open: raise ``form_version`` and run make golden."""
     forms = {name: canonical_form(recipe) for name, recipe in recipes().items()}
     assert list(KNOWN) == list(forms)
     assert not [name for name, form in forms.items() if json.loads(form) != KNOWN[name]]
     assert len(set(forms.values())) == len(forms)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Newer(PrivateMajority):
-    """What PrivateMajority might be next year."""
-
-    patience: int = 3
-
-
-Newer.__name__ = "PrivateMajority"
 MAJORITY: dict[str, Any] = {"concepts": Thresholds(7), "rounds": 100, "epsilon": 1.0}
 
 
-def test_a_new_field_with_a_default_orphans_no_store(tmp_path: Path) -> None:
+def test_a_recipe_of_another_default_is_another_one(tmp_path: Path) -> None:
+    """Even if nobody has said what the field shall be: the form has it."""
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Newer(PrivateMajority):
+        patience: int = 3
+
+    Newer.__name__ = "PrivateMajority"
     old = DurableRun.start(PrivateMajority(**MAJORITY), tmp_path / "store")
     old.take([Event("1", 3, 1), Event("2", 4, 0)])
     old.close()
     with pytest.raises(StoreError, match="another recipe"):
-        DurableRun.resume(Newer(**MAJORITY, patience=4), tmp_path / "store")
-    new = DurableRun.resume(Newer(**MAJORITY), tmp_path / "store")
-    assert new.rounds == 2 and new.run.recipe.patience == 3  # type: ignore[attr-defined]
-    new.close()
-
-
-def test_a_new_field_with_a_default_orphans_no_snapshot() -> None:
+        DurableRun.resume(Newer(**MAJORITY), tmp_path / "store")
     run = PrivateMajority(**MAJORITY).start(rng=seeded(1))
-    run.observe(3, 1)
-    assert Newer(**MAJORITY).restore(run.snapshot()).rounds_played == 1
     with pytest.raises(SnapshotError, match="another recipe"):
-        Newer(**MAJORITY, patience=4).restore(run.snapshot())
+        Newer(**MAJORITY).restore(run.snapshot())
+
+
+def test_a_plan_is_part_of_the_form() -> None:
+    """So that a store goes on as it was planned, whatever would be planned for it later."""
+    recipe = PrivateMajority(**MAJORITY)
+    again = from_form(canonical_form(recipe), PrivateMajority)
+    assert recipe.plan is None and again.plan == recipe.planned
+    assert canonical_form(again) == canonical_form(recipe)
 
 
 def test_another_version_is_another_form() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.chance import FALSE_FAILURE_PROBABILITY
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
@@ -94,7 +95,7 @@ def test_dropping_the_last_piece_as_printed_loses_the_theorem() -> None:
     assert printed > base.mistake_bound
 
 
-@pytest.mark.statistical
+@pytest.mark.slow
 def test_with_noise_the_bound_holds(rng: Randomness) -> None:
     # The histogram's errors are certain, so this cannot fail by chance.
     rounds = 8192
@@ -113,7 +114,7 @@ def test_with_noise_the_bound_holds(rng: Randomness) -> None:
         )
 
 
-@pytest.mark.statistical
+@pytest.mark.slow
 def test_without_any_release_the_bound_is_missed(rng: Randomness) -> None:
     recipe = SanitizedExperts(concepts=Points(), rounds=8192, epsilon=8.0, delta=1e-3)
     construction = recipe.plan.construction
@@ -127,13 +128,13 @@ def test_without_any_release_the_bound_is_missed(rng: Randomness) -> None:
 
 @pytest.mark.statistical
 def test_thresholds_by_their_tree(rng: Randomness) -> None:
-    # The tree's error bound fails with probability at most 1e-9.
+    # The tree's error bound fails with this probability at most.
     rounds, concepts = 16384, Thresholds(7)
     recipe = SanitizedExperts(
         concepts=concepts, rounds=rounds, epsilon=32.0, delta=1e-6, switch_grid=1024
     )
     construction = recipe.plan.construction
-    bound = construction.construction_upper_bound(failure_probability=1e-9)
+    bound = construction.construction_upper_bound(failure_probability=FALSE_FAILURE_PROBABILITY)
     assert bound < rounds
     xs = rng.below_many(7, rounds).tolist()
     released = released_points(construction, xs, rng=rng)
@@ -146,6 +147,15 @@ def test_thresholds_by_their_tree(rng: Randomness) -> None:
             switch_grid=construction.switch_grid,
         )
         assert distance <= bound
+    # Without any release, the farthest concept differs in every round from an expert that stays.
+    hidden = closest_expert(
+        SparseMajority(concepts),
+        ThresholdHypothesis(7, 0),
+        [0] * rounds,
+        lambda *_: (),
+        switch_grid=construction.switch_grid,
+    )
+    assert hidden > bound
 
 
 def test_a_shorter_grid_sees_more_and_pays_more() -> None:

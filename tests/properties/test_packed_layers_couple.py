@@ -124,7 +124,7 @@ def carried(one: dict[Outcome, Fraction], other: dict[Outcome, Fraction]) -> Fra
 
 
 COMMON = [[0], [0, 0], [0, 1], [0, 0, 0], [0, 0, 1], [0, 2, 3]]
-LONG = pytest.param([0, 0, 1, 2], marks=pytest.mark.statistical)  # exact, but long
+LONG = pytest.param([0, 0, 1, 2], marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("common", [*COMMON, LONG], ids=str)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.chance import hoeffding
 
 from littlestone.audit.controls.broken_constructions import NoSanitizer
 from littlestone.concepts.classes.finite import FiniteClass
@@ -304,7 +305,7 @@ def test_slots_are_shared_out_whole() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("refresh", [1, 1000])
 def test_draws_have_the_law_of_the_weights(refresh: int, rng: Randomness) -> None:
-    """With layouts of any age. Hoeffding: each of six frequencies fails with probability 1e-10."""
+    """With layouts of any age."""
     base = StandardOptimal(FiniteClass([[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 0]]))
     losses = PredictorLosses(base.concepts.domain)
     paths = paths_of(base, losses, 2, 1, 100)
@@ -324,11 +325,12 @@ def test_draws_have_the_law_of_the_weights(refresh: int, rng: Randomness) -> Non
     counts: dict[int, int] = defaultdict(int)
     for _ in range(runs):
         counts[draw.draw()] += 1
-    allowed = (23.8 / 2 / runs) ** 0.5
+    allowed = hoeffding(runs, frequencies=len(exact))
     total = sum(exact.values())
     for group, weight in exact.items():
         assert abs(counts[group] / runs - weight / total) <= allowed
     # A control: the weights without the losses are another law.
     masses = total_masses(paths)
     flat = sum(masses.values())
+    assert any(abs(exact[g] / total - masses[g] / flat) > 2 * allowed for g in masses)
     assert any(abs(counts[g] / runs - masses[g] / flat) > allowed for g in masses)

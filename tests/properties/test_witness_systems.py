@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone import catalogue
+from littlestone.choose import catalogue
 from littlestone.concepts.capabilities import Descending
 from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions

@@ -5,13 +5,14 @@ import json
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import islice, permutations, repeat
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.chance import fits, is_told_apart
 from tests.threads import together
 
 from littlestone.errors import RetiredError
@@ -73,22 +74,26 @@ def test_below_many_refuses_bad_bounds(bound: int) -> None:
         seeded(0).below_many(bound, 1)
 
 
-def _largest_deviation(orders: Iterable[NDArray[np.int64]]) -> float:
-    """How far the counts of the 24 orders are from 500, in units of sqrt(500)."""
-    counts = Counter(tuple(order.tolist()) for order in islice(orders, 12_000))
-    return max(abs(counts[order] - 500) for order in permutations(range(4))) / 500**0.5
+ORDERS = {order: number for number, order in enumerate(permutations(range(4)))}
+UNIFORM = dict.fromkeys(ORDERS.values(), 1 / 24)
+
+
+def _ordered(keys: Iterable[int]) -> int:
+    """The number of the order in which a stable sort puts four keys."""
+    return ORDERS[tuple(sorted(range(4), key=list(keys).__getitem__))]
 
 
 @pytest.mark.statistical
 def test_every_permutation_is_equally_likely(rng: Randomness) -> None:
-    # Each of 24 counts leaves 500 ± 8 * sqrt(500) with probability below 1e-12 (Bennett).
-    assert _largest_deviation(rng.permutation(4) for _ in repeat(None)) < 8
+    assert fits((ORDERS[tuple(rng.permutation(4).tolist())] for _ in range(12_000)), UNIFORM)
 
 
 @pytest.mark.statistical
 def test_an_order_that_keeps_ties_is_noticed(rng: Randomness) -> None:
-    coarse = (np.argsort(rng.words(4) >> np.uint64(61), kind="stable") for _ in repeat(None))
-    assert _largest_deviation(coarse) > 8
+    coarse = [_ordered((rng.words(4) >> np.uint64(61)).tolist()) for _ in range(12_000)]
+    counts = Counter(_ordered(keys) for keys in product(range(8), repeat=4))
+    actual = {number: count / 8**4 for number, count in counts.items()}
+    assert is_told_apart(coarse, UNIFORM, actual=actual)
 
 
 def test_a_seed_decides_everything() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from littlestone.catalogue import LEARNERS, class_from_spec
+from littlestone.choose.catalogue import LEARNERS, class_from_spec
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
 

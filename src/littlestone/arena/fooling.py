@@ -9,7 +9,7 @@ from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.adversaries.steady_attack import SteadyAttack
 from littlestone.arena.boards import BOARDS, NAMES, ROUNDS, ones
 from littlestone.arena.scores import bound
-from littlestone.catalogue import lookup
+from littlestone.choose.catalogue import lookup
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Point
 from littlestone.game.consistency import contradicted
 from littlestone.game.state_run import seated

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from littlestone.arena.boards import BOARDS, ROUNDS, Board
-from littlestone.catalogue import ADVERSARIES, lookup
+from littlestone.choose.catalogue import ADVERSARIES, lookup
 from littlestone.game.play import play
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness import Randomness

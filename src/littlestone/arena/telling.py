@@ -12,7 +12,7 @@ from littlestone.arena.boards import ones, plain
 from littlestone.arena.suspects import SUSPECTS
 from littlestone.audit.guessing import Guesses
 from littlestone.audit.two_worlds import Shown, World
-from littlestone.catalogue import lookup
+from littlestone.choose.catalogue import lookup
 from littlestone.concepts.protocols import Example
 from littlestone.randomness import Randomness
 

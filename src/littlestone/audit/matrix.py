@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from littlestone.audit.auditing import FIRST_STAGE, AuditReport, audit
+from littlestone.audit.exact.laws import BLIND_SPOTS, SUBSTITUTES
 from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
 from littlestone.audit.registry import AUDITS, CONTROLS
 from littlestone.audit.two_worlds import Audit, Subject, TwoWorldAdversary, play_once
@@ -129,6 +130,7 @@ def _page(
     return HEADER.format(
         correct="\n".join(map(_correct_line, correct)),
         broken="\n".join(map(_broken_line, broken)),
+        enumerated=enumerated_section(),
         games=f"{CORRECT_GAMES:,}",
         most=f"{CONTROL_GAMES:,}",
         correct_seconds=f"{CORRECT_SECONDS:g}",
@@ -174,6 +176,30 @@ def _broken_line(report: AuditReport) -> str:
     )
 
 
+def enumerated_section() -> str:
+    """What takes the place of code while coins are enumerated, and what is left out."""
+    substitutes = "\n".join(f"| `{part.name}` | {part.why} |" for part in SUBSTITUTES)
+    blind = "\n".join(f"| {name} | {why} |" for name, why in BLIND_SPOTS.items())
+    return ENUMERATED.format(substitutes=substitutes, blind=blind)
+
+
+ENUMERATED = """## What is enumerated
+
+An exact curve is that of the code as it runs, but for what follows. A bug in what is replaced is
+seen in games and in tests of its law only; a bug in what is left out is not seen by enumeration.
+
+| replaced | by |
+|---|---|
+{substitutes}
+
+| not enumerated | since it |
+|---|---|
+{blind}
+
+`IncrementalSelection` with all its proposals, and `LinearPool` for given words, are enumerated as
+they run in `tests/unit/audit/exact/test_running_code.py`, beside a broken variant of each.
+"""
+
 HEADER = """# What the auditor finds
 
 Written by `make audit`, whole, with fresh randomness ({jobs} processes, {minutes} minutes). An
@@ -208,4 +234,5 @@ the first proof; *games* is how many that took. The bound is wrong with probabil
 | control | bug | adversary | claimed ε | δ | ε is at least | games |
 |---|---|---|---|---|---|---|
 {broken}
-"""
+
+{enumerated}"""

@@ -14,7 +14,11 @@ from littlestone.randomness import seeded
 
 
 class Verdict(StrEnum):
-    """How a run bears on a statement; a curve alone never confirms an asymptotic one."""
+    """How a run bears on a statement; a curve alone never confirms an asymptotic one.
+
+    A true statement is called refuted with probability FALSE_REFUTATION at most. So no verdict
+    rests on a fit through what was measured: fits are reported only.
+    """
 
     CONFIRMED = "confirmed"
     NOT_REFUTED = "not refuted"
@@ -49,6 +53,8 @@ class Finding:
     """What one run of a claim measured, beside what was predicted."""
 
     verdict: Verdict
+    false_refutation: float
+    """The probability, at most, of such a run calling the statement refuted though it is true."""
     summary: str
     rows: Sequence[Mapping[str, Any]]
     pictures: Sequence[Picture] = ()
@@ -102,6 +108,7 @@ class Outcome:
             "setting": self.claim.setting,
             "judged": self.claim.judged,
             "verdict": str(self.finding.verdict),
+            "false_refutation": self.finding.false_refutation,
             "summary": self.finding.summary,
             "rows": [dict(row) for row in self.finding.rows],
             "seed": self.seed,

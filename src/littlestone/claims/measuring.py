@@ -1,14 +1,14 @@
-"""Several claims do the same: they repeat a game, fit a line, or bound a binomial tail."""
+"""Several claims do the same: they repeat a game, fit a line, or bound a tail."""
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import bdtrc
+from scipy.special import bdtrc, betaincinv
 
 from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.experts.loss_sequences import OneBetter
+from littlestone.experts.loss_sequences import OneNeverErrs
 from littlestone.experts.play_experts import play_experts
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.game.play import play
@@ -16,6 +16,8 @@ from littlestone.randomness import Randomness
 
 FALSE_REFUTATION = 1e-9
 """Probability with which a true statement may be called refuted."""
+ADVANTAGE = 4
+"""In units of the regret bound; an algorithm that draws experts uniformly loses nearly so much."""
 
 
 def forced_mistakes(learner: Any, *, runs: int, rng: Randomness) -> list[int]:
@@ -24,16 +26,52 @@ def forced_mistakes(learner: Any, *, runs: int, rng: Randomness) -> list[int]:
     return [play(learner, foe, rounds=rounds, rng=parties).mistakes for parties in rng.spawn(runs)]
 
 
+class MeanRegret(NamedTuple):
+    """What ``mean_regret`` found."""
+
+    mean: float
+    deviation: float
+    losses: int
+    """Of every expert but one."""
+
+
 def mean_regret(
-    recipe: ExpertsRecipe, *, gap: float, runs: int, rng: Randomness
-) -> tuple[float, float]:
-    """Mean regret and its standard error where one expert is better by ``gap``, 1/2 at most."""
-    foe, rounds = OneBetter(experts=recipe.experts, gap=min(0.5, gap)), recipe.rounds
+    recipe: ExpertsRecipe, *, bound: float, runs: int, allowed: float, rng: Randomness
+) -> "MeanRegret":
+    """Mean regret where one expert never errs, and how far it may exceed its expectation.
+
+    The others err in ADVANTAGE times as many rounds as the ``bound`` on the regret. The regret is
+    what the algorithm loses, so it lies between 0 and that number: Hoeffding's inequality bounds
+    the mean of ``runs`` independent games, except with probability ``allowed``. Where all draws are
+    fresh, its own deviation does, which independent games make smaller.
+    """
+    rounds = recipe.rounds
+    losses = min(rounds, math.ceil(ADVANTAGE * bound))
+    foe = OneNeverErrs(experts=recipe.experts, rounds=rounds, losses=losses)
     regrets = [
         play_experts(recipe, foe, rounds=rounds, rng=parties).known_regret
         for parties in rng.spawn(runs)
     ]
-    return float(np.mean(regrets)), float(np.std(regrets, ddof=1)) / math.sqrt(runs)
+    deviation = losses * math.sqrt(math.log(1 / allowed) / 2)
+    if not recipe.oblivious_only:
+        deviation = min(deviation, recipe.deviation_bound(failure_probability=allowed))
+    return MeanRegret(float(np.mean(regrets)), deviation / math.sqrt(runs), losses)
+
+
+def mean_bounds(values: Sequence[float], *, largest: float, allowed: float) -> tuple[float, float]:
+    """Bounds on the mean of independent values between 0 and ``largest`` [MP09, Theorem 4].
+
+    The empirical Bernstein inequality; each side fails with probability at most ``allowed``.
+    """
+    count, mean, logarithm = len(values), float(np.mean(values)), math.log(2 / allowed)
+    slack = math.sqrt(2 * float(np.var(values, ddof=1)) * logarithm / count)
+    slack += 7 * largest * logarithm / (3 * (count - 1))
+    return max(0.0, mean - slack), min(largest, mean + slack)
+
+
+def share_upper_bound(hits: int, trials: int, *, allowed: float) -> float:
+    """A number above the success probability, except with probability ``allowed`` [CP34]."""
+    return float(betaincinv(hits + 1, trials - hits, 1 - allowed)) if hits < trials else 1.0
 
 
 def line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:

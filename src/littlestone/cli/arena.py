@@ -40,8 +40,9 @@ def run(
     from littlestone.serve.arena.arena_app import arena_application
     from littlestone.serve.server import listening
 
-    typer.echo(f"http://127.0.0.1:{port}/arena  (Ctrl-C stops)")
-    listening(arena_application(), host="127.0.0.1", port=port).run()
+    service = listening(arena_application(), host="127.0.0.1", port=port)
+    typer.echo(f"http://127.0.0.1:{service.port}/arena  (Ctrl-C stops)")
+    service.run()
 
 
 def _match(path: Path, learner: str, wanted: str, games: int, seed: int | None) -> None:

@@ -10,7 +10,7 @@ from littlestone.audit import matrix
 from littlestone.audit.auditing import AuditReport, audit
 from littlestone.audit.registry import AUDITS, CONTROLS
 from littlestone.audit.two_worlds import Subject, TwoWorldAdversary
-from littlestone.catalogue import lookup
+from littlestone.choose.catalogue import lookup
 from littlestone.cli.options import AsJson
 from littlestone.cli.output import print_json, print_table, round_bar
 from littlestone.randomness import Randomness, secure, seeded

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from littlestone.catalogue import lookup
+from littlestone.choose.catalogue import lookup
 from littlestone.claims.core import Claim, Outcome, Verdict, examine
 from littlestone.claims.examining import examine_all
 from littlestone.claims.registry import CLAIMS

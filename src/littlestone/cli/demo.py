@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from littlestone.catalogue import ADVERSARIES, LEARNERS, class_from_spec
+from littlestone.choose.catalogue import ADVERSARIES, LEARNERS, class_from_spec
 from littlestone.cli.options import Delta, Epsilon, Seed
 from littlestone.cli.output import round_bar
 from littlestone.cli.pictures import cumulative_mistakes

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from littlestone.catalogue import class_from_spec
+from littlestone.choose.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, ClassSpec
 from littlestone.cli.output import print_json, print_table
 from littlestone.concepts.dimensions.mistake_trees import shattered_tree

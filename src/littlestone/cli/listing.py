@@ -1,6 +1,6 @@
 """The commands ``littlestone classes`` and ``learners`` print the lists of the catalogue."""
 
-from littlestone.catalogue import ADVERSARIES, CLASSES, LEARNERS
+from littlestone.choose.catalogue import ADVERSARIES, CLASSES, LEARNERS
 from littlestone.cli.options import AsJson
 from littlestone.cli.output import print_json, print_table
 

@@ -1,6 +1,5 @@
 """Arguments and options that several commands share are written once, here."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,12 +30,6 @@ Feature = Annotated[
 ]
 Positive = Annotated[
     str | None, typer.Option(help="The label that counts as 1, all others as 0; else 0 or 1.")
-]
-SchemaFile = Annotated[
-    Path | None, typer.Option(help="Declares the columns; decision trees over it are learned.")
-]
-InPlaceOfSchema = Annotated[
-    str | None, typer.Option("--class", help="In place of --schema, as in thresholds:64.")
 ]
 Delimiter = Annotated[str | None, typer.Option(help="Between the values of a CSV.")]
 Encoding = Annotated[str, typer.Option(help="Of the text, as in latin-1.")]

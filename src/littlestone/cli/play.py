@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from littlestone.catalogue import ADVERSARIES, LEARNERS, class_from_spec, lookup
+from littlestone.choose.catalogue import ADVERSARIES, LEARNERS, class_from_spec, lookup
 from littlestone.cli.options import AsJson, ClassOption, Cluster, Engine, Jobs
 from littlestone.cli.output import print_json, print_table, round_bar
 from littlestone.game.play import play

@@ -1,45 +1,48 @@
-"""The command ``littlestone recommend`` ranks the learners that apply."""
+"""The command ``littlestone recommend`` says which learner a request gets, and why."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from littlestone.catalogue import class_from_spec
-from littlestone.cli.options import AsJson, ClassSpec, Delta, Epsilon
+from littlestone.choose.recommendation import Recommendation, recommend
+from littlestone.cli.asking import Asked, options_of
+from littlestone.cli.options import AsJson
 from littlestone.cli.output import print_json, print_table
-from littlestone.recommendation import Recommendation, recommend
 
 
+@options_of(Asked, "asked")
 def run(
-    concepts: ClassSpec,
-    rounds: Annotated[int, typer.Option(help="The horizon.")],
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-6,
-    setting: Annotated[
-        str, typer.Option(help="realizable (some concept always fits) or agnostic.")
-    ] = "realizable",
-    adversary: Annotated[str, typer.Option(help="adaptive or oblivious.")] = "adaptive",
+    asked: Asked,
+    spec: Annotated[
+        str | None,
+        typer.Argument(metavar="CLASS", help="A concept class, as in thresholds:16; or --schema."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Those that do not apply are named, too. It reads no data and spends nothing."""
-    advice = recommend(
-        class_from_spec(concepts),
-        rounds=rounds,
-        epsilon=epsilon,
-        delta=delta,
-        setting=setting,  # type: ignore[arg-type]
-        adversary=adversary,  # type: ignore[arg-type]
-    )
+    """The learner that auto takes comes first; those that do not apply are named, too.
+
+    It reads no data and spends nothing.
+    """
+    asked = asked if spec is None else replace(asked, concepts=spec)
+    advice = recommend(asked.request())
     if as_json:
         print_json(_record(advice))
         return
-    rows = ((c.name, f"{c.bound:,.0f}", f"{c.expected:,.0f}", c.reason) for c in advice.candidates)
+    rows = (
+        (one.name, _number(one.bound), _number(one.expected), one.reason)
+        for one in advice.candidates
+    )
     print_table(("learner", "proved bound (95 %)", "on average", "why"), rows)
     console = Console()
     for name, why in advice.refused.items():
         console.print(f"[dim]{name} does not apply: {why}[/]", highlight=False)
     console.print(advice.explanation, highlight=False)
+
+
+def _number(bound: float) -> str:
+    return f"{bound:,.0f}" if bound < float("inf") else "–"
 
 
 def _record(advice: Recommendation) -> dict[str, object]:
@@ -48,12 +51,14 @@ def _record(advice: Recommendation) -> dict[str, object]:
         "useful": advice.useful,
         "explanation": advice.explanation,
         "candidates": [
-            {"learner": candidate.name}
-            | {
-                key: getattr(candidate, key)
-                for key in ("bound", "expected", "calibrated", "reason")
+            {
+                "learner": one.name,
+                "bound": one.bound if one.bound < float("inf") else None,
+                "expected": one.expected if one.expected < float("inf") else None,
+                "calibrated": one.calibrated,
+                "reason": one.reason,
             }
-            for candidate in advice.candidates
+            for one in advice.candidates
         ],
         "refused": dict(advice.refused),
     }

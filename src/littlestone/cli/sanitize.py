@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 from rich.console import Console
 
 from littlestone import require
-from littlestone.catalogue import class_from_spec
+from littlestone.choose.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, ClassOption, Delta, Epsilon, Seed
 from littlestone.cli.output import print_json, round_bar
 from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
@@ -21,6 +22,7 @@ from littlestone.randomness import secure, seeded
 from littlestone.sanitizers.choose import sanitizer_for
 from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
 from littlestone.sanitizers.protocols import Sanitized, Sanitizer, refuse_small
+from littlestone.service.sources import BadRow, Form, header, rows
 
 METHODS: Mapping[str, Callable[..., Sanitizer]] = {
     "auto": sanitizer_for,
@@ -90,25 +92,25 @@ def run(
 def read_table(
     path: Path, concepts: ConceptClass, *, column: str | None, label: str | None
 ) -> Table:
-    """The examples of a CSV file with a header; a bad value is refused with its line."""
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        names = reader.fieldnames or []
-        chosen = names[0] if column is None and names else column
-        for name in (chosen, label):
-            if name is not None and name not in names:
-                raise ValueError(f"{path} has no column {name!r}; there are: {', '.join(names)}")
-        parse = _parser(concepts)
-        examples = []
-        for row in reader:
-            try:
-                x = concepts.domain.check(parse(row[chosen or ""]))
-                examples.append(x if label is None else (x, require.label(int(row[label]))))
-            except (ValueError, TypeError) as problem:
-                raise ValueError(f"{path}, line {reader.line_num}: {problem}") from None
+    """The examples of a CSV file with a header: a line each; a bad one is refused by its number."""
+    names = header(str(path), Form())
+    chosen = names[0] if column is None and names else str(column)
+    parse, examples = _parser(concepts), []
+    needed = [chosen] if label is None else [chosen, label]
+    for name in needed:
+        if name not in names:
+            raise ValueError(f"{path} has no column {name!r}; there are: {', '.join(names)}")
+    for line, row in rows(str(path), needed, Form(), sys.stdin.buffer):
+        try:
+            if isinstance(row, BadRow):
+                raise ValueError(str(row))
+            x = concepts.domain.check(parse(row[0]))
+            examples.append(x if label is None else (x, require.label(int(row[1]))))
+        except (ValueError, TypeError) as problem:
+            raise ValueError(f"{path}, line {line}: {problem}") from None
     if not examples:
         raise ValueError(f"{path} has no examples")
-    return Table(column=str(chosen), label=label, examples=examples)
+    return Table(column=chosen, label=label, examples=examples)
 
 
 def write(path: Path, released: Sanitized, table: Table, *, size: int) -> None:

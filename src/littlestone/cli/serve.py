@@ -1,5 +1,6 @@
 """The command ``littlestone serve`` puts durable runs behind HTTP."""
 
+import signal
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +18,7 @@ def run(
     store: Annotated[Path, typer.Option(help="The folder of all runs; made if it is not there.")],
     token_file: Annotated[
         Path | None,
-        typer.Option(help="Lines 'role run sha256'; made, and its tokens shown once, if missing."),
+        typer.Option(help="Lines 'role run holder sha256'; made, and tokens shown, if missing."),
     ] = None,
     host: Annotated[str, typer.Option(help="The address; any but loopback needs --token-file.")] = (
         "127.0.0.1"
@@ -45,12 +46,17 @@ def run(
         Path | None,
         typer.Option(help="The budget book of the data; a run that exceeds it is refused."),
     ] = None,
+    adopt: Annotated[
+        list[str] | None,
+        typer.Option(help="A restored run: you state that no other copy went on; repeatable."),
+    ] = None,
     tls_cert: Annotated[Path | None, typer.Option(help="A certificate, in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key, in PEM.")] = None,
 ) -> None:
     """Owners create runs and see ledgers, writers send events, readers get what is published.
 
-    Without a token file tokens are made for this start and shown once.
+    Without a token file tokens are made for this start and shown once. SIGHUP reads the token file
+    again.
     """
     if token_file is None and not is_loopback(host):
         raise ValueError(f"host must be loopback without --token-file, got {host!r}")
@@ -59,10 +65,8 @@ def run(
         tokens = Tokens.from_file(token_file, open_reading=public)
     else:
         tokens, made = Tokens.fresh(open_reading=public)
-        if token_file is not None:
-            tokens.save(token_file)
-        typer.echo("\n".join(["tokens, shown this once:", *described(made)]))
-    names = tuple(name or ())
+    if demo and not made:
+        raise ValueError("demo needs an owner's token: leave out --token-file, or name a new one")
     fleet = None
     if dsn is not None:
         if find_spec("psycopg") is None:
@@ -77,17 +81,21 @@ def run(
         port=port,
         certificate=tls_cert,
         private_key=tls_key,
-        hosts=names,
+        hosts=tuple(name or ()),
         fleet=fleet,
         connections=connections,
         book=None if book is None else Book(book),
+        adopt=adopt or (),
     )
-    if demo and not made:
-        raise ValueError("demo needs an owner's token: leave out --token-file, or name a new one")
+    # From here on the address and the folder are ours: now tokens may be shown, and sent there.
+    if made:
+        if token_file is not None:
+            tokens.save(token_file)
+        typer.echo("\n".join(["tokens, shown this once:", *described(made)]))
     scheme = "http" if tls_cert is None else "https"
-    typer.echo(
-        f"{scheme}://{host}:{port}  (a page for people, OpenAPI at /openapi.json; Ctrl-C stops)"
-    )
+    url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{service.port}"
+    typer.echo(f"{url}  (a page for people, OpenAPI at /openapi.json; Ctrl-C stops)")
+    signal.signal(signal.SIGHUP, lambda *_: service.reread(token_file))
     if demo:
-        demonstration.started(f"{scheme}://{host}:{port}", made[Role.OWNER])
+        demonstration.started(url, made[Role.OWNER])
     service.run()

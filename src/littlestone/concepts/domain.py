@@ -164,12 +164,16 @@ class BooleanCube:
 
     def check_many(self, xs: Any, /) -> NDArray[np.uint8]:
         """The points as the rows of one array; the first bad one is named in the refusal."""
-        xs = xs if isinstance(xs, np.ndarray) and xs.ndim else require.listed(xs=xs)
-        array = xs if isinstance(xs, np.ndarray) else _as_array(xs)
+        if not isinstance(xs, np.ndarray) or not xs.ndim:
+            points = require.listed(xs=xs)
+            bits = _bits(points, self.n)
+            rows = [self.check(x) for x in points] if bits is None else bits
+            return np.array(rows, dtype=np.uint8).reshape(len(points), self.n)
+        array = xs
         if len(array) == 0:
             return np.empty((0, self.n), dtype=np.uint8)
         if array.ndim != 2 or array.shape[1] != self.n or array.dtype.kind not in "biuf":
-            return np.array([self.check(x) for x in xs], dtype=np.uint8)
+            return np.array([self.check(x) for x in array], dtype=np.uint8)
         bad = ((array != 0) & (array != 1)).any(axis=1)
         if bad.any():
             raise self._refusal(tuple(array[bad][0].tolist()))
@@ -269,10 +273,13 @@ def block_of(domain: Domain, points: Sequence[Point]) -> Any:
         return np.array(points, dtype=object)
 
 
-def _as_array(points: list[Any]) -> NDArray[Any]:
+def _bits(points: list[Any], width: int) -> NDArray[np.uint8] | None:
+    """Tuples and lists of so many zeros and ones; None if there is anything else among them."""
+    if not set(map(type, points)) <= {tuple, list} or set(map(len, points)) != {width}:
+        return None
     try:
-        return np.asarray(points)
-    except (ValueError, OverflowError):  # ragged: keep the elements, to be refused one by one
-        array = np.empty(len(points), dtype=object)
-        array[:] = points
-        return array
+        # It takes whole numbers, Booleans among them, and nothing else.
+        bits = np.frombuffer(bytearray(itertools.chain.from_iterable(points)), dtype=np.uint8)
+    except (TypeError, ValueError):
+        return None
+    return bits if bits.max() <= 1 else None

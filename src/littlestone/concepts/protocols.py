@@ -48,7 +48,10 @@ class Domain(Protocol):
         """Return the canonical form of ``x`` or raise a ValueError that names it."""
 
     def check_many(self, xs: Any, /) -> Any:
-        """Validate a block at once; returns what ``Hypothesis.many`` takes."""
+        """What ``check`` says of each, as a block that ``Hypothesis.many`` takes.
+
+        Refused if ``check`` refuses one of them; no point decides how another one is read.
+        """
 
     def sample(self, count: int, generator: np.random.Generator, /) -> Sequence[Point]:
         """Random points for experiments (no privacy); uniform where that means something."""

@@ -19,14 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.canonical_key import whole_numbers
 from littlestone.concepts.domain import MOST_SAMPLED
 from littlestone.concepts.records.fields import Category as Category
 from littlestone.concepts.records.fields import Numeric as Numeric
 from littlestone.concepts.records.fields import (
     cell_of,
+    cells_in,
     declared_field,
     declared_fields,
-    value_of,
 )
 from littlestone.concepts.wide_records import Cutter, columns_of, have_exact_grids
 
@@ -148,8 +149,13 @@ class Schema:
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
         """One row of cells for each record.
 
-        Takes a sequence of records, columns (a mapping from field names to equally long arrays),
-        or rows of cells.
+        Takes a sequence of records, columns (a mapping from field names to equally long arrays,
+        lists or columns of a data frame), or rows of cells. Each row is what ``check`` says of it
+        alone, and the block is refused if one of its rows is.
+
+        >>> Schema.from_mapping({"x": {"grid": [2**53 + 1]}}).check_many({"x": [2**53, 0.5]})
+        array([[0],
+               [0]])
         """
         if type(xs) is list and len(xs) >= _MANY and self._exact:
             table = columns_of(self.fields, xs)
@@ -160,13 +166,13 @@ class Schema:
             cut = None if self._cutter is None else self._cutter.columns(xs)
             if cut is not None:
                 return cut
-            columns = [part.cells_of(value_of(part, xs)) for part in self.fields]
+            columns = [cells_in(part, xs) for part in self.fields]
             if len({len(column) for column in columns}) > 1:
                 lengths = {f.name: len(c) for f, c in zip(self.fields, columns, strict=True)}
                 raise ValueError(f"columns must be equally long, got {lengths}")
             return np.stack(columns, axis=1)
         if type(xs) is list and xs and all(type(x) is tuple for x in xs):
-            xs = _block(xs)
+            xs = _block(xs, len(self._widths))
         rows_of_cells = isinstance(xs, np.ndarray) and xs.ndim == 2 and xs.dtype.kind in "iu"
         if rows_of_cells and xs.shape[1] == len(self._widths):
             bad = ((xs < 0) | (xs >= np.array(self._widths))).any(axis=1)
@@ -205,10 +211,9 @@ class Schema:
         return ", ".join(repr(part.name) for part in self.fields)
 
 
-def _block(rows: list[tuple[Any, ...]]) -> Any:
-    """Tuples of whole numbers as one array; all others as they are, for a closer look."""
-    try:
-        block = np.array(rows)
-    except (ValueError, OverflowError):  # of different lengths, or whatever else
+def _block(rows: list[tuple[Any, ...]], width: int) -> Any:
+    """Tuples of plain whole numbers as one array; all others as they are, for a closer look."""
+    if set(map(len, rows)) != {width}:
         return rows
-    return block if block.dtype.kind == "i" else rows
+    numbers = whole_numbers(list(itertools.chain.from_iterable(rows)))
+    return rows if numbers is None else numbers.reshape(len(rows), width)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.concepts.records.columns import EXACT, are_exact, plain_numbers
+
 if TYPE_CHECKING:
     from littlestone.concepts.schema import Category, Cells, Numeric
 
 _WIDE: Final = 32  # with fewer numbers, one at a time is faster
 _ROWS: Final = 256  # of a block, so that it stays in the cache
-_EXACT: Final = 1 << 53
-_PLAIN: Final = frozenset({int, float, np.float64})
 
 
 class Cutter:
@@ -53,12 +53,14 @@ class Cutter:
 
     def cells(self, record: Mapping[str, Any]) -> "Cells | None":
         """The cells of a record whose numbers are all there; a category may refuse its value."""
+        if type(record) is not dict:  # others may make up what they do not have
+            return None
         try:
             values = self._take(record)
             others = [(place, part.cell(record[part.name])) for place, part in self._others]
         except KeyError:
             return None
-        numbers = _plain_numbers(values)
+        numbers = plain_numbers(values)
         if numbers is None:
             return None
         cells = self._cut(numbers).tolist()
@@ -92,7 +94,7 @@ class Cutter:
         for start in range(0, len(cells), _ROWS):
             block = np.stack([each[start : start + _ROWS] for each in columns], axis=1)
             numbers = block.astype(np.float64, copy=False)
-            if not _is_exact(numbers, whole=whole):
+            if not are_exact(numbers, whole=whole):
                 return None
             cells[start : start + _ROWS, self._numbers] = self._cut(numbers)
         for place, part in self._others:
@@ -111,7 +113,7 @@ class Cutter:
 def have_exact_grids(fields: "Sequence[Numeric | Category]") -> bool:
     """Whether floats hold all their cuts."""
     cuts = [value for part in fields for value in getattr(part, "grid", ())]
-    return all(abs(value) <= _EXACT and float(value) == value for value in cuts)
+    return all(abs(value) <= EXACT and float(value) == value for value in cuts)
 
 
 def columns_of(fields: "Sequence[Numeric | Category]", records: list[Any]) -> dict[str, Any] | None:
@@ -129,28 +131,9 @@ def columns_of(fields: "Sequence[Numeric | Category]", records: list[Any]) -> di
             values = list(map(itemgetter(part.name), records))
         except KeyError:  # a date's part, or what is missing
             return None
-        table[part.name] = _plain_numbers(values) if hasattr(part, "grid") else values
+        table[part.name] = plain_numbers(values) if hasattr(part, "grid") else values
     return None if any(column is None for column in table.values()) else table
-
-
-def _plain_numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
-    """Numbers that floats hold as they are; None if there is anything else."""
-    kinds = set(map(type, values))
-    if not kinds <= _PLAIN:
-        return None
-    try:
-        numbers = np.fromiter(values, np.float64, len(values))
-    except OverflowError:
-        return None
-    return numbers if _is_exact(numbers, whole=int in kinds) else None
 
 
 def _is_plain(kind: np.dtype[Any]) -> bool:
     return kind.kind in "iuf" and kind.itemsize <= 8
-
-
-def _is_exact(numbers: NDArray[np.float64], *, whole: bool) -> bool:
-    """Whether all are numbers, and those that may have been whole ones were not rounded."""
-    if np.isnan(numbers).any():
-        return False
-    return not whole or bool((np.abs(numbers[np.isfinite(numbers)]) < _EXACT).all())

@@ -51,6 +51,40 @@ class OneBetter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OneNeverErrs:
+    """In ``losses`` of ``rounds`` rounds, evenly spread, all experts but expert 0 have loss 1."""
+
+    experts: int
+    rounds: int
+    losses: int
+
+    adaptive: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
+        require.integer(experts=self.experts, at_least=2)
+        require.integer(rounds=self.rounds, at_least=1)
+        if not 0 <= self.losses <= self.rounds:
+            raise ValueError(
+                f"losses must lie between 0 and rounds={self.rounds}, got losses={self.losses!r}"
+            )
+
+    def start(self, *, rng: Randomness) -> "ObliviousLosses":
+        del rng  # deterministic
+        played = 0
+
+        def block(count: int) -> Losses:
+            nonlocal played
+            ends = np.arange(played, played + count + 1) * self.losses // self.rounds
+            played += count
+            rows = np.repeat(np.diff(ends).astype(np.uint8)[:, np.newaxis], self.experts, axis=1)
+            rows[:, 0] = 0
+            return rows
+
+        return ObliviousLosses(block)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChargeTheSeen:
     """Charge the expert that was seen in the round before, and nobody else."""
 

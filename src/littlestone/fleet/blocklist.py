@@ -6,10 +6,9 @@ merged and published, under a lock of their own. Which part has how many events 
 which are private here: only the table ``releases`` is for publication.
 """
 
-import hashlib
 import json
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -19,20 +18,26 @@ import psycopg
 from littlestone import require
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.protocols import Point
-from littlestone.errors import HorizonExceededError, SequenceGapError, StoreError
-from littlestone.fleet.database import connect, shard_lock
-from littlestone.fleet.high_water import Height, HighWater
+from littlestone.errors import HorizonExceededError, RollbackError, SequenceGapError, StoreError
+from littlestone.fleet.database import PAGES, connect, shard_lock, unread_in
+from littlestone.fleet.high_water import UNUSED, Height, HighWater, sealed
+from littlestone.fleet.keyed import SEAL_BYTES
 from littlestone.fleet.split_keys import Change, advance_part, merged, part_of
+from littlestone.fleet.terms import require_shards
+from littlestone.fleet.user_shares import Counted, given_users, require_users
 from littlestone.learners import codec
+from littlestone.learners.forms import canonical_form
 from littlestone.learners.private_keys.recipe import PrivateKeys
-from littlestone.learners.recipe_forms import canonical_form
 from littlestone.service.entries import Release, chained, release_body
+from littlestone.word_sources import labelled_keys
 
+_SCHEMA: Final = "littlestone_blocklist"
 _TABLES: Final = """
 CREATE SCHEMA littlestone_blocklist;
 CREATE TABLE littlestone_blocklist.list (
     identity text NOT NULL, recipe text NOT NULL, options text NOT NULL, fingerprint bytea NOT NULL,
     parts integer NOT NULL, tick bigint NOT NULL DEFAULT 0, published bigint NOT NULL DEFAULT 0,
+    users text, user_key bytea, user_root bytea,
     one boolean PRIMARY KEY DEFAULT true CHECK (one)
 );
 CREATE TABLE littlestone_blocklist.queue (
@@ -53,24 +58,44 @@ CREATE TABLE littlestone_blocklist.releases (
 """
 
 
-def create(dsn: str, recipe: PrivateKeys, *, fingerprint: bytes, parts: int = 16) -> str:
-    """Make the tables of a new list and its first release, the empty list; its public name."""
-    require.integer(parts=parts, at_least=1)
+def create(
+    dsn: str,
+    recipe: PrivateKeys,
+    *,
+    fingerprint: bytes,
+    parts: int = 16,
+    users: str | None = None,
+) -> str:
+    """Make the tables of a new list and its first release, the empty list; its public name.
+
+    With ``users``, the column that says whose a row is, ``max_contributions`` of each are read.
+    """
+    require_shards(parts=parts)
+    require_users(users, recipe.max_contributions)
+    counted = (None, None) if users is None else Counted.nobody()
     identity = secrets.token_hex(16)
     with connect(dsn) as connection, connection.transaction():
         try:
-            connection.execute(_TABLES)
+            connection.execute(_TABLES + PAGES.format(schema=_SCHEMA))
         except psycopg.errors.DuplicateSchema:
             raise StoreError("there is a blocklist in this database already") from None
         connection.execute(
-            "INSERT INTO littlestone_blocklist.list (identity, recipe, options, fingerprint, parts)"
-            " VALUES (%s, %s, %s, %s, %s)",
-            (identity, canonical_form(recipe), _options(recipe), fingerprint, parts),
+            "INSERT INTO littlestone_blocklist.list (identity, recipe, options, fingerprint, parts,"
+            " users, user_key, user_root) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            (
+                identity,
+                canonical_form(recipe),
+                _options(recipe),
+                fingerprint,
+                parts,
+                users,
+                *counted,
+            ),
         )
         connection.execute(
             "INSERT INTO littlestone_blocklist.parts "
-            "SELECT n, 0, NULL, 0, %s FROM generate_series(0, %s) AS n",
-            (bytes(32), parts - 1),
+            "SELECT n, 0, NULL, %s, %s FROM generate_series(0, %s) AS n",
+            (*UNUSED, parts - 1),
         )
         _release(connection, identity, 1, 0, FiniteSupport(frozenset()), b"")
     return identity
@@ -83,18 +108,20 @@ class ListTerms(NamedTuple):
     recipe: PrivateKeys
     fingerprint: bytes
     parts: int
+    users: str | None
 
 
 def terms_of(connection: "psycopg.Connection[Any]") -> ListTerms:
     """What the list in this database was made with; its learner is made again from its numbers."""
-    identity, form, options, fingerprint, parts = _one(
+    identity, form, options, fingerprint, parts, users = _one(
         connection,
-        "SELECT identity, recipe, options, fingerprint, parts FROM littlestone_blocklist.list",
+        "SELECT identity, recipe, options, fingerprint, parts, users "
+        "FROM littlestone_blocklist.list",
     )
     recipe = PrivateKeys(**json.loads(options))
     if canonical_form(recipe) != form:
         raise StoreError(f"this blocklist was made for another recipe than {recipe!r}: {form}")
-    return ListTerms(identity, recipe, fingerprint, parts)
+    return ListTerms(identity, recipe, fingerprint, parts, users)
 
 
 def _options(recipe: PrivateKeys) -> str:
@@ -103,12 +130,18 @@ def _options(recipe: PrivateKeys) -> str:
 
 
 def put(
-    connection: "psycopg.Connection[Any]", recipe: PrivateKeys, first: int | None, xs: Any, ys: Any
+    connection: "psycopg.Connection[Any]",
+    recipe: PrivateKeys,
+    first: int | None,
+    xs: Any,
+    ys: Any,
+    users: Sequence[Any] | None = None,
 ) -> int:
     """Queue the rounds from ``first`` on; how many of them are new.
 
     Rounds that were put before are dropped, whatever they say; a gap is refused. Without ``first``
-    they are the coming ones.
+    they are the coming ones. Where users are counted each round has one; a round of a user whose
+    share is used up has no example: it belongs to no part, and all parts pass it.
     """
     points, labels = recipe.concepts.domain.check_many(xs), require.labels(ys)
     if first is not None:
@@ -116,9 +149,10 @@ def put(
     if len(points) != len(labels):
         raise ValueError(f"xs and ys must be equally long, got {len(points)}, {len(labels)}")
     with connection.transaction():
-        parts, tick = _one(
-            connection, "SELECT parts, tick FROM littlestone_blocklist.list FOR UPDATE"
+        parts, tick, column = _one(
+            connection, "SELECT parts, tick, users FROM littlestone_blocklist.list FOR UPDATE"
         )
+        given = given_users(column, users, len(points))
         first = tick + 1 if first is None else first
         last = first + len(points) - 1
         if first > tick + 1:
@@ -126,8 +160,17 @@ def put(
         if last > recipe.rounds:
             raise HorizonExceededError(rounds=recipe.rounds)
         skipped = tick + 1 - first
+        passed = np.zeros(len(points), dtype=np.uint8)
+        if given[skipped:]:
+            names = ((b"", number) for number in range(tick + 1, last + 1))
+            most = recipe.max_contributions
+            passed[skipped:] = unread_in(
+                connection, _SCHEMA, "list", given[skipped:], names, most=most
+            )
         by_part: dict[int, list[int]] = {}
         for place in range(skipped, len(points)):
+            if passed[place]:
+                continue
             by_part.setdefault(part_of(_plain(points[place]), parts), []).append(place)
         for part, places in by_part.items():
             block = (
@@ -178,6 +221,12 @@ class PartWorker:
             )
             before = Height(*height)
             self.mark.check(part, before)
+            if before != self._sealed(part, before.commits, until, state):
+                raise RollbackError(
+                    f"part {part} of the blocklist was put back or altered: it is not as its last "
+                    f"commit left it. Going on would spend the same noise on other events; bring "
+                    f"the newest row of the table parts back"
+                )
             (tick,) = _one(self.connection, "SELECT tick FROM littlestone_blocklist.list")
             if tick == until:
                 return False
@@ -185,7 +234,7 @@ class PartWorker:
             new, changes = advance_part(
                 self.recipe, self.secret, part, parts, state, *events, until=tick
             )
-            after = Height(before.commits + 1, hashlib.sha256(before.chain + new[-16:]).digest())
+            after = self._sealed(part, before.commits + 1, tick, new)
             self.connection.execute(
                 "UPDATE littlestone_blocklist.parts SET until = %s, state = %s, commits = %s, "
                 "chain = %s WHERE part = %s",
@@ -202,6 +251,13 @@ class PartWorker:
             self.before_commit(changes)
         self.mark.raise_to(part, after)
         return True
+
+    def _sealed(self, part: int, commits: int, until: int, state: bytes | None) -> Height:
+        """The height of a part that stands at ``until`` with this state."""
+        if state is None and not until:
+            return UNUSED
+        [key] = labelled_keys(self.secret, b"parts of a blocklist")
+        return sealed(key, part, commits, b"%d " % until + (state or b"")[-SEAL_BYTES:])
 
     def _events(self, part: int, tick: int) -> tuple[list[int], tuple[list[int], Any, Any]]:
         """The events of the part up to the tick, and where they lie in the queue."""

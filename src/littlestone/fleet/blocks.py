@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,33 +12,41 @@ from littlestone.errors import SnapshotError
 from littlestone.learners import codec
 from littlestone.learners.engine import single_rounds
 
-Waiting = dict[bytes, tuple[list[int], list[Example]]]
-"""For each key, by its label: numbers of events, and their examples in canonical form."""
+Waiting = dict[bytes, tuple[list[int], list[Example | None]]]
+"""For each key, by its label: numbers of events, and their examples in canonical form.
+
+None stands for an example that is not read: its user has reached ``max_contributions``.
+"""
+_ALL_READ: Final = np.empty(0, dtype=np.uint8)
 
 
 class Block(NamedTuple):
-    """Events of several keys: which key each has, its number, point and label."""
+    """Events of several keys: which key each has, its number, point and label.
+
+    ``unread`` is 1 where the example is not read, or empty if all are.
+    """
 
     keys: list[bytes]
     which: NDArray[np.int64]
     seqs: NDArray[np.int64]
     points: Any
     labels: NDArray[np.uint8]
+    unread: NDArray[np.uint8] = _ALL_READ
 
     def packed(self) -> bytes:
         """Numbers are written as narrowly as their largest allows."""
-        return codec.dumps(
-            (self.keys, *map(_narrow, (self.which, self.seqs, self.points, self.labels)))
-        )
+        return codec.dumps((self.keys, *map(_narrow, self[1:])))
 
     @classmethod
     def from_bytes(cls, data: bytes, domain: Domain) -> "Block":
         """A block that was packed; points are checked again, a database is not this library."""
         try:
-            keys, which, seqs, points, labels = codec.loads(data)
-            block = cls(keys, _wide(which), _wide(seqs), domain.check_many(points), labels)
+            keys, which, seqs, points, labels, unread = codec.loads(data)
+            block = cls(keys, _wide(which), _wide(seqs), domain.check_many(points), labels, unread)
             sizes = {len(block.which), len(block.seqs), len(block.points), len(block.labels)}
-            if len(sizes) != 1 or not set(np.unique(block.labels).tolist()) <= {0, 1}:
+            sizes |= {len(block.unread)} if len(block.unread) else set()
+            bits = {*np.unique(block.labels).tolist(), *np.unique(block.unread).tolist()}
+            if len(sizes) != 1 or not bits <= {0, 1}:
                 raise ValueError("its columns do not fit together")
         except (ValueError, TypeError) as problem:
             raise SnapshotError(f"a block of the queue is damaged: {problem}") from problem
@@ -52,6 +60,11 @@ class Block(NamedTuple):
         for places in np.split(order, starts[1:]):
             if len(places):
                 yield int(home[places[0]]), self._at(places)
+
+    def names(self) -> Iterator[tuple[bytes, int]]:
+        """What each event is known by among all events of a fleet: its key and its number."""
+        keys = map(self.keys.__getitem__, self.which.tolist())
+        return zip(keys, self.seqs.tolist(), strict=True)
 
     def only(self, wanted: dict[bytes, set[int]]) -> "Block":
         """The events of these keys that have these numbers."""
@@ -70,12 +83,17 @@ class Block(NamedTuple):
         used, which = np.unique(self.which[places], return_inverse=True)
         keys = [self.keys[at] for at in used.tolist()]
         points = _chosen(self.points, places)
-        return Block(keys, which, self.seqs[places], points, self.labels[places])
+        unread = self.unread[places] if len(self.unread) else self.unread
+        return Block(keys, which, self.seqs[places], points, self.labels[places], unread)
 
     def add_to(self, waiting: Waiting) -> None:
         """Put the events into the line of their key."""
         order = np.argsort(self.which, kind="stable")
-        examples = list(single_rounds(_chosen(self.points, order), self.labels[order]))
+        examples: list[Example | None] = list(
+            single_rounds(_chosen(self.points, order), self.labels[order])
+        )
+        for place in np.flatnonzero(self.unread[order] if len(self.unread) else self.unread):
+            examples[place] = None
         seqs = self.seqs[order].tolist()
         start = 0
         for key, count in zip(

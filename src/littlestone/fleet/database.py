@@ -5,8 +5,9 @@ secret that the noise is stretched from; whoever has a copy of the database alon
 the noise of what was published. Only the table ``releases`` is for publication.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import Any, Final
 
 import numpy as np
@@ -17,19 +18,20 @@ from psycopg.rows import dict_row
 from littlestone import require
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.fleet.blocks import Block, shard_of
-from littlestone.fleet.keyed import key_name
+from littlestone.fleet.high_water import UNUSED
+from littlestone.fleet.keyed import key_name, label_of
+from littlestone.fleet.page_tree import EMPTY_ROOT, Fetch
 from littlestone.fleet.terms import Terms
+from littlestone.fleet.user_shares import Counted, given_users, unread
 from littlestone.learners.run import PrivateLearner
 from littlestone.service.entries import Release
-
-MOST_KEY_BYTES: Final = 2000
-"""Of a key as it is written; the index of a table refuses more, when it is too late."""
 
 _TABLES: Final = """
 CREATE SCHEMA littlestone;
 CREATE TABLE littlestone.fleet (
     identity text NOT NULL, recipe text NOT NULL, options text NOT NULL, fingerprint bytea NOT NULL,
-    shards integer NOT NULL, max_keys integer NOT NULL,
+    shards integer NOT NULL, max_keys integer NOT NULL, users text,
+    user_key bytea, user_root bytea,
     one boolean PRIMARY KEY DEFAULT true CHECK (one)
 );
 CREATE TABLE littlestone.queue (
@@ -47,9 +49,20 @@ CREATE TABLE littlestone.releases (
     body bytea NOT NULL, chain bytea NOT NULL, PRIMARY KEY (shard, key, number)
 );
 CREATE TABLE littlestone.shards (
-    shard integer PRIMARY KEY, commits bigint NOT NULL, chain bytea NOT NULL
+    shard integer PRIMARY KEY, commits bigint NOT NULL, chain bytea NOT NULL, root bytea NOT NULL
 );
 """
+# Of trees: each shard has one, and all users have one together.
+PAGES: Final = """
+CREATE TABLE {schema}.pages (
+    tree integer NOT NULL, path text COLLATE "C" NOT NULL, page bytea NOT NULL,
+    PRIMARY KEY (tree, path)
+) WITH (fillfactor = 50, toast_tuple_target = 4096);
+ALTER TABLE {schema}.pages ALTER COLUMN page SET STORAGE EXTERNAL;
+"""
+_SCHEMA: Final = "littlestone"
+_USERS: Final = -1
+_TERMS: Final = ", ".join(field.name for field in fields(Terms))
 
 
 def connect(dsn: str) -> "psycopg.Connection[Any]":
@@ -70,27 +83,38 @@ def create(
     fingerprint: bytes,
     shards: int = 64,
     max_keys: int = 1,
+    users: str | None = None,
     options: dict[str, Any] | None = None,
 ) -> Terms:
-    """Make the tables of a new fleet; a database has room for one."""
+    """Make the tables of a new fleet; a database has room for one.
+
+    With ``users``, the column that says whose an event is, ``max_contributions`` of each user are
+    read under all keys together.
+    """
     terms = Terms.planned(
-        recipe, fingerprint=fingerprint, shards=shards, max_keys=max_keys, options=options
+        recipe,
+        fingerprint=fingerprint,
+        shards=shards,
+        max_keys=max_keys,
+        users=users,
+        options=options,
     )
-    names = ("identity", "recipe", "options", "fingerprint", "shards", "max_keys")
+    counted = (None, None) if users is None else Counted.nobody()
     with connect(dsn) as connection, connection.transaction():
         try:
-            connection.execute(_TABLES)
+            connection.execute(_TABLES + PAGES.format(schema=_SCHEMA))
         except psycopg.errors.DuplicateSchema:
             raise StoreError(
                 "there is a fleet in this database already; a database has room for one"
             ) from None
         connection.execute(
-            f"INSERT INTO littlestone.fleet ({', '.join(names)}) VALUES (%s, %s, %s, %s, %s, %s)",
-            [getattr(terms, name) for name in names],
+            f"INSERT INTO littlestone.fleet ({_TERMS}, user_key, user_root) "
+            f"VALUES ({', '.join(['%s'] * (2 + len(fields(Terms))))})",
+            (*(getattr(terms, field.name) for field in fields(Terms)), *counted),
         )
         connection.execute(
-            "INSERT INTO littlestone.shards SELECT n, 0, %s FROM generate_series(0, %s) AS n",
-            (bytes(32), shards - 1),
+            "INSERT INTO littlestone.shards SELECT n, %s, %s, %s FROM generate_series(0, %s) AS n",
+            (*UNUSED, EMPTY_ROOT, shards - 1),
         )
     return terms
 
@@ -99,12 +123,11 @@ def terms_of(connection: "psycopg.Connection[Any]") -> Terms:
     """What the fleet in this database was made with."""
     try:
         with connection.cursor(row_factory=dict_row) as cursor:
-            row = cursor.execute("SELECT * FROM littlestone.fleet").fetchone()
+            row = cursor.execute(f"SELECT {_TERMS} FROM littlestone.fleet").fetchone()
     except psycopg.errors.UndefinedTable:
         row = None
     if row is None:
         raise StoreError("there is no fleet in this database; littlestone fleet init makes one")
-    row.pop("one")
     return Terms(**row)
 
 
@@ -115,20 +138,22 @@ def put(
     seqs: Sequence[int] | NDArray[np.int64],
     xs: Any,
     ys: Any,
+    users: Sequence[Any] | None = None,
 ) -> int:
     """Queue labelled events, all of them or none; how many.
 
     Each has the number that it has among the events of its key, from 1 on. One that was put before
-    may be put again: it is dropped when its turn comes. Bad ones are refused by name.
+    may be put again: it is dropped when its turn comes. Bad ones are refused by name. Where users
+    are counted each has one, and whose share is used up has its further events queued unread.
     """
     with connection.transaction():
-        return _queued(connection, recipe, keys, seqs, xs, ys)
+        return _queued(connection, recipe, keys, seqs, xs, ys, users)
 
 
 def put_many(
     connection: "psycopg.Connection[Any]",
     recipe: PrivateLearner,
-    parts: Iterable[tuple[Sequence[Any], Sequence[int], Any, Any]],
+    parts: Iterable[tuple[Sequence[Any], Sequence[int], Any, Any, Sequence[Any]]],
 ) -> int:
     """Queue the events of a whole source in one transaction, part by part."""
     with connection.transaction():
@@ -142,12 +167,18 @@ def _queued(
     seqs: Sequence[int] | NDArray[np.int64],
     xs: Any,
     ys: Any,
+    users: Sequence[Any] | None,
 ) -> int:
     # One put at a time: rows become visible in the order of their ids, so that of two events with
     # one number the same one is first for whoever computes the batch again.
     connection.execute("SELECT FROM littlestone.fleet FOR UPDATE")
-    shards = terms_of(connection).shards
+    terms = terms_of(connection)
     block = _block(recipe, keys, seqs, xs, ys)
+    known = given_users(terms.users, users, len(block.seqs))
+    if known:
+        most = recipe.max_contributions
+        marked = unread_in(connection, _SCHEMA, "fleet", known, block.names(), most=most)
+        block = block._replace(unread=marked)
     with (
         connection.cursor() as cursor,
         cursor.copy(
@@ -155,17 +186,31 @@ def _queued(
         ) as copy,
     ):
         copy.set_types(["int4", "int8", "bytea"])
-        for shard, part in block.by_shard(shards):
+        for shard, part in block.by_shard(terms.shards):
             copy.write_row((shard, len(part.seqs), part.packed()))
     return len(seqs)
 
 
-def label_of(key: Any) -> bytes:
-    """A key as it is written, or a ValueError if it cannot be one of a fleet in a database."""
-    label = key_name(key).label
-    if len(label) > MOST_KEY_BYTES:
-        raise ValueError(f"key must have at most {MOST_KEY_BYTES:,} bytes, got {len(label):,}")
-    return label
+def unread_in(
+    connection: "psycopg.Connection[Any]",
+    schema: str,
+    table: str,
+    users: Sequence[Any],
+    events: Iterable[tuple[bytes, int]],
+    *,
+    most: int,
+) -> NDArray[np.uint8]:
+    """Which events are beyond the share of their users, who are counted by it.
+
+    Whoever calls has locked the one row of ``table``, which has the key and the root.
+    """
+    counted = Counted(*_one(connection, f"SELECT user_key, user_root FROM {schema}.{table}"))
+    fetch = stored_pages(connection, schema, _USERS)
+    marked, root, pages = unread(counted, fetch, users, events, most=most)
+    if pages:
+        store_pages(connection, schema, _USERS, pages)
+        connection.execute(f"UPDATE {schema}.{table} SET user_root = %s", (root,))
+    return marked
 
 
 def _block(
@@ -252,6 +297,29 @@ def _one(connection: "psycopg.Connection[Any]", query: str) -> tuple[Any, ...]:
     row: tuple[Any, ...] | None = connection.execute(query).fetchone()
     assert row is not None
     return row
+
+
+def stored_pages(connection: "psycopg.Connection[Any]", schema: str, tree: int) -> Fetch:
+    """How the pages of a tree are read."""
+    query = f"SELECT path, page FROM {schema}.pages WHERE tree = %s AND path = ANY(%s)"
+
+    def fetch(paths: list[str]) -> dict[str, bytes]:
+        with connection.cursor(binary=True) as cursor:
+            return dict(cursor.execute(query, (tree, paths)).fetchall())
+
+    return fetch
+
+
+def store_pages(
+    connection: "psycopg.Connection[Any]", schema: str, tree: int, pages: Mapping[str, bytes]
+) -> None:
+    """Write pages of a tree; whoever calls stores its root in the same transaction."""
+    connection.execute(
+        f"INSERT INTO {schema}.pages "
+        "SELECT %s, * FROM unnest(%b::text[], %b::bytea[]) "
+        "ON CONFLICT (tree, path) DO UPDATE SET page = excluded.page",
+        (tree, list(pages), list(pages.values())),
+    )
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from littlestone.fleet.per_key import PerKey
+from littlestone.learners.forms import canonical_form
 from littlestone.learners.private_keys.recipe import PrivateKeys
-from littlestone.learners.recipe_forms import canonical_form
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 
@@ -37,8 +37,7 @@ def fleet_ledger(fleet: PerKey, standing: Mapping[str, int]) -> dict[str, Any]:
             }
         ],
         "person": {
-            "keys": fleet.max_keys,
-            "examples under each": learner.max_contributions,
+            **_counted(fleet),
             "cost": _cost(fleet.guarantee()),
             "by": "group privacy over all examples",
         },
@@ -46,7 +45,17 @@ def fleet_ledger(fleet: PerKey, standing: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def list_ledger(learner: PrivateKeys, promise: str, standing: Mapping[str, int]) -> dict[str, Any]:
+def _counted(fleet: PerKey) -> dict[str, Any]:
+    """How many examples a person has, and whether anybody counts them."""
+    most = fleet.learner.max_contributions
+    if fleet.users is not None:
+        return {"examples under all keys": most, "counted by": fleet.users}
+    return {"keys": fleet.max_keys, "examples under each": most, "counted by": None}
+
+
+def list_ledger(
+    learner: PrivateKeys, promise: str, standing: Mapping[str, int], users: str | None = None
+) -> dict[str, Any]:
     """The entry of one blocklist, whose keys are the secret.
 
     >>> import littlestone as ls
@@ -65,6 +74,7 @@ def list_ledger(learner: PrivateKeys, promise: str, standing: Mapping[str, int])
         ],
         "person": {
             "examples": learner.max_contributions,
+            "counted by": users,
             "cost": _cost(learner.guarantee()),
             "by": "group privacy over all examples",
         },

@@ -6,6 +6,7 @@ both. It lies beside the secret, and is worth as much as it is hard to put back 
 """
 
 import fcntl
+import hashlib
 import os
 import zlib
 from pathlib import Path
@@ -23,6 +24,20 @@ class Height(NamedTuple):
 
     commits: int
     chain: bytes
+
+
+UNUSED: Final = Height(0, bytes(32))
+"""Of a shard that has no commits."""
+
+
+def sealed(key: bytes, shard: int, commits: int, root: bytes) -> Height:
+    """The height of a shard whose content has the digest ``root``; nobody can make one without key.
+
+    It ties the number of commits to all that they left behind: the rows of a shard are those of its
+    newest commit, or their digest is another.
+    """
+    content = b"%d %d " % (shard, commits) + root
+    return Height(commits, hashlib.blake2b(content, key=key, digest_size=32).digest())
 
 
 class HighWater:
@@ -44,7 +59,7 @@ class HighWater:
         head = _KIND + identity.encode()
         if create and not os.fstat(self._file).st_size:
             # A line for every shard that can be: one that is cut off would else be a new one.
-            none = b"".join(_of(shard, Height(0, bytes(32))) for shard in range(MOST_SHARDS))
+            none = b"".join(_of(shard, UNUSED) for shard in range(MOST_SHARDS))
             os.pwrite(self._file, _line(head) + none, 0)
         elif os.pread(self._file, _LINE, 0) != _line(head):
             os.close(self._file)

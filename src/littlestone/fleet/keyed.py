@@ -13,7 +13,7 @@ import hashlib
 import hmac
 import json
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
@@ -27,7 +27,7 @@ from littlestone.concepts.protocols import Domain, Example, Hypothesis, Point
 from littlestone.errors import HorizonExceededError, SequenceGapError, SnapshotError
 from littlestone.learners import codec
 from littlestone.learners.engine import Engine, single_rounds
-from littlestone.learners.recipe_forms import form_digest
+from littlestone.learners.forms import form_digest
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.ledger import Ledger
 from littlestone.randomness import Randomness, labelled
@@ -37,9 +37,11 @@ from littlestone.word_sources import labelled_keys
 
 _MAGIC: Final = b"LSK1"
 _HEAD: Final = struct.Struct("<4s16sQQ16s32sQQQHH")
-_SEAL_BYTES: Final = 16
+SEAL_BYTES: Final = 16
 _MOST_REMEMBERED: Final = 1 << 12
 _NO_TEXT: Final = "#"
+MOST_KEY_BYTES: Final = 2000
+"""Of a key as it is written: an index of PostgreSQL has no room for much more."""
 
 
 @require.checked
@@ -51,13 +53,16 @@ def advance(
     seqs: Sequence[int],
     xs: Any,
     ys: Any,
+    *,
+    unread: Collection[int] = (),
 ) -> tuple[bytes, list[Release]]:
     """Feed the run of ``key`` its events ``seqs``; its new state, and what is published by it.
 
     A run begins with ``state`` None and its first release. Events are numbered from 1 without
     gaps: a number that was taken before is dropped, whatever comes with it (an answer that
     depended on the content would be a release about it), and a gap is refused. All events go
-    through single rounds, so batches may end anywhere: the bytes are the same.
+    through single rounds, so batches may end anywhere: the bytes are the same. Events whose numbers
+    are in ``unread`` are rounds without an example (docs/GUARANTEES.md, U).
 
     Publish what comes out only with the new state, at once and once: two continuations of one
     state with different events share their noise, and void the promise. The function cannot see
@@ -75,7 +80,10 @@ def advance(
         raise ValueError(
             f"seqs, xs and ys must be equally long, got {len(seqs)}, {len(xs)}, {len(ys)}"
         )
-    examples = _checked(recipe.concepts.domain, xs, ys)
+    examples: Sequence[Example | None] = _checked(recipe.concepts.domain, xs, ys)
+    if unread:
+        pairs = zip(seqs, examples, strict=True)
+        examples = [None if number in unread else example for number, example in pairs]
     run = KeyedRun.at(recipe, secret, _name(canonical_key(key)), state)
     fresh = _fresh(seqs, run.rounds, recipe.rounds)
     releases = run.take(examples if fresh is None else [examples[place] for place in fresh])
@@ -163,16 +171,25 @@ class KeyedRun:
         engine.begin()
         return cls(recipe, engine, rng, name, seal)
 
-    def take(self, examples: Sequence[Example]) -> list[Release]:
-        """Take these rounds, whose examples are in canonical form; what is published by them."""
+    def take(self, examples: Sequence[Example | None]) -> list[Release]:
+        """Take these rounds, whose examples are in canonical form; what is published by them.
+
+        A round whose example is None is numbered and published like any other, and reads nothing.
+        """
         engine, consumed, number = self.engine, self.consumed, self.rounds
         published = engine.hypothesis
         out = [] if self.releases else [self._released(published, 0)]
         step, blake2b = engine.step, hashlib.blake2b
-        for x, y in examples:
+        for example in examples:
             number += 1
-            step(x, y)
-            consumed = blake2b(consumed + _event(x, y), digest_size=DIGEST_BYTES).digest()
+            if example is None:
+                engine.idle(next(iter(self.recipe.concepts.domain)))
+                event = _UNREAD
+            else:
+                x, y = example
+                step(x, y)
+                event = _event(x, y)
+            consumed = blake2b(consumed + event, digest_size=DIGEST_BYTES).digest()
             newest = engine.hypothesis
             if newest is not published and newest != published:
                 out.append(self._released(newest, number))
@@ -225,8 +242,8 @@ def _read(recipe: PrivateLearner, secret: bytes, name: "KeyName", state: bytes) 
             f"the state of key {name.text!r} belongs to another recipe than {recipe!r}"
         )
     noise, seal = _keys(recipe, secret, name)
-    body = state[:-_SEAL_BYTES]
-    if not hmac.compare_digest(_sealed(body, seal), state[-_SEAL_BYTES:]):
+    body = state[:-SEAL_BYTES]
+    if not hmac.compare_digest(_sealed(body, seal), state[-SEAL_BYTES:]):
         raise SnapshotError(
             f"the state of key {name.text!r} is damaged, of another key or of another secret: its "
             f"seal does not match. Nothing was learned"
@@ -294,7 +311,7 @@ def _digest(recipe: PrivateLearner) -> bytes:
 
 
 def _sealed(body: bytes, seal: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=_SEAL_BYTES, key=seal).digest()
+    return hashlib.blake2b(body, digest_size=SEAL_BYTES, key=seal).digest()
 
 
 class KeyName(NamedTuple):
@@ -323,6 +340,22 @@ def key_name(key: Any) -> KeyName:
     return KeyName(codec.dumps(plain), text)
 
 
+def label_of(key: Any) -> bytes:
+    """The bytes of a key, or a ValueError if it is too long; the limit is that of every engine.
+
+    >>> label_of("x" * 3000)
+    Traceback (most recent call last):
+    ...
+    ValueError: key must have at most 2,000 bytes as it is written, got 3,003
+    """
+    label = key_name(key).label
+    if len(label) > MOST_KEY_BYTES:
+        raise ValueError(
+            f"key must have at most {MOST_KEY_BYTES:,} bytes as it is written, got {len(label):,}"
+        )
+    return label
+
+
 # Of 1, 1.0 and True each may come first: their names are equal, too.
 _name: Final = lru_cache(maxsize=_MOST_REMEMBERED)(key_name)
 
@@ -331,6 +364,9 @@ def _keys(recipe: PrivateLearner, secret: bytes, name: KeyName) -> list[bytes]:
     """The key of a run's noise and the key of its seal."""
     # The first part has a fixed length, so no two pairs give one label.
     return labelled_keys(secret, _digest(recipe) + name.label, count=2)
+
+
+_UNREAD: Final = codec.dumps(None)
 
 
 @lru_cache(maxsize=1 << 14, typed=True)

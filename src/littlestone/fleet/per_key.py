@@ -3,7 +3,7 @@
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
@@ -13,8 +13,10 @@ from littlestone.concepts.canonical_key import canonical_key
 from littlestone.concepts.protocols import Hypothesis, Point
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.fleet.keyed import KeyedRun, key_name, rounds_of
+from littlestone.fleet.user_counts import UserCounts, users_under
+from littlestone.fleet.user_shares import require_users
 from littlestone.learners import codec, snapshots
-from littlestone.learners.recipe_forms import canonical_form, form_digest
+from littlestone.learners.forms import canonical_form, form_digest
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -41,7 +43,8 @@ class PerKey:
         Neighbours: streams that differ in the example of one round, and not in its key
         Adversary:  adaptive; chooses each key and example after seeing what all keys published
         Guarantee:  that of one run of ``learner``, to a person who appears under one key; under at
-                    most ``max_keys`` keys by group privacy
+                    most ``max_keys`` keys by group privacy; to each of the ``users``, who are
+                    counted, whatever keys and however many events they have
         Assumes:    the secret is known to nobody; what ``learner`` assumes
         Proof:      per_key.md; also why a key that says something about a person is not protected
 
@@ -59,10 +62,18 @@ class PerKey:
 
     learner: PrivateLearner
     max_keys: int = 1
+    users: str | None = None
+    """A word for whom events belong to: of each, ``learner.max_contributions`` are read."""
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.integer(max_keys=self.max_keys, at_least=1)
+        require_users(self.users, self.learner.max_contributions)
+        if self.users is not None and self.max_keys > 1:
+            raise ValueError(
+                "max_keys must be 1 where users are counted: learner.max_contributions is the "
+                f"limit for all keys together, got max_keys={self.max_keys}"
+            )
         if self.learner.per_example.delta and not self.learner.prefix_conditional:
             raise ValueError(
                 "learner must be private conditionally on every prefix: whoever waits for a key "
@@ -71,7 +82,10 @@ class PerKey:
             )
 
     def guarantee(self) -> PrivacyGuarantee:
-        """To a person with ``learner.max_contributions`` examples under each of ``max_keys``."""
+        """To a person with ``learner.max_contributions`` examples under each of ``max_keys``.
+
+        Where users are counted, to each user, however many keys and events they have.
+        """
         return user_level(
             self.learner.per_example,
             max_contributions=self.max_keys * self.learner.max_contributions,
@@ -80,12 +94,18 @@ class PerKey:
     @property
     def promise(self) -> str:
         """The guarantee in words, to whom it is given, and what is not covered by it."""
+        public = "which keys there are and how many rounds each of them has is public"
+        if self.users is not None:
+            return (
+                f"{self.guarantee()} to each {self.users!r}, of whose events at most "
+                f"{self.learner.max_contributions} are read under all keys together; {public}"
+            )
         keys = "one key" if self.max_keys == 1 else f"at most {self.max_keys} keys"
         examples = self.learner.max_contributions
         each = "one example" if examples == 1 else f"at most {examples} examples"
         return (
             f"{self.guarantee()} to a person who appears under {keys}, with {each} under each; "
-            f"which keys there are and how many rounds each of them has is public"
+            f"{public}"
         )
 
     def start(self, *, secret: bytes | None = None, replay: bool = False) -> "PerKeyRun":
@@ -115,7 +135,8 @@ class PerKey:
             raise SnapshotError(
                 f"this snapshot belongs to another recipe than {canonical_form(self)}"
             )
-        run = PerKeyRun(self, secret, dict(codec.loads(saved.engine)))
+        states, counts = codec.loads(saved.engine)
+        run = PerKeyRun(self, secret, dict(states), counts)
         if run.identity != saved.identity:
             raise SnapshotError("this snapshot belongs to another secret")
         run._register = register or run._register
@@ -129,7 +150,13 @@ class PerKey:
 class PerKeyRun(snapshots.ContinuedOnce):
     """The runs of all keys; it guards them as ``PrivateRun`` guards its engine."""
 
-    def __init__(self, recipe: PerKey, secret: bytes, states: dict[Point, bytes]) -> None:
+    def __init__(
+        self,
+        recipe: PerKey,
+        secret: bytes,
+        states: dict[Point, bytes],
+        counts: Sequence[bytes] = (),
+    ) -> None:
         # Of the learner alone, as the noise is: ``max_keys`` makes no other noise.
         learner = form_digest(recipe.learner).encode()
         [name] = labelled_keys(secret, b"identity of all keys" + learner)
@@ -140,6 +167,10 @@ class PerKeyRun(snapshots.ContinuedOnce):
         self._awake: OrderedDict[Point, KeyedRun] = OrderedDict()
         domain = recipe.learner.concepts.domain
         self._check, self._rounds = domain.check, recipe.learner.rounds
+        self._counted: UserCounts | None = None
+        if recipe.users is not None:
+            self._whose = users_under(labelled_keys(secret, b"users" + learner)[0])
+            self._counted = UserCounts(recipe.learner.max_contributions, counts)
 
     def __iter__(self) -> Iterator[Point]:
         """The keys, in the order in which they were first seen."""
@@ -148,15 +179,23 @@ class PerKeyRun(snapshots.ContinuedOnce):
     def __len__(self) -> int:
         return len(self._asleep)
 
-    def observe(self, key: Any, x: Any, y: Any) -> None:
-        """Take one labelled example of ``key``; bad input is refused and changes nothing."""
+    def observe(self, key: Any, x: Any, y: Any, user: Any = None) -> None:
+        """Take one labelled example of ``key``; bad input is refused and changes nothing.
+
+        Where users are counted it says whose the example is. An example of a user who has reached
+        ``learner.max_contributions`` is a round in which nothing is read.
+        """
         name, point, label = canonical_key(key), self._check(x), require.label(y)
+        if (user is None) != (self._counted is None):
+            raise ValueError("user must be given where users are counted, and nowhere else")
+        whose = None if user is None else self._whose(user)
         self._begin()
         run = self._run_of(name)
         if run.rounds == self._rounds:
             self._break_off(HorizonExceededError(rounds=self._rounds))
         self._use_up_snapshot()
-        run.take([(point, label)])
+        read = self._counted is None or whose is None or self._counted.add(whose)
+        run.take([(point, label) if read else None])
         self._end()
 
     def hypothesis(self, key: Any) -> Hypothesis:
@@ -189,11 +228,14 @@ class PerKeyRun(snapshots.ContinuedOnce):
                 randomness={},
                 rounds_played=total,
                 switches=0,
-                engine=codec.dumps(list(self._asleep.items())),
+                engine=codec.dumps((list(self._asleep.items()), self._counts())),
             )
         )
         self._end()
         return packed
+
+    def _counts(self) -> list[bytes]:
+        return [] if self._counted is None else self._counted.state()
 
     def _look(self, key: Any) -> KeyedRun:
         name = canonical_key(key)

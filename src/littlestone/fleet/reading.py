@@ -10,8 +10,8 @@ from littlestone.service.events import Columns, event_reader, events_of, needed_
 from littlestone.service.log.intake import Event
 from littlestone.service.sources import BadRow, Form, Row, json_lines, rows, shown
 
-Part = tuple[list[str], list[int], list[Any], list[int]]
-"""Keys, numbers, points and labels."""
+Part = tuple[list[str], list[int], list[Any], list[int], list[str | None]]
+"""Keys, numbers, points, labels and, where they are counted, users."""
 
 
 def numbered(
@@ -37,7 +37,7 @@ def numbered(
     else:
         found = rows(source, needed, form, standard_input)
     counts: Counter[str] = Counter()
-    part: Part = [], [], [], []
+    part: Part = [], [], [], [], []
     for event in events_of(found, concepts, columns, at_once=source != "-"):
         event = _counted(event, columns, sequence)
         if isinstance(event, BadRow):
@@ -45,14 +45,15 @@ def numbered(
         assert event.line is not None and event.example is not None  # every reader sets them
         counts[event.id] += 1
         known = counts[event.id] if sequence is None else numbers.pop(event.line)
-        keys, seqs, xs, ys = part
+        keys, seqs, xs, ys, users = part
         keys.append(event.id)
         seqs.append(known)
         xs.append(event.example[0])
         ys.append(event.y)
+        users.append(event.user)
         if len(part[0]) == size:
             yield part
-            part = [], [], [], []
+            part = [], [], [], [], []
     if part[0]:
         yield part
 

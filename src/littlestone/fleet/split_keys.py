@@ -22,9 +22,9 @@ from littlestone.concepts.protocols import Point
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.fleet.blocks import shard_of
 from littlestone.learners import codec
+from littlestone.learners.forms import form_digest
 from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
 from littlestone.learners.private_keys.recipe import PrivateKeys
-from littlestone.learners.recipe_forms import form_digest
 from littlestone.randomness import Randomness, labelled
 from littlestone.word_sources import labelled_keys
 

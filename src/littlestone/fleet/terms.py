@@ -3,21 +3,16 @@
 import hashlib
 import json
 import secrets
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from littlestone import require
-from littlestone.catalogue import class_from_spec
-from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.schema import Schema
-from littlestone.defaults import Choice
-from littlestone.errors import StoreError
+from littlestone.errors import SnapshotError, StoreError
 from littlestone.fleet.per_key import PerKey
-from littlestone.learners.recipe_forms import canonical_form
-from littlestone.learners.run import PrivateLearner
+from littlestone.learners.forms import canonical_form
+from littlestone.learners.run import PrivateLearner, recipe_from_form
 
 MOST_SHARDS: Final = 4096
 _SEAL: Final = "recipe seal"
@@ -39,10 +34,12 @@ class Terms:
     recipe: str
     """The canonical form of the learner of each key."""
     options: str
-    """How the command line made it, as JSON, and a hash of what is promised."""
+    """The request it answers, as JSON, if a command made it; and a hash of what is promised."""
     fingerprint: bytes
     shards: int
     max_keys: int
+    users: str | None = None
+    """The column of the users whose events are counted; None if nobody is."""
 
     @classmethod
     def planned(
@@ -52,21 +49,23 @@ class Terms:
         fingerprint: bytes,
         shards: int = 64,
         max_keys: int = 1,
+        users: str | None = None,
         options: dict[str, Any] | None = None,
     ) -> "Terms":
         """The terms of a new fleet, under a name that no other has."""
-        require.integer(shards=shards, at_least=1)
-        PerKey(learner=recipe, max_keys=max_keys)  # refuses what it cannot promise anything for
-        if shards > MOST_SHARDS:
-            raise ValueError(f"shards must be at most {MOST_SHARDS}, got shards={shards!r}")
+        require_shards(shards=shards)
+        # It refuses what it cannot promise anything for.
+        PerKey(learner=recipe, max_keys=max_keys, users=users)
         form = canonical_form(recipe)
+        seal = _seal(form, max_keys, users)
         return cls(
             identity=secrets.token_hex(16),
             recipe=form,
-            options=json.dumps({**(options or {}), _SEAL: _seal(form, max_keys)}, sort_keys=True),
+            options=json.dumps({**(options or {}), _SEAL: seal}, sort_keys=True),
             fingerprint=fingerprint,
             shards=shards,
             max_keys=max_keys,
+            users=users,
         )
 
     @classmethod
@@ -87,34 +86,28 @@ class Terms:
             )
 
 
-def choice_from(options: dict[str, Any]) -> Choice:
-    """What the learner of each key is chosen by, as these options say."""
-    space: ConceptClass | Schema
-    if options["schema"] is not None:
-        space = Schema.from_mapping(tomllib.loads(options["schema"]))
-    else:
-        space = class_from_spec(options["class"])
-    names = ("learner", "setting", "adversary", "max_contributions")
-    said = {name: options[name] for name in names}
-    return Choice(space=space, **said, **options["budget"])
+def require_shards(**named: int) -> None:
+    """Refuse more parts than a mark has lines for; whoever charges a book asks first."""
+    require.integer(**named, at_least=1)
+    for name, value in named.items():
+        if value > MOST_SHARDS:
+            raise ValueError(f"{name} must be at most {MOST_SHARDS}, got {name}={value!r}")
 
 
 def recipe_of(terms: Terms) -> PrivateLearner:
-    """The learner that the fleet was made for, whatever would be chosen for its options now."""
+    """The learner that the fleet was made for, whatever would be chosen for its request now."""
     with _finding_damage():
-        options, seal = json.loads(terms.options), _seal(terms.recipe, terms.max_keys)
-        if options.get(_SEAL, seal) != seal:
+        seal = _seal(terms.recipe, terms.max_keys, terms.users)
+        if json.loads(terms.options)[_SEAL] != seal:
             raise StoreError(
                 f"the recipe of this fleet does not match its hash: it was altered or damaged. "
                 f"Bring back the terms that it was made with; found is {terms.recipe} for "
-                f"max_keys={terms.max_keys}"
+                f"max_keys={terms.max_keys} and users={terms.users!r}"
             )
-        if options.keys() <= {_SEAL}:
-            raise StoreError(
-                "this fleet was made by Python, not by a command: it does not hold the options of "
-                "one. Go on with it from Python, with the recipe that it was made for"
-            )
-        return choice_from(options).kept(terms.recipe)
+        try:
+            return recipe_from_form(terms.recipe)
+        except SnapshotError as problem:
+            raise StoreError(f"the recipe of this fleet cannot be read: {problem}") from problem
 
 
 @contextmanager
@@ -128,6 +121,6 @@ def _finding_damage() -> Iterator[None]:
         ) from problem
 
 
-def _seal(form: str, max_keys: int) -> str:
-    """Of all that is promised: to people under so many keys, by this recipe for each."""
-    return hashlib.sha256(f"{max_keys} {form}".encode()).hexdigest()
+def _seal(form: str, max_keys: int, users: str | None) -> str:
+    """Of all that is promised: to people under so many keys, or to users, by this recipe."""
+    return hashlib.sha256(json.dumps([max_keys, users, form]).encode()).hexdigest()

@@ -3,6 +3,10 @@
 Events leave the queue, states change and releases appear together or not at all. A worker that is
 killed, or whose server is, leaves nothing half done; whoever computes the batch again computes the
 same bytes, so even what never became visible differs in nothing from what did.
+
+A state is used only if it is the one that the newest commit of its shard left: the shard's height
+seals the root of a tree (``page_tree.py``) that holds the seals of all its states. A key whose row
+was put back, deleted, inserted or altered is refused, and its events wait; the others go on.
 """
 
 import hashlib
@@ -12,14 +16,16 @@ from typing import Any, Final
 
 import psycopg
 
-from littlestone.errors import HorizonExceededError
+from littlestone.errors import HorizonExceededError, RollbackError, SnapshotError, StoreError
 from littlestone.fleet.blocks import Block, Waiting
-from littlestone.fleet.database import shard_lock
-from littlestone.fleet.high_water import Height, HighWater
-from littlestone.fleet.keyed import KeyedRun, KeyName
+from littlestone.fleet.database import shard_lock, store_pages, stored_pages
+from littlestone.fleet.high_water import UNUSED, Height, HighWater, sealed
+from littlestone.fleet.keyed import SEAL_BYTES, KeyedRun, KeyName
+from littlestone.fleet.page_tree import DIGEST_BYTES, EMPTY_ROOT, PageTree
 from littlestone.fleet.terms import Terms
 from littlestone.learners.run import PrivateLearner
 from littlestone.service.entries import Release
+from littlestone.word_sources import labelled_keys
 
 _MOST_BLOCKS: Final = 256  # of one turn, and
 _MOST_EVENTS: Final = 200_000
@@ -51,47 +57,97 @@ class Worker:
     mark: HighWater
     before_commit: Callable[[Turn], None] = field(default=lambda turn: None, repr=False)
     """Called when all is written and nothing committed; for tests."""
+    refused: dict[str, str] = field(default_factory=dict, init=False)
+    """Why the state of a key was not used, by the public name of the key."""
+    _height_key: bytes = field(init=False, repr=False)
+    _page_key: bytes = field(init=False, repr=False)
+    _looked_behind_gaps: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        label = b"shards of a fleet" + self.terms.identity.encode()
+        self._height_key, self._page_key = labelled_keys(self.secret, label, count=2)
 
     def work(self) -> int:
         """How many events were taken; 0 if every shard is done, or in other hands."""
-        query = "SELECT DISTINCT shard FROM littlestone.queue WHERE NOT held"
-        shards = [shard for (shard,) in self.connection.execute(query)]
+        # A refused key may have been mended since: a new worker looks at what is held, too.
+        query = "SELECT DISTINCT shard FROM littlestone.queue WHERE NOT held OR %s"
+        found = self.connection.execute(query, (not self._looked_behind_gaps,))
+        self._looked_behind_gaps, shards = True, [shard for (shard,) in found]
         # Each worker begins elsewhere, so that they seldom ask for the same shard.
         start = self.connection.info.backend_pid * 7 % (len(shards) or 1)
         taken = 0
         for shard in shards[start:] + shards[:start]:
             with shard_lock(self.connection, self.terms.identity, shard) as mine:
-                if mine:
+                if not mine:
+                    continue
+                try:
                     taken += self._turn(shard)
+                except psycopg.errors.IntegrityError:  # its message has the bytes of a key
+                    raise StoreError(
+                        f"shard {shard} of the database holds a row that no worker wrote: what is "
+                        f"to be written there exists already. Nothing was learned; bring the "
+                        f"newest tables states and releases back"
+                    ) from None
         return taken
+
+    def complain(self) -> None:
+        """Raise if keys were refused; all others have gone on."""
+        if not self.refused:
+            return
+        first, *others = sorted(self.refused)
+        more = f", and so are {len(others):,} keys more" if others else ""
+        raise RollbackError(
+            f"{self.refused[first]}{more}. Their events wait in the queue, and the other keys went "
+            f"on. Bring the newest rows back and start a worker again; if they are lost, these "
+            f"keys have ended"
+        )
 
     def _turn(self, shard: int) -> int:
         with self.connection.transaction():
-            height = self._height(shard)
-            self.mark.check(shard, height)
+            height, root = self._height(shard)
             blocks = self._blocks(shard)
-            if not blocks:
+            tree = PageTree(
+                root,
+                stored_pages(self.connection, "littlestone", shard),
+                key=self._page_key,
+                value_bytes=SEAL_BYTES,
+            )
+            turn = self._computed(shard, {number: block for number, block, _ in blocks}, tree)
+            if not turn.events and all(held for _, _, held in blocks):
                 return 0
-            turn = self._computed(shard, blocks)
-            self._write(shard, turn, [number for number, _ in blocks])
-            height = Height(height.commits + 1, _chained(height.chain, turn))
+            self._write(shard, turn, [number for number, _, _ in blocks])
+            root, pages = tree.sealed()
+            if pages:
+                store_pages(self.connection, "littlestone", shard, pages)
+            height = sealed(self._height_key, shard, height.commits + 1, root)
             self.connection.execute(
-                "UPDATE littlestone.shards SET commits = %s, chain = %s WHERE shard = %s",
-                (*height, shard),
+                "UPDATE littlestone.shards SET commits = %s, chain = %s, root = %s "
+                "WHERE shard = %s",
+                (*height, root, shard),
             )
             self.before_commit(turn)
         # Only now, and still under the lock: a mark above the database would refuse it for ever.
         self.mark.raise_to(shard, height)
         return turn.events
 
-    def _height(self, shard: int) -> Height:
+    def _height(self, shard: int) -> tuple[Height, bytes]:
+        """The newest commit of a shard, and the root of its states; refused if it is not whole."""
         # The row is locked, too: behind a pooler several workers may share the session of a lock.
-        row = self._all(
-            "SELECT commits, chain FROM littlestone.shards WHERE shard = %s FOR UPDATE", (shard,)
+        [(commits, chain, root)] = self._all(
+            "SELECT commits, chain, root FROM littlestone.shards WHERE shard = %s FOR UPDATE",
+            (shard,),
         )
-        return Height(*row[0])
+        height = Height(commits, chain)
+        self.mark.check(shard, height)
+        whole = sealed(self._height_key, shard, commits, root) if commits else UNUSED
+        if height != whole or (not commits and root != EMPTY_ROOT):
+            raise RollbackError(
+                f"shard {shard} of the database is not as its last commit left it: its row in the "
+                f"table shards was altered. Nothing was learned; bring the newest database back"
+            )
+        return height, root
 
-    def _blocks(self, shard: int) -> list[tuple[int, Block]]:
+    def _blocks(self, shard: int) -> list[tuple[int, Block, bool]]:
         """What waits behind gaps, and as much else as one turn takes, in the order it was put."""
         rows = self._all(
             "(SELECT id, block, 0::int8 FROM littlestone.queue WHERE shard = %s AND held) "
@@ -99,17 +155,18 @@ class Worker:
             "WHERE shard = %s AND NOT held ORDER BY id LIMIT %s) ORDER BY id",
             (shard, shard, _MOST_BLOCKS),
         )
-        blocks, events = list[tuple[int, Block]](), 0
+        blocks, events = list[tuple[int, Block, bool]](), 0
         for number, block, count in rows:
             if count and events and events + count > _MOST_EVENTS:
                 break  # and never past it: the order decides between repeats
-            blocks.append((number, Block.from_bytes(block, self.recipe.concepts.domain)))
+            domain = self.recipe.concepts.domain
+            blocks.append((number, Block.from_bytes(block, domain), not count))
             events += count
         return blocks
 
-    def _computed(self, shard: int, blocks: list[tuple[int, Block]]) -> Turn:
+    def _computed(self, shard: int, blocks: dict[int, Block], tree: PageTree) -> Turn:
         waiting: Waiting = {}
-        for _, block in blocks:
+        for block in blocks.values():
             block.add_to(waiting)
         known: dict[bytes, bytes] = dict(
             self._all(
@@ -117,25 +174,63 @@ class Worker:
                 (shard, list(waiting)),
             )
         )
+        places = {label: _digest(label, self._page_key) for label in waiting}
+        tree.load(places.values())
         states, created = list[Row](), list[Row]()
         releases, early = list[tuple[bytes, Release]](), dict[bytes, set[int]]()
         events, horizon = 0, self.recipe.rounds
         for label, (seqs, examples) in waiting.items():
-            before = known.get(label)
-            run = KeyedRun.at(self.recipe, self.secret, KeyName.from_label(label), before)
+            before, place = known.get(label), places[label]
+            run = self._run(KeyName.from_label(label), before, tree.get(place))
+            if run is None:
+                early[label] = set(seqs)
+                continue
             ready, behind = _sorted(seqs, run.rounds)
             if behind:
-                early[label] = {seqs[place] for place in behind}
-            fresh = examples if ready is None else [examples[place] for place in ready]
+                early[label] = {seqs[at] for at in behind}
+            fresh = examples if ready is None else [examples[at] for at in ready]
             if not fresh:
                 continue
             if horizon is not None and run.rounds + len(fresh) > horizon:
                 raise HorizonExceededError(rounds=horizon)
             releases.extend((label, release) for release in run.take(fresh))
-            (created if before is None else states).append((label, run.rounds, run.state()))
+            state = run.state()
+            (created if before is None else states).append((label, run.rounds, state))
+            (tree.add if before is None else tree.replace)(place, state[-SEAL_BYTES:])
             events += len(fresh)
-        left = [(number, rest) for number, block in blocks if len((rest := block.only(early)).seqs)]
+        left = [
+            (number, rest)
+            for number, block in blocks.items()
+            if len((rest := block.only(early)).seqs)
+        ]
         return Turn(states, created, releases, left, events)
+
+    def _run(self, name: KeyName, state: bytes | None, expected: bytes | None) -> KeyedRun | None:
+        """The run of a key; None, and the reason in ``refused``, if it must not go on.
+
+        ``expected`` is the seal of the state that the shard's newest commit left, empty if the key
+        had none; it is None if that cannot be told.
+        """
+        self.refused.pop(name.text, None)
+        if expected == (b"" if state is None else state[-SEAL_BYTES:]):
+            try:
+                return KeyedRun.at(self.recipe, self.secret, name, state)
+            except SnapshotError as problem:
+                self.refused[name.text] = str(problem)
+                return None
+        if expected is None:
+            found = "the pages that its shard sealed were put back, deleted or altered"
+        elif state is None:
+            found = "its row was deleted"
+        elif not expected:
+            found = "its row was inserted, and by no worker"
+        else:
+            found = "its row was put back or altered"
+        self.refused[name.text] = (
+            f"the state of key {name.text!r} is not the one that the last commit left: {found}. "
+            f"Going on would spend the same noise on other events"
+        )
+        return None
 
     def _write(self, shard: int, turn: Turn, done: list[int]) -> None:
         connection = self.connection
@@ -202,10 +297,6 @@ def _sorted(seqs: list[int], before: int) -> tuple[list[int] | None, list[int]]:
     return ready, early
 
 
-def _chained(before: bytes, turn: Turn) -> bytes:
-    """A digest of all commits of a shard: two that differ in anything differ here."""
-    digest = hashlib.sha256(before)
-    for _, _, state in (*turn.states, *turn.created):
-        digest.update(state[-16:])  # the seal
-    digest.update(repr([(number, block.seqs.tolist()) for number, block in turn.left]).encode())
-    return digest.digest()
+def _digest(label: bytes, key: bytes) -> bytes:
+    """Where a key stands in the tree of its shard."""
+    return hashlib.blake2b(label, digest_size=DIGEST_BYTES, key=key).digest()

@@ -18,6 +18,8 @@ Body = Iterator[str]
 _RECORDS: Final = """
 def _number(record, name, *missing):
     value = record.get(name)
+    if isinstance(value, Decimal) and not value.is_nan():
+        return value
     if isinstance(value, Real) and not isinstance(value, bool) and value == value:
         return value
     if missing:
@@ -75,6 +77,7 @@ _HELPERS: Final = {
 _IMPORTS: Final = {
     "bisect_right(": "from bisect import bisect_right",
     "datetime.": "import datetime",
+    "Decimal)": "from decimal import Decimal",
     "Fraction(": "from fractions import Fraction",
     "Integral": "from numbers import Integral",
     "Real)": "from numbers import Real",

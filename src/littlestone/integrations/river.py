@@ -11,13 +11,14 @@ from littlestone.integrations.frozen import FrozenClassifier
 from littlestone.integrations.promises import warn_of_fitted_steps
 from littlestone.integrations.records import reader_for
 from littlestone.integrations.shared import (
+    AdversaryKind,
     Setting,
     label_number,
     label_numbers,
     learner_for,
     portable,
+    resumed,
     with_form,
-    without_form,
 )
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Register
@@ -36,7 +37,8 @@ class PrivateClassifier(base.Classifier):
 
     Say what is learned either by ``concepts`` (a ``Schema``, whose simple rules are then the
     class; any concept class; or one in the command line's words, as in ``"thresholds:64"``),
-    ``rounds`` and ``setting``, or by a whole ``learner``. Everything about the records is declared
+    ``rounds``, ``setting`` and the other fields of a ``Request``, or by a whole ``learner``
+    in place of its name. Everything about the records is declared
     beforehand: the schema (or ``features``, the names of what makes up a point), the two
     ``labels``, the number of rounds. Read off the data, each of them would publish some of it
     before any mechanism has a say: a list of labels tells whether anybody had the rarer one.
@@ -59,7 +61,9 @@ class PrivateClassifier(base.Classifier):
         Guarantee:  that of its learner, at most (epsilon, delta), for one run
         Assumes:    that steps before it in a pipeline are fixed maps of one record: a scaler that
                     learns from the stream publishes through it what it learned (the first example
-                    that comes through such a pipeline warns of it); and ``seed=None``
+                    that comes through such a pipeline warns of it); without ``stand_ins``, that
+                    nobody is told which records were refused: each is by itself, with an error for
+                    the caller (docs/GUARANTEES.md, One row, one round); and ``seed=None``
         Proof:      that of its learner
 
     >>> model = PrivateClassifier(
@@ -74,13 +78,15 @@ class PrivateClassifier(base.Classifier):
 
     def __init__(
         self,
-        learner: PrivateLearner | None = None,
+        learner: PrivateLearner | str = "auto",
         *,
         concepts: ConceptClass | Schema | str | None = None,
         rounds: int | None = None,
         epsilon: float = 1.0,
         delta: float = 1e-6,
         setting: Setting = "agnostic",
+        adversary: AdversaryKind = "oblivious",
+        max_contributions: int = 1,
         labels: Sequence[Any] = (False, True),
         features: Sequence[str] | None = None,
         stand_ins: Mapping[str, Any] | None = None,
@@ -92,6 +98,8 @@ class PrivateClassifier(base.Classifier):
         self.epsilon = epsilon
         self.delta = delta
         self.setting = setting
+        self.adversary = adversary
+        self.max_contributions = max_contributions
         self.labels = labels
         self.features = features
         self.stand_ins = stand_ins
@@ -103,15 +111,16 @@ class PrivateClassifier(base.Classifier):
         # Started when it is first needed: until then there is no secret, and copies are harmless.
         self._run: PrivateRun | None = None
 
-    def _learner(self, kept: str | None = None) -> PrivateLearner:
+    def _learner(self) -> PrivateLearner:
         return learner_for(
             learner=self.learner,
             concepts=self.concepts,
             setting=self.setting,
+            adversary=self.adversary,
             rounds=self.rounds,
             epsilon=self.epsilon,
             delta=self.delta,
-            kept=kept,
+            max_contributions=self.max_contributions,
         )
 
     @property
@@ -168,8 +177,7 @@ class PrivateClassifier(base.Classifier):
         """
         if self._run is not None:
             raise ValueError("this classifier has begun to learn already; resume a fresh clone")
-        kept, saved = without_form(snapshot)
-        recipe = self._learner(kept)
+        recipe, saved = resumed(snapshot, self._recipe)
         self._run = recipe.restore(saved, register)
         self._recipe = recipe
 

@@ -4,72 +4,43 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from littlestone import require
-from littlestone.catalogue import class_from_spec
-from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.schema import Schema
-from littlestone.defaults import Choice, class_over
-from littlestone.errors import SnapshotError, StoreError
+from littlestone.choose.request import Request
+from littlestone.errors import SnapshotError
 from littlestone.learners import snapshots
-from littlestone.learners.recipe_forms import canonical_form
-from littlestone.learners.run import PrivateLearner, PrivateRun
+from littlestone.learners.forms import canonical_form
+from littlestone.learners.run import PrivateLearner, PrivateRun, recipe_from_form
 from littlestone.privacy.guarantee import PrivacyGuarantee
 
 Setting = Literal["agnostic", "realizable"]
+AdversaryKind = Literal["oblivious", "adaptive"]
 _MAGIC: Final = b"littlestone-classifier-1\n"
 
 
 def learner_for(
-    *,
-    learner: PrivateLearner | None,
-    concepts: ConceptClass | Schema | str | None,
-    setting: str,
-    rounds: int | None,
-    epsilon: float,
-    delta: float,
-    kept: str | None = None,
+    *, learner: PrivateLearner | str, concepts: Any, rounds: int | None, **asked: Any
 ) -> PrivateLearner:
-    """The recipe that is asked for: ``learner``, or the practical one for ``concepts``.
-
-    With ``kept``, the form of a recipe that was the practical one once, it is that one.
+    """The recipe that is asked for: ``learner`` itself, or what answers the request.
 
     >>> print(learner_for(
-    ...     learner=None, concepts="thresholds:64", setting="realizable", rounds=10**4,
-    ...     epsilon=0.5, delta=1e-6,
+    ...     learner="auto", concepts="thresholds:64", rounds=10**4, epsilon=0.5, delta=1e-6,
     ... ).guarantee())
     ε = 0.5
     """
-    if (learner is None) == (concepts is None):
-        raise ValueError("exactly one of learner and concepts must be given")
-    require.positive(epsilon=epsilon)
-    budget = PrivacyGuarantee(epsilon=epsilon, delta=delta)
-    if learner is None:
-        assert concepts is not None
-        space = class_from_spec(concepts) if isinstance(concepts, str) else concepts
-        choice = Choice(space=space, setting=setting, rounds=rounds, epsilon=epsilon, delta=delta)
-        return choice.plan() if kept is None else _kept(choice, kept)
+    if isinstance(learner, str):
+        if concepts is None:
+            raise ValueError("exactly one of learner (a whole recipe) and concepts must be given")
+        return Request(over=concepts, learner=learner, rounds=rounds, **asked).recipe()
+    if concepts is not None:
+        raise ValueError("exactly one of learner (a whole recipe) and concepts must be given")
     if rounds is not None:
         raise ValueError(f"rounds belongs to the learner that is given, got rounds={rounds!r}")
+    budget = PrivacyGuarantee(epsilon=asked["epsilon"], delta=asked["delta"])
     if not learner.guarantee().within(budget):
         raise ValueError(
-            f"the learner promises {learner.guarantee()}, which is more than epsilon={epsilon!r}, "
-            f"delta={delta!r} allow"
+            f"the learner promises {learner.guarantee()}, which is more than "
+            f"epsilon={asked['epsilon']!r}, delta={asked['delta']!r} allow"
         )
     return learner
-
-
-def _kept(choice: Choice, form: str) -> PrivateLearner:
-    try:
-        return choice.kept(form)
-    except StoreError as refusal:
-        raise SnapshotError(f"this snapshot belongs to another recipe: {refusal}") from refusal
-
-
-def as_class(concepts: ConceptClass | Schema | str, setting: str) -> ConceptClass:
-    """A class, one in the command line's words, or the rules over a schema."""
-    if isinstance(concepts, str):
-        return class_from_spec(concepts)
-    return class_over(concepts, setting=setting) if isinstance(concepts, Schema) else concepts
 
 
 def label_numbers(labels: Sequence[Any]) -> dict[Any, int]:
@@ -102,14 +73,38 @@ def with_form(run: PrivateRun) -> bytes:
     return _MAGIC + len(form).to_bytes(8) + form + run.snapshot()
 
 
-def without_form(saved: bytes) -> tuple[str | None, bytes]:
-    """The form, if there is one before the snapshot, and the snapshot.
+def resumed(snapshot: bytes, chosen: PrivateLearner) -> tuple[PrivateLearner, bytes]:
+    """Return the recipe that a snapshot belongs to, and the snapshot of the run alone.
 
-    Which recipe a snapshot belongs to is in it, so that of an altered form nothing comes.
+    ``chosen`` is what the parameters of the classifier give. Another recipe is gone on with if it
+    is one for the same examples within the same budget.
     """
-    if not saved.startswith(_MAGIC):
-        return None, saved
-    size, rest = saved[len(_MAGIC) :][:8], saved[len(_MAGIC) + 8 :]
+    form, saved = _parted(snapshot)
+    if canonical_form(chosen) == form:
+        return chosen, saved
+    recipe = recipe_from_form(form)
+    for name, one, other in (
+        ("concepts", recipe.concepts.domain, chosen.concepts.domain),
+        ("rounds", recipe.rounds, chosen.rounds),
+        ("max_contributions", recipe.max_contributions, chosen.max_contributions),
+        ("epsilon and delta", recipe.per_example, chosen.per_example),
+    ):
+        if one != other:
+            raise SnapshotError(
+                f"this snapshot belongs to another recipe: its {name} are {one!s:.300}, and the "
+                f"classifier's are {other!s:.300}"
+            )
+    return recipe, saved
+
+
+def _parted(snapshot: bytes) -> tuple[str, bytes]:
+    """The form of the recipe, and the snapshot behind it.
+
+    The snapshot says itself which recipe it belongs to, so an altered form brings nothing.
+    """
+    if not isinstance(snapshot, bytes) or not snapshot.startswith(_MAGIC):
+        raise SnapshotError("these bytes are not the snapshot of a classifier")
+    size, rest = snapshot[len(_MAGIC) :][:8], snapshot[len(_MAGIC) + 8 :]
     end = int.from_bytes(size)
     if not rest[end:].startswith(snapshots.MAGIC):  # else secrets would be told as a bad form
         raise SnapshotError("this snapshot is truncated or altered: its form has another length")

@@ -9,24 +9,25 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from littlestone.concepts.capabilities import Records, SetsOfKeys
+from littlestone.choose.request import Request
+from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
-from littlestone.concepts.schema import Category, Numeric, Schema
+from littlestone.concepts.records.columns import listed
+from littlestone.concepts.schema import Numeric, Schema
 from littlestone.integrations.frozen import FrozenClassifier
 from littlestone.integrations.promises import Fits, warn_of_fitted_steps
 from littlestone.integrations.shared import (
+    AdversaryKind,
     Setting,
-    as_class,
-    label_number,
     label_numbers,
     learner_for,
     portable,
+    resumed,
     with_form,
-    without_form,
 )
+from littlestone.integrations.tables import columns_of, numbers_of, targets_of
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Register
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -42,6 +43,7 @@ EXPECTED_FAILED_CHECKS: Final = {
     "check_classifier_data_not_an_array": _LABELS,
     "check_classifiers_classes": _LABELS,
     "check_classifiers_one_label": "ten rows are too few to outweigh the noise, of one class too",
+    "check_dtype_object": "what is no number is refused by its column, with a ValueError",
     "check_estimators_dtypes": _LABELS,
     "check_fit2d_1feature": _LABELS,
     "check_fit_score_takes_y": "fit plans for the rows it is given, unless rounds= declares more",
@@ -72,7 +74,9 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Privacy:
         Releases:   the rule after every row, hence every prediction; not scores on true labels
-        Neighbours: tables that differ in one row or its label
+        Neighbours: tables that differ in one row or its label, in containers of the same types:
+                    lists are read value by value, the types of arrays and of the columns of
+                    data frames are public
         Adversary:  adaptive
         Guarantee:  that of its learner, at most (epsilon, delta), for one run: ``fit`` begins a
                     new one each time, so that rows which are fitted again pay again (as in
@@ -81,7 +85,11 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Assumes:    that steps before it in a pipeline are fixed maps of one row: a scaler that is
                     fitted to the rows publishes through it what it learned (a pipeline that does
                     so is warned of); that scores on true labels, and parameters that were chosen by
-                    such scores, are not published; and random_state=None
+                    such scores, are not published; that nobody is told that a table was refused:
+                    it is exactly if one of its rows is, by the schema or the classes or, for an
+                    array of floats that are not all finite, by scikit-learn, or if its shape or
+                    names are wrong, with an error for the caller before anything is learned
+                    (docs/GUARANTEES.md, One row, one round); and random_state=None
         Proof:      that of its learner; for several fits docs/GUARANTEES.md (F2)
 
     >>> import numpy as np
@@ -94,7 +102,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def __init__(
         self,
-        learner: PrivateLearner | None = None,
+        learner: PrivateLearner | str = "auto",
         *,
         concepts: ConceptClass | Schema | str | None = None,
         grid: Sequence[float] = GRID,
@@ -102,6 +110,8 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         epsilon: float = 1.0,
         delta: float = 1e-6,
         setting: Setting = "agnostic",
+        adversary: AdversaryKind = "oblivious",
+        max_contributions: int = 1,
         classes: Sequence[Any] = (0, 1),
         random_state: int | None = None,
     ) -> None:
@@ -112,26 +122,29 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.epsilon = epsilon
         self.delta = delta
         self.setting = setting
+        self.adversary = adversary
+        self.max_contributions = max_contributions
         self.classes = classes
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Begin a new run, with a new budget, and learn from each row once, in order."""
         warn_of_fitted_steps(self, _fitted_before)
-        rows, targets = self._validated(X, y, self._declared(), reset=True)
-        return self._begin(rows, targets, self.classes, unplanned=len(rows))
+        columns, targets = self._validated(X, y, self._declared(), reset=True)
+        return self._begin(columns, targets, self.classes, unplanned=len(targets))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:  # noqa: N803
         """Go on with the run, or begin one, and learn from each row once, in order."""
         if not hasattr(self, "run_"):
             warn_of_fitted_steps(self, _fitted_before)
-            rows, targets = self._validated(X, y, self._declared(), reset=True)
+            columns, targets = self._validated(X, y, self._declared(), reset=True)
             declared = self.classes if classes is None else np.unique(classes).tolist()
-            return self._begin(rows, targets, declared, unplanned=ROUNDS)
+            return self._begin(columns, targets, declared, unplanned=ROUNDS)
         if classes is not None and not np.array_equal(np.unique(classes), np.unique(self.classes_)):
             raise ValueError(f"classes were declared as {self.classes_}, got classes={classes!r}")
-        rows, targets = self._validated(X, y, self.recipe_.concepts, reset=False)
-        _learn(self.run_, _points(self.recipe_, rows), _numbers(targets, self.classes_.tolist()))
+        columns, targets = self._validated(X, y, self.recipe_.concepts, reset=False)
+        numbers = numbers_of(targets, self.classes_.tolist())
+        _learn(self.run_, _points(self.recipe_, columns), numbers)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
@@ -146,9 +159,7 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _said(self, table: Any) -> NDArray[np.uint8]:
         check_is_fitted(self, "run_")
-        kind = object if _has_text(self.recipe_.concepts) else "numeric"
-        rows = validate_data(self, table, reset=False, dtype=kind)
-        return self.hypothesis.many(_points(self.recipe_, rows))
+        return self.hypothesis.many(_points(self.recipe_, columns_of(self, table, reset=False)))
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -206,10 +217,9 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """Continue one with the same, fully declared parameters, by the learner picked for it."""
         if hasattr(self, "run_"):
             raise ValueError("this estimator has begun to learn already; resume a fresh clone")
-        if self.concepts is None and self.learner is None:
+        if self.concepts is None and isinstance(self.learner, str):
             raise ValueError("resume needs concepts= or learner=, got the grid alone")
-        kept, saved = without_form(snapshot)
-        recipe = self._recipe(self.concepts, self.rounds, kept)
+        recipe, saved = resumed(snapshot, self._recipe(self.concepts, self.rounds))
         label_numbers(self.classes)
         self.run_ = recipe.restore(saved, register)
         self.recipe_, self.classes_ = recipe, np.asarray(self.classes)
@@ -220,26 +230,23 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _declared(self) -> ConceptClass | None:
         """The class that is learned, if the parameters alone say it."""
-        if self.learner is not None:
+        if not isinstance(self.learner, str):
             return self.learner.concepts
-        return None if self.concepts is None else as_class(self.concepts, self.setting)
+        if self.concepts is None:
+            return None
+        return Request(over=self.concepts, setting=self.setting).concepts
 
-    def _recipe(
-        self,
-        concepts: ConceptClass | Schema | str | None,
-        rounds: int | None,
-        kept: str | None = None,
-    ) -> PrivateLearner:
-        if self.learner is not None and self.concepts is not None:
-            raise ValueError("exactly one of learner and concepts must be given")
+    def _recipe(self, concepts: Any, rounds: int | None) -> PrivateLearner:
+        whole = not isinstance(self.learner, str)
         return learner_for(
             learner=self.learner,
-            concepts=concepts if self.learner is None else None,
+            concepts=self.concepts if whole else concepts,
             setting=self.setting,
-            rounds=rounds if self.learner is None else self.rounds,
+            adversary=self.adversary,
+            rounds=self.rounds if whole else rounds,
             epsilon=self.epsilon,
             delta=self.delta,
-            kept=kept,
+            max_contributions=self.max_contributions,
         )
 
     def _validated(
@@ -249,20 +256,12 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         concepts: ConceptClass | None,
         *,
         reset: bool,
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        kind = object if concepts is not None and _has_text(concepts) else "numeric"
-        rows, targets = validate_data(self, table, y, reset=reset, dtype=kind)
-        targets = column_or_1d(targets, warn=True)
-        found = type_of_target(targets, input_name="y", raise_unknown=True)
-        if found.startswith("continuous"):
-            raise ValueError(f"Unknown label type: {found}")
-        if found != "binary":
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {found}."
-            )
+    ) -> tuple[list[Any], NDArray[Any]]:
+        columns = columns_of(self, table, reset=reset)
+        targets = targets_of(y, columns)
         if concepts is not None and isinstance(concepts.domain, Records):
             self._check_columns(concepts.domain)
-        return rows, targets
+        return columns, targets
 
     def _check_columns(self, schema: Records) -> None:
         names = [part.name for part in schema.fields]
@@ -276,13 +275,13 @@ class PrivateOnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             raise ValueError(f"columns must be those of the schema, {names}, got {list(found)}")
 
     def _begin(
-        self, rows: NDArray[Any], targets: NDArray[Any], classes: Sequence[Any], *, unplanned: int
+        self, columns: list[Any], targets: NDArray[Any], classes: Sequence[Any], *, unplanned: int
     ) -> Self:
         concepts = self._schema_of_numbers() if self._declared() is None else self.concepts
         rounds = unplanned if self.rounds is None else self.rounds
         recipe = self._recipe(concepts, rounds)
-        numbers = _numbers(targets, classes)
-        points = _points(recipe, rows)
+        numbers = numbers_of(targets, classes)
+        points = _points(recipe, columns)
         run = recipe.start(rng=None if self.random_state is None else seeded(self.random_state))
         self._fits_so_far.add(recipe, run)  # before it learns: what breaks off has been paid for
         _learn(run, points, numbers)
@@ -353,32 +352,15 @@ def _fitted_before(caller: Any, classifier: PrivateOnlineClassifier) -> list[str
     return fitted_steps(caller) if last is classifier else []
 
 
-def _has_text(concepts: ConceptClass) -> bool:
-    """Whether some column may hold text, so that rows cannot be an array of numbers."""
-    if isinstance(concepts, SetsOfKeys) and concepts.domain.size is None:
-        return True
-    fields = concepts.domain.fields if isinstance(concepts.domain, Records) else ()
-    return any(
-        isinstance(part, Category) and any(isinstance(value, str) for value in part.values)
-        for part in fields
-    )
-
-
-def _points(recipe: PrivateLearner, rows: NDArray[Any]) -> Any:
+def _points(recipe: PrivateLearner, columns: list[Any]) -> Any:
     """Each row as a point: cells of the schema, the only column, or the tuple of all."""
     domain = recipe.concepts.domain
     if isinstance(domain, Records):
-        return domain.check_many(
-            {part.name: rows[:, number] for number, part in enumerate(domain.fields)}
-        )
-    if rows.shape[1] == 1:
-        return domain.check_many(rows[:, 0])
-    return domain.check_many([tuple(row) for row in rows.tolist()])
-
-
-def _numbers(targets: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.uint8]:
-    declared = label_numbers(classes)
-    return np.array([label_number(declared, target) for target in targets.tolist()], dtype=np.uint8)
+        named = zip((part.name for part in domain.fields), columns, strict=True)
+        return domain.check_many(dict(named))
+    if len(columns) == 1:
+        return domain.check_many(columns[0])
+    return domain.check_many(list(zip(*map(listed, columns), strict=True)))
 
 
 def _learn(run: PrivateRun, points: Any, numbers: NDArray[np.uint8]) -> None:

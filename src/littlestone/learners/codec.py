@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar, get_type_hints
 import numpy as np
 
 from littlestone.errors import SnapshotError
-from littlestone.learners.recipe_forms import parts_of
+from littlestone.learners.forms import VALUES, parts_of
 from littlestone.randomness import Randomness
 from littlestone.type_checks import fits
 
@@ -92,6 +92,8 @@ def register(
     if _by_name.setdefault(known.name, known) is not known and kind not in _by_class:
         raise ValueError(f"there is another class of the name {known.name!r} already")
     _by_class[kind] = _by_name[known.name] = known
+    if known.value and save is None and load is None:
+        VALUES[name] = kind
     return kind
 
 

@@ -18,7 +18,7 @@ from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners import codec, snapshots
 from littlestone.learners.engine import Engine
-from littlestone.learners.recipe_forms import canonical_form, form_digest, remembered
+from littlestone.learners.forms import canonical_form, form_digest, from_form, remembered
 from littlestone.noise_owner import IN_A_STEP
 from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -270,10 +270,9 @@ class PrivateRun(snapshots.ContinuedOnce):
     def observe_many(self, xs: Any, ys: Any) -> int:
         """Take a block of rounds until the published hypothesis changes; returns how many.
 
-        A list is validated as far as it is taken, in growing pieces; other blocks are validated
-        whole. A bad row is refused by the call that would begin with its piece, which changes
-        nothing; the rows before were taken by the one before. A block longer than the rounds left
-        is cut there.
+        A list is validated as far as it is taken, in growing pieces: rows before a bad one are
+        taken, and the call that begins with it is refused and changes nothing. Other blocks are
+        validated whole, and refused whole. A block longer than the rounds left is cut there.
         """
         if not (isinstance(xs, list) and isinstance(ys, _LISTED) and xs):
             return self.observe_many_canonical(*self.validated(xs, ys))
@@ -285,15 +284,28 @@ class PrivateRun(snapshots.ContinuedOnce):
         while not taken or (
             taken < len(xs) and self._played != self._rounds and self._switches == switches
         ):
+            piece = xs[taken : taken + size], ys[taken : taken + size]
             try:
-                piece = self.validated(xs[taken : taken + size], ys[taken : taken + size])
-            except (TypeError, ValueError):
-                if taken:
-                    return taken
-                raise
-            taken += self.observe_many_canonical(*piece)
+                validated = self.validated(*piece)
+            except ValueError:
+                good = self._rows_before_a_bad_one(*piece)
+                if not good and not taken:
+                    raise
+                validated = self.validated(piece[0][:good], piece[1][:good])
+            taken += self.observe_many_canonical(*validated)
+            if len(validated[1]) < len(piece[1]):
+                return taken
             size = min(size * _PIECES_GROW, _LARGEST_PIECE)
         return taken
+
+    def _rows_before_a_bad_one(self, xs: Any, ys: Any) -> int:
+        for place, (x, y) in enumerate(zip(xs, ys, strict=True)):
+            try:
+                self._check(x)
+                require.label(y)
+            except ValueError:
+                return place
+        return len(ys)
 
     def validated(self, xs: Any, ys: Any) -> tuple[Any, NDArray[np.uint8]]:
         """A block as ``observe_many_canonical`` takes it, or a refusal.
@@ -399,3 +411,8 @@ def _require_equally_long(xs: Any, ys: Any) -> None:
         raise ValueError(
             f"xs and ys must be equally long, got len(xs)={len(xs)}, len(ys)={len(ys)}"
         )
+
+
+def recipe_from_form(form: str) -> PrivateLearner:
+    """Make the private learner whose ``canonical_form`` this is; SnapshotError if it cannot be."""
+    return from_form(form, PrivateLearner)  # type: ignore[type-abstract]

@@ -8,6 +8,7 @@ snapshot has a number, and only the newest of its run may be continued, once.
 import fcntl
 import hashlib
 import os
+import re
 import secrets
 import stat
 import threading
@@ -15,8 +16,9 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol, TextIO
+from typing import IO, Any, Final, Protocol
 
 from littlestone import require
 from littlestone.concepts.protocols import Hypothesis
@@ -30,10 +32,11 @@ from littlestone.noise_owner import NoiseOwner
 from littlestone.randomness import Randomness
 from littlestone.type_checks import fits
 
-MAGIC: Final = b"littlestone-snapshot-3\n"
+MAGIC: Final = b"littlestone-snapshot-1\n"
 _DIGEST_BYTES: Final = 32
 _SPARE_LINES: Final = 1000
-_IDENTITY_DIGITS: Final = 32
+_LONGEST_LINE: Final = 128
+_LINE: Final = re.compile(rb"(?:([0-9a-f]{32}) ([0-9]{0,40})|[0-9a-f]{0,32})\n?")
 _AGAIN_BITS: Final = 32  # of a number: how often it was continued without any further round
 
 CONTINUED: Final = (
@@ -142,34 +145,49 @@ class FileRegister(ProcessRegister):
     """Remembers in a file, across processes, which take turns at it.
 
     Lines are appended and synced before the run continues, so a crash can only lose a snapshot,
-    never let one be continued twice. When most lines are outdated the file is written anew.
+    never let one be continued twice. When most lines are outdated the file is written anew. The
+    file is created; one that cannot be written, or holds anything else, is refused at once.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
+        try:
+            with self._opened() as file:
+                _read(file)
+        except OSError as problem:
+            raise ValueError(f"path must be a file to write to, got {path}: {problem}") from problem
 
     def went_on(self, identity: str, number: int) -> None:
         with self._locked() as file:
-            newest, lines = _read(file)
+            newest, count, ended = _read(file)
             _refuse_unless_newest(number, newest.get(identity, 0))
             super().went_on(identity, number)
             newest[identity] = number + 1
-            end = "\n" if lines[-1] else ""  # of a line that a crash has torn
-            file.write(f"{end}{identity} {number + 1}\n")
+            end = "" if ended else "\n"  # of a line that a crash has torn
+            file.write(f"{end}{identity} {number + 1}\n".encode())
             file.flush()
             os.fsync(file.fileno())
-            if len(lines) > 2 * len(newest) + _SPARE_LINES:
+            if count + 1 > 2 * len(newest) + _SPARE_LINES:
                 self._replace(newest, mode=os.fstat(file.fileno()).st_mode)
 
     @contextmanager
-    def _locked(self) -> Iterator[TextIO]:
+    def _locked(self) -> Iterator[IO[bytes]]:
         """The file, held until it is closed: the one that has the name, not one it has replaced."""
         while True:
-            with self._path.open("a+") as file:
+            with self._opened() as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 if os.path.samestat(os.fstat(file.fileno()), self._path.stat()):
                     yield file
                     return
+
+    @contextmanager
+    def _opened(self) -> Iterator[IO[bytes]]:
+        with self._path.open("a+b") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # a device has no end
+                raise ValueError(
+                    f"path must be a file, got {self._path}, which is a device or pipe"
+                )
+            yield file
 
     def _replace(self, newest: dict[str, int], *, mode: int) -> None:
         """By a renaming: whoever looks finds all of the old lines or all of the new ones."""
@@ -225,26 +243,31 @@ class ContinuedOnce(NoiseOwner):
         except SnapshotError:
             self.retire()
             raise
-        except OSError:  # the file of a register: nothing was learned, and it may work later
+        except (OSError, ValueError):  # the file of a register: nothing was learned yet
             self._end()
             raise
         self._saved = None
 
 
-def _read(file: TextIO) -> tuple[dict[str, int], list[str]]:
-    """The newest number of each run, and all lines.
+def _read(file: IO[bytes]) -> tuple[dict[str, int], int, bool]:
+    """The newest number of each run, how many lines there are, and whether the last one ends.
 
-    Whoever wrote a line that a crash has torn did not go on; what is left of its number is smaller.
-    But whoever wrote behind it in the same line, as earlier versions did, went on.
+    A line that a crash has torn is the beginning of one, and what is left of its number is smaller;
+    whoever wrote it did not go on. Any other line means that this is no register.
     """
     file.seek(0)
-    lines, newest = file.read().split("\n"), dict[str, int]()
-    for line in lines:
-        torn_and_name, _, number = line.rpartition(" ")
-        name = torn_and_name[-_IDENTITY_DIGITS:]
-        if number.isdecimal():
-            newest[name] = max(int(number), newest.get(name, 0))
-    return newest, lines
+    newest, count, line = dict[str, int](), 0, b"\n"
+    for count, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), start=1):
+        found = _LINE.fullmatch(line)
+        if found is None:
+            raise ValueError(
+                f"path must be a register of snapshots, got {file.name}, whose line {count} is not "
+                f"a run and a number: bring back the register as it was, or choose a new file"
+            )
+        if found[1] and found[2]:
+            name = found[1].decode()
+            newest[name] = max(int(found[2]), newest.get(name, 0))
+    return newest, count, line.endswith(b"\n")
 
 
 def _refuse_unless_newest(number: int, known: int) -> None:

@@ -41,6 +41,7 @@ class CountAboveThreshold:
                     values only; timing (docs/GUARANTEES.md): a round whose bit is 1 takes longer
                     unless the run comes from ``start_plain``
         Proof:      count_above_threshold.md
+        Checked:    proofs/promises/CountAboveThreshold.v, theorem count_above_threshold_private
 
     Instances on disjoint rounds, each started after the one before it has said yes, cost epsilon
     together (count_above_threshold.md).

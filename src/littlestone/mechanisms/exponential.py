@@ -44,6 +44,7 @@ class ExponentialMechanism:
         Assumes:    honest-caller (the range width is true); timing (docs/GUARANTEES.md): with
                     ``multiplicities`` the number of runs shows
         Proof:      exponential.md
+        Checked:    proofs/promises/ExponentialMechanism.v, theorem exponential_mechanism_private
 
     A draw takes time in proportion to the number of scores, or of runs if ``multiplicities`` are
     given, and each further draw from the same scores a logarithm of it.

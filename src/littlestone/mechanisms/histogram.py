@@ -44,6 +44,7 @@ class PrivateHistogram:
         Guarantee:  (epsilon, delta) for each release
         Assumes:    timing (docs/GUARANTEES.md): the work grows with the number of distinct keys
         Proof:      histogram.md
+        Checked:    proofs/promises/PrivateHistogram.v, theorem private_histogram_private
 
     Every count is wrong by at most ``error_bound``, an unreleased key counting as zero: always,
     not just probably.

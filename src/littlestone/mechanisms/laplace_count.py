@@ -27,6 +27,7 @@ class LaplaceCount:
         Guarantee:  (epsilon, 0)
         Assumes:    honest-caller (the sensitivity is true)
         Proof:      laplace_count.md
+        Checked:    proofs/promises/LaplaceCount.v, theorem laplace_count_private
 
     >>> from littlestone.randomness import seeded
     >>> mechanism = LaplaceCount(epsilon=0.5)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from itertools import starmap
 from pathlib import Path
@@ -19,7 +19,7 @@ from starlette.routing import Route
 from littlestone.errors import BudgetExceededError, LittlestoneError
 from littlestone.serve import pages, wire
 from littlestone.serve.arena.on_demand import ArenaOnDemand
-from littlestone.serve.desk import Service, answered, decoded
+from littlestone.serve.desk import Service, answered, decoded, described
 from littlestone.serve.guarding import Guarded, body_of
 from littlestone.serve.hosted import Runs
 from littlestone.serve.openapi import Endpoint, document
@@ -38,11 +38,21 @@ async def create_run(service: Service, request: Request) -> Response:
         raise HTTPException(409, f"run {wanted.name!r} exists already") from None
     except BudgetExceededError as problem:
         raise HTTPException(409, str(problem)) from None
-    except (ValueError, TypeError, OverflowError) as problem:
+    except (ValueError, TypeError, ArithmeticError, RecursionError) as problem:
         raise HTTPException(422, str(problem)) from None
-    owner = service.runs.owner(asked.name)
-    content = wire.run_out(asked, service.runs.recipe(asked.name), owner.visible.newest)
+    content = described(service, asked.name)
     return answered(content, 201, {"Location": f"/runs/{asked.name}"})
+
+
+async def remove_run(service: Service, request: Request) -> Response:
+    """Delete a run that never read an event; what the book reserved for it is given back."""
+    name = request.path_params["run"]
+    try:
+        if await service.remove(name):
+            return answered(wire.RemovedOut(name))
+    except KeyError:
+        raise HTTPException(404, "there is no run of this name") from None
+    raise HTTPException(409, "this run has read events: what it published cannot be taken back")
 
 
 async def ledger(service: Service, request: Request) -> Response:
@@ -69,6 +79,9 @@ ENDPOINTS: Final = (
         success=201,
     ),
     Endpoint("GET", "/runs/{run}", READER, readers.show_run, gives=wire.RunOut, statuses=(404,)),
+    Endpoint(
+        "DELETE", "/runs/{run}", OWNER, remove_run, gives=wire.RemovedOut, statuses=(404, 409)
+    ),
     Endpoint(
         "POST",
         "/runs/{run}/events",
@@ -136,12 +149,14 @@ def application(
     hosts: tuple[str, ...] = (),
     fleet: Any = None,
     book: Book | None = None,
+    adopt: Collection[str] = (),
 ) -> Starlette:
     """The service over the runs of a folder, and over a fleet if its ``FleetDesk`` is given.
 
     ``hosts`` are the names that it answers to; the promises of its runs are entered into ``book``.
+    ``adopt`` names runs of which their owner says that no other copy went on.
     """
-    service = Service(Runs(folder, book), tokens, fleet=fleet)
+    service = Service(Runs(folder, book, adopt=adopt), tokens, fleet=fleet)
     endpoints = ENDPOINTS if fleet is None else ENDPOINTS + fleet.endpoints
 
     def route(endpoint: Endpoint) -> Route:

@@ -20,7 +20,7 @@ HEADERS: Final = {
         "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # to others nothing, to ourselves where a form came from
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }

@@ -6,34 +6,31 @@ import fcntl
 import json
 import logging
 import os
-import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from littlestone.catalogue import CLASSES, class_from_spec, lookup
-from littlestone.concepts.capabilities import Branching
-from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.schema import Schema
-from littlestone.defaults import Choice
-from littlestone.errors import LittlestoneError, StoreError
-from littlestone.learners.agnostic_finite.recipe import MOST_CONCEPTS
-from littlestone.learners.recipe_forms import canonical_form
+from littlestone.errors import LittlestoneError, RollbackError, StoreError
+from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.serve.asked import Asked
 from littlestone.serve.owner import RunOwner, Unavailable
 from littlestone.serve.visible import Visible
 from littlestone.service.durable import DurableRun
 from littlestone.service.promises.book import Book, enter
-from littlestone.service.store import Reservation, read_about
+from littlestone.service.promises.users import promise_of
+from littlestone.service.store import Reservation
 from littlestone.service.store_file import sync_folder
 
-NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 ASKED: Final = "run.json"
 STORE: Final = "store"
+SHOWN: Final = "shown"
+ADOPTED: Final = "adopted"
 DRAFT: Final = ".new-"
 RECIPE: Final = "recipe"
 _UNREADABLE: Final = (
@@ -41,6 +38,7 @@ _UNREADABLE: Final = (
     ValueError,
     TypeError,
     AttributeError,
+    LookupError,
     OverflowError,
     RecursionError,
     LittlestoneError,
@@ -48,73 +46,24 @@ _UNREADABLE: Final = (
 _LOG: Final = logging.getLogger("littlestone.serve")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What a run was asked to be: all of it public, and chosen before any data."""
-
-    name: str
-    concepts: str | None = None
-    schema: dict[str, Any] | None = None
-    learner: str = "auto"
-    setting: str = "agnostic"
-    adversary: str = "adaptive"
-    rounds: int | None = None
-    epsilon: float = 1.0
-    delta: float = 1e-7
-    max_contributions: int = 1
-    publish_every: float | None = None
-
-    def __post_init__(self) -> None:
-        if not NAME.fullmatch(self.name):
-            raise ValueError(
-                f"name must be small letters, digits, - and _, at most 64, got {self.name!r}"
-            )
-        if (self.concepts is None) == (self.schema is None):
-            raise ValueError("exactly one of class and schema must be given")
-        if self.publish_every is not None and not 0.01 <= self.publish_every <= 86_400:
-            raise ValueError(
-                f"publish_every must be from 0.01 to 86400 seconds, got {self.publish_every!r}"
-            )
-
-    def choice(self) -> Choice:
-        """What its learner is chosen by; a class that a file on the server describes is refused."""
-        space: ConceptClass | Schema
-        if self.schema is not None:
-            space = Schema.from_mapping(self.schema)
-        else:
-            spec = self.concepts or ""
-            if str in lookup(CLASSES, spec.partition(":")[0], kind="class").arguments:
-                raise ValueError(
-                    f"class must not name a file of the server, got {spec!r}; send schema"
-                )
-            space = class_from_spec(spec)
-        names = [field.name for field in fields(Choice) if field.name != "space"]
-        return Choice(space=space, **{name: getattr(self, name) for name in names})
-
-    def recipe(self) -> PrivateLearner:
-        choice = self.choice()
-        if self._too_many_trees(choice.concepts):
-            raise ValueError(
-                "adversary must be 'oblivious' (events do not react to the rules), or setting "
-                f"'realizable', for so large a schema, got adversary={self.adversary!r}"
-            )
-        return choice.plan()
-
-    def _too_many_trees(self, space: ConceptClass) -> bool:
-        reacting = self.adversary == "adaptive" and self.setting == "agnostic"
-        return isinstance(space, Branching) and reacting and (space.size or 0) > MOST_CONCEPTS
-
-
 class Runs:
     """All runs below one folder, each with its owner."""
 
-    def __init__(self, folder: Path, book: Book | None = None) -> None:
-        self.folder, self._book = folder, book
+    def __init__(
+        self, folder: Path, book: Book | None = None, *, adopt: Collection[str] = ()
+    ) -> None:
+        """``adopt`` names runs of which the owner says that no other copy went on."""
+        self.folder, self._book, self._adopt = folder, book, set(adopt)
+        for name in adopt:
+            if not (folder / name / ASKED).is_file():
+                raise ValueError(f"adopt must name a run in {folder}, got {name!r}")
         self._owners: dict[str, RunOwner] = {}
         self._asked: dict[str, Asked] = {}
         self._recipes: dict[str, PrivateLearner] = {}
+        self._adoptions: dict[str, list[str]] = {}
         self.unreadable: set[str] = set()
         """Runs of which it is not known any more what they were asked to be."""
+        self._changing = asyncio.Lock()  # of which runs there are
         self._lock: int | None = None
 
     def open_all(self) -> None:
@@ -142,56 +91,87 @@ class Runs:
     def _open(self, place: Path) -> None:
         try:
             known = json.loads((place / ASKED).read_text(encoding="utf-8"))
-            form = known.pop(RECIPE, None) or _form_in(place / STORE)
-            asked = Asked(**known)
+            form = known.pop(RECIPE)
+            asked = Asked.from_json(known)
             if asked.name != place.name:  # a copied folder; two owners would open one store
                 raise ValueError(f"name must be that of its folder, got {asked.name!r}")
-            recipe = asked.recipe() if form is None else asked.choice().kept(form)
+            recipe = asked.request.kept(form)
         except _UNREADABLE as problem:
             # All of it is public; and the other runs are no worse for it.
             _LOG.error("run %s: %s cannot be read: %s", place.name, ASKED, problem)
             self.unreadable.add(place.name)
             return
-        self._own(asked, recipe, fresh=not (place / STORE).exists())
+        self._host(asked, recipe, self._owned(asked, recipe))
 
-    async def create(self, asked: Asked) -> RunOwner:
-        """A new run, ready to be used; everything is looked at before anything is made."""
+    async def create(self, asked: Asked) -> None:
+        """Make a new run, ready to be used; everything is tried before anything is written."""
         recipe = await asyncio.to_thread(asked.recipe)  # some plans take long
-        known = asked.name in self._owners or asked.name in self.unreadable
-        if known or _is_taken(self.folder / asked.name):
-            raise FileExistsError(asked.name)
-        recipe.refuse_to_start()
-        self._reserved(recipe, asked.name)
-        try:
-            self._place(asked, recipe)
-        except FileExistsError:
-            raise
-        except OSError as problem:
-            _LOG.error("run %s cannot be made: %s", asked.name, problem)
-            raise Unavailable("the run cannot be written; look at the server") from None
-        owner = self._own(asked, recipe, fresh=True)
-        await owner.ready()
-        return owner
+        async with self._changing:
+            known = asked.name in self._owners or asked.name in self.unreadable
+            if known or _is_taken(self.folder / asked.name):
+                raise FileExistsError(asked.name)
+            owner: RunOwner | None = None
+            try:
+                await asyncio.to_thread(self._make, asked, recipe)
+                owner = self._owned(asked, recipe)
+                await owner.ready()
+            except OSError as problem:
+                _LOG.error("run %s cannot be made: %s", asked.name, problem)
+                raise Unavailable("the run cannot be written; look at the server") from None
+            finally:
+                if owner is not None and owner.failure is not None:
+                    await self._undo(asked.name, owner)  # nobody could send it anything
+            self._host(asked, recipe, owner)
 
-    def _place(self, asked: Asked, recipe: PrivateLearner) -> None:
-        """The folder of a run appears with all that it was asked to be, or not at all.
+    def _make(self, asked: Asked, recipe: PrivateLearner) -> None:
+        """Make the folder of a run under another name, whole, and rename it.
 
         The learner that was picked for it stays, whatever would be picked later.
         """
-        place, draft = self.folder / asked.name, Path(tempfile.mkdtemp("", DRAFT, self.folder))
+        place = self.folder / asked.name
+        draft = Path(tempfile.mkdtemp("", DRAFT, self.folder))
+        made = draft
         try:
+            reserved = self._reserved(asked, recipe)
+            run = DurableRun.start(
+                recipe, draft / STORE, users=asked.request.user, reserved=reserved
+            )
+            run.close()
             with (draft / ASKED).open("x", encoding="utf-8") as stream:
-                kept = {**asdict(asked), RECIPE: canonical_form(recipe)}
+                kept = {**asked.to_json(), RECIPE: canonical_form(recipe)}
                 json.dump(kept, stream, indent=1)
                 stream.flush()
                 os.fsync(stream.fileno())
-            draft.rename(place)  # in the place of an empty folder, too
-        except OSError as problem:
-            shutil.rmtree(draft, ignore_errors=True)
-            if _is_taken(place):
-                raise FileExistsError(asked.name) from problem
+            made = draft.rename(place)  # in the place of an empty folder, too
+            sync_folder(self.folder)  # a run that is lost could read the same events again
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            self._give_back(asked.name)
             raise
-        sync_folder(self.folder)  # a run that is lost with all that it has read could begin again
+
+    async def remove(self, name: str) -> bool:
+        """Delete a run that never read an event, and give back its reservation; False if it did."""
+        async with self._changing:
+            owner = self.usable(name)
+            if not await owner.retire():
+                return False
+            await self._undo(name, owner)
+            del self._owners[name], self._asked[name], self._recipes[name]
+            self._adoptions.pop(name, None)
+        return True
+
+    async def _undo(self, name: str, owner: RunOwner) -> None:
+        """Delete a run that has read nothing."""
+        owner.visible.stop()
+        await owner.close()
+        await asyncio.to_thread(self._discard, name)
+
+    def _discard(self, name: str) -> None:
+        gone = Path(tempfile.mkdtemp("", DRAFT, self.folder))
+        (self.folder / name).rename(gone)
+        sync_folder(self.folder)
+        shutil.rmtree(gone)
+        self._give_back(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._owners)
@@ -204,6 +184,21 @@ class Runs:
 
     def recipe(self, name: str) -> PrivateLearner:
         return self._recipes[name]
+
+    def adopted(self, name: str) -> list[str]:
+        """When its owner said that no other copy of its files went on."""
+        return self._adoptions.get(name, [])
+
+    @property
+    def opening(self) -> list[str]:
+        """Runs that are being opened since the service has started."""
+        return [name for name, owner in self._owners.items() if owner.opening]
+
+    @property
+    def broken(self) -> list[str]:
+        """Runs that cannot be opened; the log says why."""
+        failed = [name for name, one in self._owners.items() if one.failure and not one.opening]
+        return sorted([*failed, *self.unreadable])
 
     def usable(self, name: str) -> RunOwner:
         """The owner of a run that is open."""
@@ -222,40 +217,97 @@ class Runs:
         if lock is not None:  # once: a second time the number may be that of another lock
             os.close(lock)
 
-    def _own(self, asked: Asked, recipe: PrivateLearner, *, fresh: bool) -> RunOwner:
-        store, begun = self.folder / asked.name / STORE, False
-
-        def opened() -> DurableRun:
-            nonlocal begun
-            if store.exists():
-                run = DurableRun.resume(recipe, store)
-            elif begun:  # another would learn from the same people again
-                gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(store))
-                raise StoreError(f"{store} is gone; bring it back, with its mark") from gone
-            else:
-                run = DurableRun.start(recipe, store, reserved=self._reserved(recipe, asked.name))
-            enter(self._book, run, store)
-            begun = True
-            return run
-
-        visible = Visible(every=asked.publish_every, fresh=fresh)
-        owner = RunOwner(asked.name, opened, visible)
+    def _host(self, asked: Asked, recipe: PrivateLearner, owner: RunOwner) -> None:
         self._owners[asked.name], self._asked[asked.name] = owner, asked
         self._recipes[asked.name] = recipe
-        return owner
 
-    def _reserved(self, recipe: PrivateLearner, name: str) -> Reservation | None:
-        """Room in the book for a store that is about to be made; asking twice takes it once."""
+    def _owned(self, asked: Asked, recipe: PrivateLearner) -> RunOwner:
+        place = self.folder / asked.name
+        store = place / STORE
+
+        def opened() -> DurableRun:
+            if not store.exists():  # another would learn from the same people again
+                gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(store))
+                raise StoreError(f"{store} is gone; bring it back, with its mark") from gone
+            run = self._resumed(asked, recipe)
+            if run.rounds or self._book is None:
+                enter(self._book, run, store)
+            return run
+
+        visible = Visible(every=asked.publish_every, kept=place / SHOWN)
+        # A run that has read nothing may be removed, and what was reserved for it given back.
+        return RunOwner(
+            asked.name, opened, visible, begun=lambda run: enter(self._book, run, store)
+        )
+
+    def _resumed(self, asked: Asked, recipe: PrivateLearner) -> DurableRun:
+        """Open the store of a run; one that only its owner vouches for says so from then on."""
+        place = self.folder / asked.name
+        said = _lines(place / ADOPTED)
+        try:
+            run = DurableRun.resume(recipe, place / STORE, users=asked.request.user)
+        except StoreError as refusal:
+            if asked.name not in self._adopt or isinstance(refusal, RollbackError):
+                raise
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            try:
+                _write_lines(place / ADOPTED, [*said, now])
+                run = DurableRun.resume(recipe, place / STORE, users=asked.request.user, adopt=True)
+            except BaseException:
+                _write_lines(place / ADOPTED, said)
+                raise
+            _LOG.warning("run %s: adopted, by the word of its owner", asked.name)
+            self._adopt.discard(asked.name)
+            said = [*said, now]
+        self._adoptions[asked.name] = said
+        self._enter_adoptions(run, place / STORE, said)
+        return run
+
+    def _enter_adoptions(self, run: DurableRun, store: Path, said: list[str]) -> None:
+        """Enter in the book what the owner said: it costs nothing, and is entered once."""
+        try:
+            for number, when in enumerate(said if self._book is not None else (), start=1):
+                assert self._book is not None
+                words = f"adopted on {when}: its owner says that no other copy of it went on"
+                nothing = PrivacyGuarantee(epsilon=0.0)
+                self._book.register(f"{run.identity} adopted {number}", store, nothing, words)
+        except BaseException:
+            run.close()
+            raise
+
+    def _reserved(self, asked: Asked, recipe: PrivateLearner) -> Reservation | None:
+        """Reserve room in the book for a store that is about to be made.
+
+        What was left behind for an earlier run at this place is given back first: a copy of that
+        one would bear the same identity.
+        """
         if self._book is None:
             return None
-        return self._book.reserve(self.folder / name / STORE, recipe.guarantee(), recipe.promise)
+        self._give_back(asked.name)
+        promise = promise_of(recipe, asked.request.user)
+        return self._book.reserve(self.folder / asked.name / STORE, recipe.guarantee(), promise)
+
+    def _give_back(self, name: str) -> None:
+        if self._book is not None:
+            with suppress(StoreError):  # there is nothing to give back
+                self._book.give_back(self.folder / name / STORE)
 
 
-def _form_in(store: Path) -> str | None:
-    """Of a run that was made when its folder did not hold the form of its recipe."""
-    with suppress(StoreError):  # whoever opens it says why, and tries again
-        return read_about(store)["recipe"]
-    return None
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def _write_lines(path: Path, lines: list[str]) -> None:
+    if not lines:
+        path.unlink(missing_ok=True)
+        return
+    with path.open("w", encoding="ascii") as stream:
+        stream.writelines(f"{line}\n" for line in lines)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def _is_taken(place: Path) -> bool:

@@ -57,14 +57,22 @@ class _Waiting:
 class RunOwner:
     """The thread of one run, seen from the event loop that all other methods are called from."""
 
-    def __init__(self, name: str, opened: Callable[[], DurableRun], visible: Visible) -> None:
+    def __init__(
+        self,
+        name: str,
+        opened: Callable[[], DurableRun],
+        visible: Visible,
+        *,
+        begun: Callable[[DurableRun], None] | None = None,
+    ) -> None:
+        """``begun`` is called with a run that has read nothing, before it reads its first event."""
         self.name, self.visible = name, visible
-        self._opened = opened
+        self._opened, self._begun = opened, begun
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._waiting = 0
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = self._loop.create_future()
-        self._closing = False
+        self._closing, self._retiring = False, False
         self._stop = threading.Event()  # for a thread that waits for a disk
         self._thread = threading.Thread(target=self._own, name=f"run {name}", daemon=True)
         self._thread.start()
@@ -74,9 +82,14 @@ class RunOwner:
         await asyncio.shield(self._ready)
 
     @property
+    def opening(self) -> bool:
+        """Whether the run is being opened for the first time."""
+        return not self._ready.done()
+
+    @property
     def failure(self) -> str | None:
         """Why the run cannot be used, if so; for its owner."""
-        if not self._ready.done():
+        if self.opening:
             return "is being opened"
         problem = self._ready.exception()
         return None if problem is None else str(problem)
@@ -94,6 +107,22 @@ class RunOwner:
         """What the run answers between two turns."""
         return await self._put(question, 1)
 
+    @property
+    def closing(self) -> bool:
+        return self._closing
+
+    async def retire(self) -> bool:
+        """Close the run if it has never read an event; False, and nothing changes, if it has."""
+        rounds = self._put(lambda run: run.rounds, 1)
+        self._retiring = True  # nothing comes behind the question
+        try:
+            if await rounds:
+                return False
+            await self.close()
+            return True
+        finally:
+            self._retiring = False
+
     async def close(self) -> None:
         """Finish what is waiting, then close the store."""
         if not self._closing:
@@ -103,7 +132,7 @@ class RunOwner:
         await asyncio.to_thread(self._thread.join)
 
     def _put(self, content: Sequence[Event] | Question, size: int) -> "asyncio.Future[Any]":
-        if self._closing or self.failure is not None:
+        if self._closing or self._retiring or self.failure is not None:
             raise self.unavailable()
         if self._waiting + size > MOST_WAITING:
             raise Overloaded(f"{self._waiting:,} events wait for run {self.name!r}; try again")
@@ -157,6 +186,8 @@ class RunOwner:
         sure = True
         try:
             events = [event for one in turn if not callable(one.content) for event in one.content]
+            if events and not run.rounds and self._begun is not None:
+                self._begun(run)
             outcomes = iter(take_each(run, events))
             self.visible.published(run)  # before the questions: it waits for nobody's answer
             for one in turn:
@@ -235,7 +266,7 @@ def take_each(run: DurableRun, events: Sequence[Event]) -> list[Outcome]:
             return take_each(run, events[:middle]) + take_each(run, events[middle:])
         if isinstance(refusal, HorizonExceededError):
             return [Refused("all rounds of this run are played", 409)]
-        return [Refused("this id was taken before, with another example", 409)]
+        return [Refused("this id was taken before, with another example or user", 409)]
 
 
 def _answered(question: Question, run: DurableRun) -> Any:

@@ -8,7 +8,7 @@ from functools import partial
 from html import escape
 from importlib.resources import files
 from typing import Any, Final
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -89,9 +89,10 @@ def login_page(problem: str = "") -> Response:
 
 async def login(request: Request, known: Any) -> Response:
     """Keep the token in a cookie that no script and no other site can use."""
+    refuse_other_sites(request)
     sent = parse_qs((await bounded(request, MOST_FORM)).decode("utf-8", "replace"))
     token = sent.get("token", [""])[0].strip()
-    if not known(token):
+    if known(token) is None:
         return login_page("This token is not known here.")
     answer = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
@@ -99,20 +100,32 @@ async def login(request: Request, known: Any) -> Response:
     return answer
 
 
+def refuse_other_sites(request: Request) -> None:
+    """Else a page of somebody else could enter a visitor here with a token of its own."""
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+        raise HTTPException(403, "this form must be sent from the page of this service")
+
+
 def index(runs: list[wire.RunOut]) -> Response:
-    rows = "".join(
-        f'<li><a href="/view/{run.name}">{run.name}</a><span class="quiet">{escape(run.learner)}, '
-        f'{escape(run.promise)}</span><p class="rule">{escape(_short(run.rule))}</p></li>'
-        for run in runs
-    )
+    rows = "".join(map(_row, runs))
     empty = "<p>There is no run yet; an owner creates one with <code>POST /runs</code>.</p>"
     arena = '<a href="/arena">The arena: play the adversary</a>'
     return page("littlestone", f'<ul class="runs">{rows}</ul>' if runs else empty, aside=arena)
 
 
-def _short(rule: str | None) -> str:
-    if rule is None:
-        return "visible when the clock strikes"
+def _row(run: wire.RunOut) -> str:
+    if run.state != "open":
+        what = "is being opened" if run.state == "opening" else "cannot be opened: see the log"
+        return f'<li>{escape(run.name)} <span class="quiet">{what}</span></li>'
+    return (
+        f'<li><a href="/view/{run.name}">{run.name}</a><span class="quiet">'
+        f"{escape(run.learner or '')}, {escape(run.promise or '')}</span>"
+        f'<p class="rule">{escape(_short(run.rule or ""))}</p></li>'
+    )
+
+
+def _short(rule: str) -> str:
     return rule if len(rule) <= 120 else f"{rule[:119]}…"
 
 
@@ -154,11 +167,17 @@ def _promise(run: wire.RunOut, promised: wire.GuaranteeOut) -> str:
     """The promise on a scale that means something: how often an attacker is right."""
     place = 640 * promised.best_guess
     limit = "no limit" if run.rounds is None else f"{run.rounds:,} rounds"
+    said = "".join(
+        f'<p role="note">On {escape(when)} its owner adopted a copy of its files, and says that no '
+        f"other copy went on: the promise rests on that.</p>"
+        for when in run.adopted
+    )
     return (
-        f"<h2>The promise</h2><p>{escape(run.promise)}, for {escape(promised.protects)}, {limit}. "
+        f"<h2>The promise</h2><p>{escape(promised.promise)}, for {escape(promised.protects)}, "
+        f"{limit}. "
         f"Whoever reads everything here, chooses events, and could only toss a coin about one of "
         f"them before, is right about it at most <strong>{100 * promised.best_guess:.0f} %</strong>"
-        f" of the time.</p>"
+        f" of the time.</p>{said}"
         f'<svg viewBox="0 0 640 46" role="img" aria-label="at most {100 * promised.best_guess:.0f} '
         f'percent"><rect class="zeros" x="0" y="8" width="640" height="12"/>'
         f'<rect class="ones" x="320" y="8" width="{place - 320:.1f}" height="12"/>'
@@ -201,21 +220,22 @@ def owner_report(run: DurableRun) -> str:
 
 
 def _looks(service: Service, request: Request, role: Role) -> bool:
-    return service.tokens.allows(token_of(request), role, request.path_params.get("run", ""))
+    return service.may(request, role)
 
 
 async def look_at_all(service: Service, request: Request) -> Response:
     """The runs that this token may read: all, or those that it was made for."""
     token = token_of(request)
-    named = [name for name in service.runs if service.tokens.allows(token, Role.READER, name)]
+    every = sorted([*service.runs, *service.runs.unreadable])
+    named = [name for name in every if service.tokens.allows(token, Role.READER, name)]
     if not named and not _looks(service, request, Role.READER):
-        known = service.tokens.known(token)
+        known = service.tokens.holder(token) is not None
         return login_page("This token is a writer’s: it reads nothing." if known else "")
     return index([described(service, name) for name in named])
 
 
 async def log_in(service: Service, request: Request) -> Response:
-    return await login(request, service.tokens.known)
+    return await login(request, service.tokens.holder)
 
 
 async def look_at(service: Service, request: Request) -> Response:
@@ -223,9 +243,10 @@ async def look_at(service: Service, request: Request) -> Response:
         return login_page()
     shown, recipe = service.shown(request), service.recipe(request)
     told = described(service, request.path_params["run"])
+    promised = wire.guarantee_out(service.runs.asked(told.name), recipe)
     owner = _looks(service, request, Role.OWNER)
     domain = recipe.concepts.domain
-    return run_page(told, wire.guarantee_out(recipe), shown, domain, owner=owner)
+    return run_page(told, promised, shown, domain, owner=owner)
 
 
 async def look_at_rule(service: Service, request: Request) -> Response:

@@ -1,12 +1,14 @@
 """Who may do what: owners, writers and readers, each known by a token that only they have.
 
 A token is 32 random bytes; the file holds its SHA-256 and never the token. Guessing one is
-hopeless, so a fast hash is enough, and looking one up compares all entries in constant time.
+hopeless, so a fast hash is enough, and looking one up compares all entries in constant time. Each
+entry has a holder: a name that stays when the token is rotated.
 """
 
 import hashlib
 import hmac
 import os
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 EVERY_RUN: Final = "*"
+HOLDER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")  # no slash: it ends the name
 
 
 class Role(StrEnum):
@@ -27,10 +30,14 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the file: a role, the run it is for (``*`` for every one), and a hash."""
+    """One line of the file: a role, the run it is for (``*`` for every one), whose it is, a hash.
+
+    Event ids belong to the ``holder``: two tokens of one holder are the same writer.
+    """
 
     role: Role
     run: str
+    holder: str
     digest: bytes
 
 
@@ -41,16 +48,30 @@ class Tokens:
     entries: tuple[Entry, ...]
     open_reading: bool = False
 
+    def __post_init__(self) -> None:
+        holders = dict[bytes, str]()
+        for entry in self.entries:
+            if holders.setdefault(entry.digest, entry.holder) != entry.holder:
+                raise ValueError(
+                    f"a token must have one holder, got {holders[entry.digest]!r} and "
+                    f"{entry.holder!r} with the same hash; make a token for each"
+                )
+
     @classmethod
     def fresh(cls, *, open_reading: bool = False) -> tuple["Tokens", dict[Role, str]]:
-        """One new token for each role, for every run; the tokens are shown this once."""
+        """One new token for each role, for every run; its holder is called like the role.
+
+        The tokens are returned this once, to be shown.
+        """
         made = {role: secrets.token_urlsafe(32) for role in Role}
-        entries = tuple(Entry(role, EVERY_RUN, digest(token)) for role, token in made.items())
+        entries = tuple(
+            Entry(role, EVERY_RUN, role.value, digest(token)) for role, token in made.items()
+        )
         return cls(entries, open_reading), made
 
     @classmethod
     def from_file(cls, path: Path, *, open_reading: bool = False) -> "Tokens":
-        """Read a file of lines ``role run sha256``; a file that others may read is refused."""
+        """Read a file of lines ``role run holder sha256``; refuse one that others may read."""
         mode = path.stat().st_mode
         if mode & 0o077:
             raise ValueError(
@@ -61,7 +82,10 @@ class Tokens:
 
     def save(self, path: Path) -> None:
         """Write the hashes to a new file with mode 0600."""
-        text = "".join(f"{entry.role} {entry.run} {entry.digest.hex()}\n" for entry in self.entries)
+        text = "".join(
+            f"{entry.role} {entry.run} {entry.holder} {entry.digest.hex()}\n"
+            for entry in self.entries
+        )
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "w", encoding="ascii") as stream:
             stream.write(text)
@@ -70,21 +94,19 @@ class Tokens:
         """Whether the bearer may act in this role on this run; every entry is compared."""
         if role is Role.READER and self.open_reading:
             return True
-        presented, found = digest(token or ""), False
-        for entry in self.entries:
-            same = hmac.compare_digest(entry.digest, presented)
-            found |= same and entry.role in (role, Role.OWNER) and entry.run in (EVERY_RUN, run)
-        return found and token is not None
+        return any(
+            entry.role in (role, Role.OWNER) and entry.run in (EVERY_RUN, run)
+            for entry in self._entries_of(token)
+        )
 
-    def scope(self, token: str | None) -> str:
-        """A name for the bearer that says nothing about the token."""
-        return hashlib.sha256(b"scope" + digest(token or "")).hexdigest()[:16]
+    def holder(self, token: str | None) -> str | None:
+        """Whose token it is; None if it is unknown: the difference between 401 and 403."""
+        return next((entry.holder for entry in self._entries_of(token)), None)
 
-    def known(self, token: str | None) -> bool:
-        """Whether it is anybody's token: the difference between 401 and 403."""
+    def _entries_of(self, token: str | None) -> list[Entry]:
         presented = digest(token or "")
-        same = [hmac.compare_digest(entry.digest, presented) for entry in self.entries]
-        return True in same
+        found = [one for one in self.entries if hmac.compare_digest(one.digest, presented)]
+        return [] if token is None else found
 
 
 def digest(token: str) -> bytes:
@@ -101,13 +123,13 @@ def _entries(path: Path) -> Iterator[Entry]:
         if not line.strip() or line.startswith("#"):
             continue
         try:
-            role, run, hashed = line.split()
+            role, run, holder, hashed = line.split()
             known = bytes.fromhex(hashed)
-            if len(known) != hashlib.sha256().digest_size:
-                raise ValueError("too short")
-            yield Entry(Role(role), run, known)
+            if len(known) != hashlib.sha256().digest_size or not HOLDER.fullmatch(holder):
+                raise ValueError
+            yield Entry(Role(role), run, holder, known)
         except ValueError:
             raise ValueError(
-                f"line {number} of {path} must be 'role run sha256' with role owner, writer or "
-                f"reader and run a name or *"
+                f"line {number} of {path} must be 'role run holder sha256' with role owner, writer "
+                f"or reader, run a name or *, and holder a name of letters, digits, '.', '-', '_'"
             ) from None

@@ -6,28 +6,35 @@ first example. A release is the very line that ``littlestone learn`` writes.
 
 import json
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
 
 from littlestone.concepts.capabilities import Records
 from littlestone.learners.run import PrivateLearner
-from littlestone.serve.hosted import Asked
+from littlestone.serve.asked import Asked
 from littlestone.serve.owner import Outcome, Refused
 from littlestone.serve.visible import Shown
 from littlestone.service.entries import Release
 from littlestone.service.promises.users import promise_of
 from littlestone.service.published import release_line
 
+MOST_EVENTS: Final = 10_000
 Identity = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
+User = Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | int
+State = Literal["open", "opening", "broken"]
 
 
 class EventIn(msgspec.Struct, forbid_unknown_fields=True):
-    """One labelled example; the same id again changes nothing and gets the same receipt."""
+    """One labelled example; the same id again changes nothing and gets the same receipt.
+
+    ``user`` says whose it is, in a run that counts users and in no other.
+    """
 
     x: Any
     y: Annotated[int, msgspec.Meta(ge=0, le=1)]
     id: Identity | None = None
+    user: User | None = None
 
 
 class Sent(msgspec.Struct, forbid_unknown_fields=True):
@@ -36,8 +43,10 @@ class Sent(msgspec.Struct, forbid_unknown_fields=True):
     x: Any = msgspec.UNSET
     y: Annotated[int, msgspec.Meta(ge=0, le=1)] | msgspec.UnsetType = msgspec.UNSET
     id: Identity | None = None
+    user: User | None = None
     events: (
-        Annotated[list[EventIn], msgspec.Meta(min_length=1, max_length=10_000)] | msgspec.UnsetType
+        Annotated[list[EventIn], msgspec.Meta(min_length=1, max_length=MOST_EVENTS)]
+        | msgspec.UnsetType
     ) = msgspec.UNSET
 
     def listed(self) -> list[EventIn] | None:
@@ -45,9 +54,43 @@ class Sent(msgspec.Struct, forbid_unknown_fields=True):
         if self.events is msgspec.UNSET:
             if self.x is msgspec.UNSET or isinstance(self.y, msgspec.UnsetType):
                 return None
-            return [EventIn(self.x, self.y, self.id)]
-        alone = self.x is msgspec.UNSET and self.y is msgspec.UNSET and self.id is None
+            return [EventIn(self.x, self.y, self.id, self.user)]
+        alone = (self.x, self.y, self.id, self.user) == (msgspec.UNSET, msgspec.UNSET, None, None)
         return self.events if alone and isinstance(self.events, list) else None
+
+
+One = TypeVar("One")
+
+
+def each_in(body: bytes, kind: type[One]) -> list[One | str] | None:
+    """The events of a list, of which some do not fit: each alone, or what is wrong with it.
+
+    None if the body is no list of events, or one of too many. Python reads more than JSON (NaN,
+    half of a pair of letters), so that an event that holds it is refused alone.
+    """
+    try:
+        sent = json.loads(body, parse_int=_whole)
+    except (ValueError, RecursionError):
+        return None
+    listed = sent.get("events") if isinstance(sent, dict) and len(sent) == 1 else None
+    if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_EVENTS:
+        return None
+    return [_alone(one, kind) for one in listed]
+
+
+def _whole(digits: str) -> int | float:
+    try:
+        return int(digits)
+    except ValueError:  # too many of them
+        return math.nan
+
+
+def _alone(one: Any, kind: type[One]) -> One | str:
+    try:
+        json.dumps(one, allow_nan=False, ensure_ascii=False).encode()
+        return msgspec.convert(one, type=kind)
+    except (msgspec.ValidationError, ValueError, RecursionError) as problem:
+        return f"the event does not fit: {problem}"
 
 
 class PointsIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -57,22 +100,29 @@ class PointsIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class RunIn(msgspec.Struct, forbid_unknown_fields=True, rename={"concepts": "class"}):
-    """A run to create. One of class and schema is needed; schema maps fields to grids or values."""
+    """A run to create. One of class and schema is needed; schema maps fields to grids or values.
+
+    With ``user``, a word for whose events are counted, each event must say whose it is, and
+    ``max_contributions`` of each user are read.
+    """
 
     name: str
-    concepts: str | None = None
-    schema: dict[str, Any] | None = None
-    learner: str = "auto"
-    setting: str = "agnostic"
-    adversary: str = "adaptive"
-    rounds: Annotated[int, msgspec.Meta(ge=1, le=10**15)] | None = None
-    epsilon: float = 1.0
-    delta: float = 1e-7
-    max_contributions: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 1
-    publish_every: float | None = None
+    concepts: str | msgspec.UnsetType = msgspec.UNSET
+    schema: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    learner: str | msgspec.UnsetType = msgspec.UNSET
+    setting: str | msgspec.UnsetType = msgspec.UNSET
+    adversary: str | msgspec.UnsetType = msgspec.UNSET
+    rounds: int | msgspec.UnsetType | None = msgspec.UNSET
+    epsilon: float | msgspec.UnsetType = msgspec.UNSET
+    delta: float | msgspec.UnsetType = msgspec.UNSET
+    max_contributions: int | msgspec.UnsetType = msgspec.UNSET
+    user: str | msgspec.UnsetType | None = msgspec.UNSET
+    publish_every: float | msgspec.UnsetType | None = msgspec.UNSET
 
     def asked(self) -> Asked:
-        return Asked(**msgspec.structs.asdict(self))
+        """What is not said is as in every other request."""
+        content: dict[str, Any] = msgspec.to_builtins(self)
+        return Asked.from_json(content)
 
 
 class EventOut(msgspec.Struct, omit_defaults=True):
@@ -96,14 +146,24 @@ class RunOut(msgspec.Struct, rename={"concepts": "class"}):
     """A run as readers see it."""
 
     name: str
-    concepts: str
-    learner: str
-    promise: str
-    rounds: int | None
-    publish_every: float | None
-    release: int | None
-    round: int | None
-    rule: str | None
+    state: State
+    concepts: str | None = None
+    learner: str | None = None
+    promise: str | None = None
+    rounds: int | None = None
+    publish_every: float | None = None
+    user: str | None = None
+    adopted: list[str] = []
+    """When its owner said that no other copy of its files went on."""
+    release: int | None = None
+    round: int | None = None
+    rule: str | None = None
+
+
+class RemovedOut(msgspec.Struct):
+    """The name of a run that was deleted, and may be used again."""
+
+    removed: str
 
 
 class GuaranteeOut(msgspec.Struct):
@@ -150,30 +210,40 @@ def receipt(identity: str, outcome: Outcome) -> EventOut:
     return EventOut(identity, round=outcome.round, repeated=outcome.repeated)
 
 
-def run_out(asked: Asked, recipe: PrivateLearner, shown: Shown | None) -> RunOut:
+def run_out(
+    asked: Asked, recipe: PrivateLearner, shown: Shown | None, state: State, adopted: list[str]
+) -> RunOut:
     return RunOut(
         name=asked.name,
-        concepts=asked.concepts or type(recipe.concepts).__name__,
+        state=state,
+        concepts=_named(asked.request.over) or type(recipe.concepts).__name__,
         learner=type(recipe).__name__,
-        promise=promise_of(recipe, None),
+        promise=promise_of(recipe, asked.request.user),
         rounds=recipe.rounds,
         publish_every=asked.publish_every,
+        user=asked.request.user,
+        adopted=adopted,
         release=None if shown is None else shown.release.number,
         round=None if shown is None else shown.release.round,
         rule=None if shown is None else shown.rule,
     )
 
 
-def guarantee_out(recipe: PrivateLearner) -> GuaranteeOut:
+def _named(over: Any) -> str | None:
+    return over if isinstance(over, str) else None
+
+
+def guarantee_out(asked: Asked, recipe: PrivateLearner) -> GuaranteeOut:
     promised, each = recipe.guarantee(), recipe.max_contributions
+    one = "one event" if each == 1 else f"all of at most {each} events of one user"
     return GuaranteeOut(
         epsilon=promised.epsilon,
         delta=promised.delta,
-        protects="one event" if each == 1 else f"all of at most {each} events of one user",
+        protects=f"one user, of whom at most {each} events are read" if asked.request.user else one,
         neighbours="replace-one: the same number of events, any of them replaced by another",
         adversary="sees every release and chooses the next event",
         best_guess=best_guess(promised.epsilon, promised.delta),
-        promise=promise_of(recipe, None),
+        promise=promise_of(recipe, asked.request.user),
     )
 
 

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from littlestone.concepts.records.columns import EXACT
 from littlestone.concepts.records.dates import part_of
 from littlestone.concepts.schema import Category, Numeric
 from littlestone.service.sources import shown
 
-EXACT: Final = 2**53  # a float of this size or more may stand for several whole numbers
 WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*")
 _PLAIN: Final = frozenset({str, int, float})
 _REMEMBERED: Final = 10_000
@@ -32,11 +32,6 @@ class CellReader:
         self._part = part
         self.stand_in = part.stand_in
         self.known: dict[str, int] = {}
-        grid = part.grid if isinstance(part, Numeric) else ()
-        # Numbers beyond are read singly, so a cut beyond may as well be at the end.
-        cuts = [max(-EXACT, min(cut, EXACT)) for cut in grid]
-        self._grid = np.array(cuts, dtype=np.float64)
-        self._exact = self._grid.tolist() == cuts  # fractions may not be
 
     def one(self, value: Any) -> int:
         """The cell of a value that is what was declared; a misfit otherwise.
@@ -73,12 +68,12 @@ class CellReader:
         if self._part.missing is not None and "" in column:
             present = iter(self.many([value for value in column if value != ""]))
             return [self.stand_in if value == "" else next(present) for value in column]
-        if not self._exact or not _PLAIN.issuperset(map(type, column)):
-            raise ValueError("a grid, or values, that floats may not hold")
+        if not _PLAIN.issuperset(map(type, column)):
+            raise ValueError("values that floats may not hold")
         numbers = np.array(list(map(float, column)))
         if not (np.abs(numbers) < EXACT).all():  # not a number is not, either
             raise ValueError("numbers that floats may not hold")
-        cells: list[int] = np.searchsorted(self._grid, numbers, side="right").tolist()
+        cells: list[int] = self._part.cells_of(numbers).tolist()
         if len(self.known) < _REMEMBERED:
             pairs = zip(column, cells, strict=True)
             self.known.update((value, cell) for value, cell in pairs if type(value) is str)

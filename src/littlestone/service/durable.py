@@ -10,7 +10,7 @@ from typing import Final
 
 from littlestone import require
 from littlestone.errors import HorizonExceededError, StoreError
-from littlestone.learners.recipe_forms import canonical_form
+from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.learners.snapshots import Saved
 from littlestone.randomness import keyed
@@ -165,6 +165,12 @@ class DurableRun:
         durable._replay()
         return durable
 
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError(
+            "a DurableRun cannot be copied or pickled: two would write to one store with the same "
+            "noise. Close it, and open the store where it is needed (DurableRun.resume)"
+        )
+
     def close(self) -> None:
         self._run.retire("belongs to a store that was closed; open it again")
         self._store.close()
@@ -225,6 +231,18 @@ class DurableRun:
         """What was published, the same bytes every time."""
         require.integer(after=after, at_least=0, at_most=2**63 - 1)
         return self._store.releases(after=after)
+
+    def ids_ending(self, text: str) -> list[str]:
+        """The ids of events that were taken which end so."""
+        return self._store.events.ids_ending(text)
+
+    def alike(self, events: Sequence[Event]) -> list[bool | None]:
+        """Whether each was taken with the same example, of the same user; None if its id is new."""
+        known = [self._store.events.find(event.id) for event in events]
+        return [
+            None if old is None else (old.digest, old.user) == (new.digest, new.user)
+            for old, new in zip(known, self._intake.checked(events, first=1), strict=True)
+        ]
 
     def take(
         self, events: Sequence[Event], publish: Callable[[Release], None] | None = None

@@ -16,8 +16,9 @@ from typing import IO, Any, Final
 
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass, Domain, Point
+from littlestone.concepts.records.columns import EXACT, exact_number
 from littlestone.concepts.schema import Cells
-from littlestone.service.cells import EXACT, WHOLE, CellReader, Misfit
+from littlestone.service.cells import WHOLE, CellReader, Misfit
 from littlestone.service.log.intake import Event
 from littlestone.service.promises.users import NAMELESS, canonical_user
 from littlestone.service.sources import BadRow, Form, Position, Row, is_live, rows
@@ -25,7 +26,7 @@ from littlestone.service.sources import BadRow, Form, Position, Row, is_live, ro
 TRUE: Final = ("1", "1.0", "true", "yes")
 FALSE: Final = ("0", "0.0", "false", "no")
 _LABELS: Final = dict.fromkeys(TRUE, 1) | dict.fromkeys(FALSE, 0)
-_BULK_LABELS: Final = _LABELS | {0: 0, 1: 1}
+_BITS: Final = {0: 0, 1: 1}
 _AT_ONCE: Final = 512
 _FEW: Final = 16
 _MOST_DIGITS: Final = 4000  # 1e999999999 is short to write and fills the memory
@@ -213,10 +214,7 @@ def _columns_reader(domain: Records, columns: Columns) -> AtOnce:
         users: Iterable[str | None] = repeat(None, len(lines))
         if columns.user is not None:
             users = [_user(value, columns) for value in values.pop(0)]
-        if columns.positive is None:
-            known = list(map(_BULK_LABELS.__getitem__, labels))
-        else:
-            known = [_label(value, columns) for value in labels]
+        known = _labels(labels, columns)
         cells = [reader.many(column) for reader, column in zip(readers, values, strict=True)]
         points = list(zip(*cells, strict=True))
         examples = zip(points, known, strict=True)
@@ -226,14 +224,27 @@ def _columns_reader(domain: Records, columns: Columns) -> AtOnce:
     return at_once
 
 
+def _labels(values: Sequence[Any], columns: Columns) -> list[int]:
+    """What ``_label`` says of each; a KeyError where it has to be asked."""
+    if columns.positive is None and len(kinds := set(map(type, values))) == 1:
+        # Only where all are text, or all numbers of one type, equal values are labels alike.
+        if kinds == {str}:
+            return list(map(_LABELS.__getitem__, values))
+        if kinds <= {int, bool, float}:
+            return list(map(_BITS.__getitem__, values))
+    return [_label(value, columns) for value in values]
+
+
 def _label(value: Any, columns: Columns) -> int:
     if value is None or value == "":
         raise Misfit(columns.label, "is missing")
     if columns.positive is not None:
         return int(_words(value).strip() == columns.positive)
-    label = _LABELS.get(value) if type(value) is str else None
-    if label is None:
-        label = _LABELS.get(_words(value).strip().lower())
+    if isinstance(value, str):
+        label = _LABELS.get(value.strip().lower())
+    else:
+        number = int(value) if isinstance(value, bool) else exact_number(value)
+        label = None if number is None else _BITS.get(number)
     if label is None:
         raise Misfit(columns.label, "is neither 0 nor 1 (--positive says what is 1)", value)
     return label
@@ -241,7 +252,7 @@ def _label(value: Any, columns: Columns) -> int:
 
 def _words(value: Any) -> str:
     """A value as text, as it would stand in a CSV; nothing for what is no single value."""
-    return str(value) if isinstance(value, str | int | float) else ""
+    return str(value) if isinstance(value, str | int | float | Decimal) else ""
 
 
 def _identity(value: Any, columns: Columns) -> str:

@@ -37,7 +37,8 @@ class Feeding:
         self._rounds = run.rounds_played
         self._counted: CountedUsers | None = None
         if store.users is not None:
-            self._counted = CountedUsers(store.events.users(until=self._rounds))
+            counted = store.events.users(until=self._rounds)
+            self._counted = CountedUsers(counted, most=recipe.max_contributions)
         stored = [place for place, _ in store.curve() if place <= self._rounds]
         self._next = _after(stored[-1] if stored else 0)
         self.drawn: list[tuple[int, int]] = []

@@ -1,13 +1,14 @@
 """Feed a stream of events to a durable run and publish what it releases, line by line."""
 
 import fcntl
+import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Final, Literal
 
 from littlestone.errors import HorizonExceededError, LittlestoneError, StoreError
 from littlestone.service.durable import DifferentContentError, DurableRun
@@ -23,6 +24,9 @@ from littlestone.service.published import (
     tail_of,
 )
 from littlestone.service.sources import BadRow, shown
+
+_COMPARED: Final = 50  # rows, by which a file is known again
+_TWICE: Final = "under another name a row is read a second time, beyond --max-contributions"
 
 Policy = Literal["stand-in", "reject", "stop"]
 """What becomes of a row that does not fit: a round with stand-ins, no round, the end of the run."""
@@ -175,14 +179,17 @@ def learn(
     group: int = 1000,
     policy: Policy = "reject",
     named_by_line: bool = False,
+    name_said: bool = False,
     at_ticks: bool = False,
     heartbeat_seconds: float = 60.0,
     progress: Callable[[Tally], None] | None = None,
 ) -> Tally:
     """Take all events in groups; each group is on disk before its releases are published.
 
-    Events that are ``named_by_line`` and were taken with another example come from another source:
-    the run stops, since every line that follows would be lost, or be taken twice under a new name.
+    Events that are ``named_by_line`` and were taken with another example are of an altered file, or
+    of another one: the run stops, since every line that follows would be lost or read twice. A file
+    that was read under another name is refused, unless its name was said.
+
     With ``at_ticks`` nothing is published but at a tick, and then only what was ready before it:
     how long it took to learn is not seen.
     """
@@ -190,6 +197,16 @@ def learn(
     publisher.catch_up(run)
     publish = None if at_ticks else publisher
     waiting: list[Event] = []
+    unknown = named_by_line and not name_said
+
+    def take() -> None:
+        nonlocal unknown, waiting
+        if unknown and waiting:
+            _refuse_read_before(run, waiting[:_COMPARED])
+            unknown = False
+        _take(run, waiting, publish, tally, policy, named_by_line)
+        waiting = []
+
     for item in events:
         if isinstance(item, Tick):
             publisher.publish_news(run)
@@ -206,17 +223,31 @@ def learn(
         if len(waiting) >= group or isinstance(item, Tick):
             if isinstance(item, Tick) or not at_ticks:
                 publisher.heartbeat(heartbeat_seconds)
-            _take(run, waiting, publish, tally, policy, named_by_line)
-            waiting = []
+            take()
             if progress is not None:
                 progress(tally)
             if tally.horizon_reached:
                 break
-    _take(run, waiting, publish, tally, policy, named_by_line)
+    take()
     publisher.publish_news(run)
     if progress is not None:
         progress(tally)
     return tally
+
+
+def _refuse_read_before(run: DurableRun, events: Sequence[Event]) -> None:
+    """A file is known by its rows: refuse one that was renamed or copied after it was read."""
+    ending = f"line {events[0].line}"
+    if run.alike(events[:1]) != [None]:
+        return  # it goes on under its own name
+    for known in run.ids_ending(ending):
+        name = known.removesuffix(ending)
+        if False not in run.alike([each._replace(id=f"{name}line {each.line}") for each in events]):
+            raise StoreError(
+                f"these rows begin like those of {name.rstrip()!r}, which was read before. To go "
+                f"on with it, say --source {shlex.quote(name.rstrip())}; only if they are other "
+                f"rows, say --source and a name of their own ({_TWICE}). Nothing was taken"
+            )
 
 
 def _take(
@@ -238,9 +269,10 @@ def _take(
             else:
                 if named_by_line:
                     raise DifferentContentError(
-                        f"line {waiting[0].line} was taken before with another example; if this is "
-                        f"another file or another day's pipe, give it a name of its own (--source) "
-                        f"or say where ids are (--id). Nothing was taken from here on"
+                        f"line {waiting[0].line} was taken before with another example. Nothing "
+                        f"was taken from here on. If the file was altered, bring it back as it was "
+                        f"({_TWICE}); if it is another file or another day's pipe, give it a name "
+                        f"of its own (--source), or say where ids are (--id)"
                     ) from None
                 reason = "an id that was taken before, with another example"
                 _reject(

@@ -6,7 +6,6 @@ to here. The file is also a witness: a store that knows less than it has been pu
 
 import json
 import re
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,22 +140,6 @@ def continued(tail: Tail, path: Path, run: Published) -> int:
     return number
 
 
-def newest_rule(path: Path) -> dict[str, Any]:
-    """The last release in a published file, or in a store that nobody uses, as it was published."""
-    with path.open("rb") as file:
-        if file.read(16) == b"SQLite format 3\x00":
-            body = read_log(path).releases[-1].body
-        else:
-            file.seek(0)
-            lines = (parsed(line[:-1]) for line in file if line.endswith(b"\n"))
-            bodies = deque((line.body for line in lines if line and line.body), maxlen=1)
-            if not bodies:
-                raise ValueError(f"{path} holds no published rule")
-            body = bodies[0]
-    rule: dict[str, Any] = json.loads(body)
-    return rule
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
     """What a published file holds, all of it checked."""
@@ -165,27 +148,40 @@ class Examined:
     first: int
     last: int
     chain: bytes
+    newest: bytes | None
+    """The body of the last release; None if there are heartbeats only."""
     torn: bool
     missing: int
     """Releases of the store that the file does not have yet; 0 without a store."""
+    runs: int = 1
 
 
-def examine(path: Path, store: Path | None = None) -> Examined:
-    """Check every line of a published file, and that the store has logged the same bytes."""
+def examine(path: Path, store: Path | None = None, *, fleet: bool = False) -> Examined:
+    """Check every line of a published file, and that the store has logged the same bytes.
+
+    The file of a ``fleet`` may hold several runs, each from its first release on; their lines may
+    be mixed, and ``first``, ``last`` and ``chain`` are those of the run of the last line.
+    """
     log = None if store is None else read_log(store)
-    first, previous, torn = None, None, False
+    first, previous, newest, torn = None, None, None, False
+    runs: dict[str, tuple[Line, Line]] = {}
     with path.open("rb") as file:
         for place, content in enumerate(file, start=1):
             torn = not content.endswith(b"\n")
-            if torn:  # only the last can be; a run that is continued mends it
-                break
             line = parsed(content[:-1])
-            if line is None:
+            if torn and line is None:  # only the last can be; a run that is continued mends it
+                break
+            if line is None or torn:
                 raise AlteredError(f"line {place} of {path} is neither a release nor a heartbeat")
+            begins = line.number == 1 and line.body is not None
+            if fleet and (line.run in runs or (runs and begins)):
+                first, previous = runs.get(line.run, (None, None))
             fault = _fault(line, previous, log)
             if fault is not None:
                 raise AlteredError(f"line {place} of {path} {fault}")
-            first, previous = first or line, line
+            kept = line._replace(body=None)  # rules of a million keys are long
+            first, previous = runs[line.run] = first or kept, kept
+            newest = line.body or newest
     if first is None or previous is None:
         raise ValueError(f"{path} holds no published line")
     missing = 0 if log is None else len(log.releases) - previous.number
@@ -194,9 +190,22 @@ def examine(path: Path, store: Path | None = None) -> Examined:
         first=first.number,
         last=previous.number,
         chain=previous.chain,
+        newest=newest,
         torn=torn,
         missing=missing,
+        runs=len(runs),
     )
+
+
+def newest_rule(path: Path) -> dict[str, Any]:
+    """The last release in a published file, or in a store, whose chain of hashes is whole."""
+    with path.open("rb") as file:
+        is_store = file.read(16) == b"SQLite format 3\x00"
+    body = read_log(path).releases[-1].body if is_store else examine(path).newest
+    if body is None:
+        raise ValueError(f"{path} holds no published rule")
+    rule: dict[str, Any] = json.loads(body)
+    return rule
 
 
 def _fault(line: Line, previous: Line | None, log: Log | None) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from littlestone import __version__
-from littlestone.learners.recipe_forms import canonical_form
+from littlestone.learners.forms import canonical_form
 from littlestone.privacy.ledger import Ledger
 from littlestone.service.durable import DurableRun
 from littlestone.service.learning import Tally

@@ -13,7 +13,7 @@ import os
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -53,11 +53,15 @@ def shown(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """How a source is written. Without ``delimiter`` the one that the header's names fit."""
+    """How a source is written. Without ``delimiter`` the one that the header's names fit.
+
+    Unless it is ``complete``, a last line without a line end is no row: it may be half-written.
+    """
 
     delimiter: str | None = None
     encoding: str = "utf-8-sig"
     header: bool = True
+    complete: bool = True
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
@@ -74,6 +78,8 @@ class Position:
     def __init__(self) -> None:
         self._file: IO[bytes] | None = None
         self._size = 0
+        self.unfinished: int | None = None
+        """The last line, if that is no row because it has no line end."""
 
     def follow(self, file: IO[bytes]) -> None:
         self._file, self._size = file, os.fstat(file.fileno()).st_size
@@ -99,12 +105,12 @@ def rows(
 ) -> Iterator[Row]:
     """The rows of a file, or of a pipe (``-``); what has no rows is refused at once."""
     if source == "-":
-        return _piped(_text(standard_input, form), needed, form)
+        return _piped(_ended(_text(standard_input, form), form, position), needed, form)
     path = Path(source)
     if not path.exists():
         raise ValueError(f"there is no file {source!r}")
     if is_live(source):
-        return _piped(_lines(path, form), needed, form)
+        return _piped(_lines(path, form, position), needed, form)
     kind = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     if path.suffix == ".parquet":
         return _parquet(path, needed)
@@ -113,7 +119,7 @@ def rows(
             f"file must end in .csv, .tsv, .jsonl (.gz, too) or .parquet, got {source!r}"
         )
     if kind == ".tsv" and form.delimiter is None:
-        form = Form(delimiter="\t", encoding=form.encoding, header=form.header)
+        form = replace(form, delimiter="\t")
     if kind in (".csv", ".tsv"):  # whose header is read at once
         return _csv(_lines(path, form, position), needed, form)
     with closing(_lines(path, form)) as lines:  # looked at before anything is created
@@ -139,21 +145,33 @@ def header(source: str, form: Form) -> list[str]:
             f"file must have a header: .csv, .tsv (.gz, too) or .parquet, got {source!r}"
         )
     if kind == ".tsv" and form.delimiter is None:
-        form = Form(delimiter="\t", encoding=form.encoding)
+        form = replace(form, delimiter="\t")
     with closing(_lines(path, form)) as lines:
         return _dialect(next(lines, ""), [], form)[1]
 
 
 def _lines(path: Path, form: Form, position: Position | None = None) -> Generator[str, None, None]:
     file = path.open("rb")
-    if position is not None:
+    if position is not None and path.is_file():
         position.follow(file)
     opened: Any = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
     with file, opened, _text(opened, form) as lines:
         try:
-            yield from lines
+            yield from _ended(lines, form, position)
         except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
             raise ValueError(f"{path} is damaged: {problem}") from None
+
+
+def _ended(lines: IO[str], form: Form, position: Position | None) -> Iterator[str]:
+    """A line counts when its end is there: of ``1,42`` somebody may have written ``1,4`` so far."""
+    if form.complete:
+        yield from lines
+        return
+    for number, line in enumerate(lines, start=1):
+        if line.endswith("\n"):
+            yield line
+        elif position is not None:
+            position.unfinished = number
 
 
 def _text(stream: IO[bytes], form: Form) -> IO[str]:
@@ -212,7 +230,8 @@ def _csv(lines: Iterable[str], needed: Sequence[str], form: Form) -> Iterator[Ro
         return _csv_rows(stream, form.delimiter or ",", None, [int(name) - 1 for name in needed])
     header = next(stream, (1, ""))[1]
     if not header.strip():
-        raise ValueError("the CSV has no header line (--no-header if it has rows at once)")
+        whole = "" if form.complete else " that ends (--complete if nothing follows it)"
+        raise ValueError(f"the CSV has no header line{whole} (--no-header if it has rows at once)")
     delimiter, names = _dialect(header, needed, form)
     return _csv_rows(stream, delimiter, len(names), [names.index(name) for name in needed])
 
@@ -299,7 +318,33 @@ def _parquet_rows(
 ) -> Iterator[Sequence[Any]]:
     try:
         for batch in batches:
-            columns = [batch.column(name).to_pylist() for name in needed]
+            columns = [_values(batch.column(name)) for name in needed]
             yield from zip(*columns, strict=True)
     except trouble as problem:
         raise ValueError(f"{path} is damaged: {problem}") from None
+
+
+class Unreadable:
+    """In place of a value that Python cannot hold: a date past the year 9999, bytes in a text."""
+
+    def __repr__(self) -> str:
+        return "a value that Python cannot hold"
+
+    def __str__(self) -> str:
+        raise ValueError("this value cannot be written down")  # as an id, for one
+
+
+def _values(column: Any) -> list[Any]:
+    """The values of a column; one that Python cannot hold takes no other with it."""
+    try:
+        values: list[Any] = column.to_pylist()
+    except (ValueError, OverflowError):
+        return [_value(scalar) for scalar in column]
+    return values
+
+
+def _value(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except (ValueError, OverflowError):
+        return Unreadable()

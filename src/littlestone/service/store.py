@@ -22,13 +22,11 @@ from littlestone.service.entries import (
     check_chain,
     curve_seal,
 )
-from littlestone.service.log import format_5
 from littlestone.service.log.event_log import EventLog
 from littlestone.service.mark import Mark, Standing, inode_of
 from littlestone.service.store_file import (
-    FORMAT,
     LAID_OUT,
-    SCHEMAS,
+    TABLES,
     about_seal,
     beside,
     connect,
@@ -82,15 +80,12 @@ class Store:
         self._standing: Standing
         self._db = connect(path)
         try:
-            (written,) = self._db.execute("PRAGMA user_version").fetchone()
-            self._about = self._checked_about(recipe, users, written)
+            self._about = self._checked_about(recipe, users)
             self.events = EventLog(self._db, self.key, users=users is not None)
-            covered = self._check_whole(written)
+            self._check_whole()
             if witness is not None:
                 witness(self)
             self.adopted = self._enter(adopt)
-            if written != FORMAT:
-                format_5.upgrade(self._db, self.events, covered=covered, to=FORMAT)
         except BaseException:
             self._db.close()
             raise
@@ -181,9 +176,6 @@ class Store:
         except BaseException as problem:
             with suppress(sqlite3.Error):  # SQLite may have undone it already
                 self._db.execute("ROLLBACK")
-            if getattr(problem, "sqlite_errorname", "").startswith("SQLITE_CORRUPT"):
-                with suppress(sqlite3.Error):  # of the index nothing was compared, nor is it read
-                    self._db.execute("REINDEX by_user")
             if isinstance(problem, sqlite3.Error | OSError):
                 raise refusal(self.path, problem) from problem
             raise
@@ -285,9 +277,9 @@ class Store:
                 f"{self.path} was removed or replaced while it was in use. Refusing to go on"
             )
 
-    def _checked_about(self, form: Asked, users: str | None, written: int) -> dict[str, str]:
+    def _checked_about(self, form: Asked, users: str | None) -> dict[str, str]:
         plain = sqlite3.connect(":memory:")
-        plain.executescript(SCHEMAS[written])
+        plain.executescript(TABLES)
         expected = plain.execute(LAID_OUT).fetchall()
         plain.close()
         if self._db.execute(LAID_OUT).fetchall() != expected:
@@ -310,27 +302,21 @@ class Store:
             )
         return about
 
-    def _check_whole(self, written: int) -> int:
-        """Everything that is stored, against its hashes; returns what a checkpoint covers."""
-        # What is in an index is compared in older formats only: of this one nobody reads any.
-        quick = ("quick_check(1)", "integrity_check(about)")
-        for check in quick if written == FORMAT else ("integrity_check(1)",):
+    def _check_whole(self) -> None:
+        """Compare everything that is stored with its hashes."""
+        for check in ("quick_check(1)", "integrity_check(about)"):
             found = self._db.execute(f"PRAGMA {check}").fetchone()[0]
             if found != "ok":
                 raise StoreError(f"{self.path} is damaged: {' '.join(found.split())}")
         saved, here = self.checkpoint(), str(self.path)
         covered = 0 if saved is None else saved.round
-        if written == FORMAT:
-            self.events.check(covered=covered, of=here)
-        else:
-            format_5.check(self.events, covered=covered, of=here)
+        self.events.check(covered=covered, of=here)
         check_chain(self.releases(), of=here)
         before = b""
         for *point, seal in self._db.execute("SELECT * FROM curve ORDER BY round"):
             before = curve_seal(before, *point)
             if seal != before:
                 raise StoreError(f"the curve of mistakes in {self.path} does not match its hash")
-        return covered
 
 
 def read_about(path: str | Path) -> dict[str, str]:

@@ -15,15 +15,16 @@ from typing import Final
 from littlestone.errors import LittlestoneError, StoreError
 from littlestone.service.entries import Release, digest_of
 from littlestone.service.log import event_log
-from littlestone.service.log.format_5 import FORMAT_5, TABLES_5
 from littlestone.service.mark import NOWHERE, Mark, Standing
 
-FORMAT: Final = 6
+FORMAT: Final = 1
 
 APPLICATION: Final = 0x4C53544E
 """In the header of the file, by which it is known before anything is done to it."""
 
-_TABLES: Final = """
+TABLES: Final = (
+    event_log.TABLES
+    + """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE releases (
     number INTEGER PRIMARY KEY, round INTEGER NOT NULL, body BLOB NOT NULL, chain BLOB NOT NULL
@@ -36,8 +37,7 @@ CREATE TABLE curve (
     round INTEGER PRIMARY KEY, mistakes INTEGER NOT NULL, seal BLOB NOT NULL
 );
 """
-SCHEMAS: Final = {FORMAT: event_log.TABLES + _TABLES, FORMAT_5: TABLES_5 + _TABLES}
-"""By format: what is made, and what was made before and still opens."""
+)
 
 _LOG_HEADER: Final = 32
 _FRAME_HEADER: Final = 24
@@ -88,7 +88,7 @@ def place(target: Path, mark: Mark, about: dict[str, str], first: Release) -> No
         connection = connect(draft)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
-        connection.executescript(SCHEMAS[FORMAT])
+        connection.executescript(TABLES)
         connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
         connection.execute("INSERT INTO releases VALUES (?, ?, ?, ?)", first)
         connection.close()
@@ -119,8 +119,8 @@ def refuse_foreign(path: Path) -> None:
     with path.open("rb") as file:
         header = file.read(100)
     if header[68:72] != APPLICATION.to_bytes(4, "big"):
-        raise StoreError(f"{path} is not a littlestone store, or one of an older version")
-    if (known := int.from_bytes(header[60:64], "big")) not in SCHEMAS:
+        raise StoreError(f"{path} is not a littlestone store")
+    if (known := int.from_bytes(header[60:64], "big")) != FORMAT:
         raise StoreError(f"{path} has format {known}, expected {FORMAT}")
 
 

@@ -1,12 +1,12 @@
 """Oblivious adversaries: replayed, random and drifting streams."""
 
-import math
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.battery import CLASSES
+from tests.chance import hoeffding
 
 from littlestone.adversaries.drifting import Drifting
 from littlestone.adversaries.fitting import fits
@@ -113,8 +113,10 @@ def test_labels_are_flipped_at_the_noise_rate(noise_rate: float, rng: Randomness
     attack = RandomStream(CONCEPTS, concept=concept, noise_rate=noise_rate).start(rng=rng)
     stream = [attack.choose(None) for _ in range(rounds)]
     share = sum(concept(x) != y for x, y in stream) / rounds
-    # Hoeffding, both sides; the two rates of this test are each other's negative control.
-    tolerance = math.sqrt(math.log(2 / FALSE_FAILURE_PROBABILITY) / (2 * rounds))
+    # The two rates of this test are each other's negative control: so far apart that no share is
+    # near both.
+    tolerance = hoeffding(rounds)
+    assert abs(0.5 - 2 * noise_rate) > 2 * tolerance
     assert abs(share - noise_rate) <= tolerance
     assert abs(share - (0.5 - noise_rate)) > tolerance
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from littlestone.choose.catalogue import class_from_spec
 from littlestone.cli import sanitize
 from littlestone.errors import TooFewExamplesError
 
@@ -143,3 +144,14 @@ def test_a_label_that_is_none_is_refused(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "data.csv", ["value", "late"], [[1, 0], [1, 2]])
     with pytest.raises(ValueError, match="line 3: label must be 0 or 1"):
         run(path, tmp_path / "out.csv", label="late")
+
+
+def test_a_quote_takes_no_other_line_with_it(tmp_path: Path) -> None:
+    """A reader of CSV that joins lines would make one example of all that follow."""
+    path = tmp_path / "towns.csv"
+    path.write_text('town\n"ro""me"\n"oslo\n' + "rome\n" * 20, encoding="utf-8")
+    with pytest.raises(ValueError, match="line 3: not a line of CSV"):
+        run(path, tmp_path / "out.csv", concepts="points")
+    path.write_text('town\n"ro""me"\noslo\n', encoding="utf-8")
+    table = sanitize.read_table(path, class_from_spec("points"), column=None, label=None)
+    assert table.examples == ['ro"me', "oslo"]

@@ -1,6 +1,8 @@
 """An independent run for each key: its promise, what is public, and what cannot be done twice."""
 
 import os
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -180,3 +182,49 @@ def test_a_secret_whose_snapshot_was_restored_starts_nothing_anew() -> None:
     recipe.restore(saved, secret=secret)
     with pytest.raises(ValueError, match="the same noise"):
         recipe.start(secret=secret)
+
+
+def test_users_are_counted_over_all_keys() -> None:
+    secret, learner = os.urandom(32), replace(LEARNER, max_contributions=2)
+    run = PerKey(learner=learner, users="customer").start(secret=secret)
+    had, unread = Counter[str](), dict[str, set[int]]()
+    by_key = dict[str, list[tuple[int, int]]]()
+    for n, (key, x, y) in enumerate(events(400)):
+        user = f"user {n % 61 % 50}"
+        if n == 200:  # and a run that goes on elsewhere counts on
+            run = PerKey(learner=learner, users="customer").restore(run.snapshot(), secret=secret)
+        run.observe(key, x, y, user.upper() if n % 2 else user)
+        by_key.setdefault(key, []).append((x, y))
+        if had[user] >= 2:
+            unread.setdefault(key, set()).add(len(by_key[key]))
+        had[user] += 1
+    assert 200 < sum(map(len, unread.values())) < 400
+    for key, examples in by_key.items():
+        xs, ys = map(list, zip(*examples, strict=True))
+        numbers = range(1, len(xs) + 1)
+        state, _ = advance(learner, secret, key, None, numbers, xs, ys, unread=unread[key])
+        assert run._run_of(key).state() == state
+        everything, _ = advance(learner, secret, key, None, numbers, xs, ys)
+        assert everything != state
+        assert run.rounds_played(key) == len(xs)
+
+
+def test_who_is_counted_is_promised_the_limit_for_all_keys_together() -> None:
+    learner = replace(LEARNER, max_contributions=3)
+    fleet = PerKey(learner=learner, users="customer")
+    assert fleet.guarantee() == PrivacyGuarantee(epsilon=3.0)
+    assert "to each 'customer', of whose events at most 3 are read under all keys" in fleet.promise
+    with pytest.raises(ValueError, match="max_keys must be 1"):
+        PerKey(learner=learner, users="customer", max_keys=2)
+    with pytest.raises(ValueError, match="users must be the name"):
+        PerKey(learner=learner, users="")
+    with pytest.raises(ValueError, match="at most 1000"):
+        PerKey(learner=replace(LEARNER, max_contributions=1001), users="customer")
+    run = fleet.start()
+    with pytest.raises(ValueError, match="user must be given"):
+        run.observe("shop", 3, 0)
+    with pytest.raises(ValueError, match="user must be text or a number"):
+        run.observe("shop", 3, 0, user=b"ann")
+    with pytest.raises(ValueError, match="user must be given"):
+        PerKey(learner=learner).start().observe("shop", 3, 0, user="ann")
+    assert len(run) == 0

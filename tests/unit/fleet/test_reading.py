@@ -30,7 +30,8 @@ def read(folder: Path, text: str, **given: Any) -> list[Part]:
 
 def test_events_of_a_key_are_numbered_as_they_come(tmp_path: Path) -> None:
     text = "shop,x,y\na,1,0\nb,2,1\na,3,1\n"
-    assert read(tmp_path, text) == [(["a", "b", "a"], [1, 1, 2], [1, 2, 3], [0, 1, 1])]
+    nobody = [None] * 3
+    assert read(tmp_path, text) == [(["a", "b", "a"], [1, 1, 2], [1, 2, 3], [0, 1, 1], nobody)]
     assert [part[1] for part in read(tmp_path, text, size=2)] == [[1, 1], [2]]
     assert read(tmp_path, "shop,x,y\n") == []
 
@@ -38,7 +39,7 @@ def test_events_of_a_key_are_numbered_as_they_come(tmp_path: Path) -> None:
 def test_a_column_may_have_the_numbers(tmp_path: Path) -> None:
     text = "n,shop,x,y\n7,a,1,0\n5,b,2,1\n8,a,3,1\n"
     [part] = read(tmp_path, text, sequence="n")
-    assert part == (["a", "b", "a"], [7, 5, 8], [1, 2, 3], [0, 1, 1])
+    assert part[:4] == (["a", "b", "a"], [7, 5, 8], [1, 2, 3], [0, 1, 1])
     with pytest.raises(LittlestoneError, match="line 3: 'n' is no whole number"):
         read(tmp_path, "n,shop,x,y\n7,a,1,0\n?,b,2,1\n", sequence="n")
 
@@ -53,7 +54,7 @@ def test_over_a_schema_a_stand_in_keeps_its_place(tmp_path: Path) -> None:
     trees = DecisionTrees(Schema.from_mapping({"delay": {"grid": [0, 15]}}), 1)
     columns = Columns(label="late", identity="shop")
     text = "shop,delay,late\na,3,0\na,?,1\na,20,1\n"
-    [(keys, seqs, xs, ys)] = read(tmp_path, text, concepts=trees, columns=columns)
+    [(keys, seqs, xs, ys, _)] = read(tmp_path, text, concepts=trees, columns=columns)
     assert (keys, seqs, ys) == (["a"] * 3, [1, 2, 3], [0, 1, 1]) and len(xs) == 3
     for row in (",3,0", ",?,0", ",?,?"):
         with pytest.raises(LittlestoneError, match="line 2: 'shop' is missing"):
@@ -62,3 +63,10 @@ def test_over_a_schema_a_stand_in_keeps_its_place(tmp_path: Path) -> None:
         text = f"n,shop,delay,late\n{bad},a,3,0\n"
         with pytest.raises(LittlestoneError, match="line 2: 'n' is no whole number from 1 on"):
             read(tmp_path, text, concepts=trees, columns=columns, sequence="n")
+
+
+def test_users_come_with_their_events_in_one_form(tmp_path: Path) -> None:
+    columns = Columns(label="y", feature="x", identity="shop", user="who")
+    text = "who,shop,x,y\nAnn,a,1,0\nBob,b,2,1\n ANN,a,3,1\n"
+    [part] = read(tmp_path, text, columns=columns)
+    assert part[4] == ["ann", "bob", "ann"] and part[:2] == (["a", "b", "a"], [1, 1, 2])

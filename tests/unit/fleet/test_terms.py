@@ -1,50 +1,42 @@
 """A fleet goes on with the learner it was made for, and notices what was altered."""
 
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from littlestone import defaults
-from littlestone.defaults import default_learner
+from littlestone.choose import request as requests
+from littlestone.choose.auto import auto
+from littlestone.choose.request import Request
 from littlestone.errors import StoreError
 from littlestone.fleet.keyed import advance
-from littlestone.fleet.terms import Terms, choice_from, recipe_of
+from littlestone.fleet.terms import Terms, recipe_of
 
-OPTIONS: dict[str, Any] = {
-    "schema": "[delay]\ngrid = [10, 20]\n",
-    "class": None,
-    "learner": "auto",
-    "setting": "auto",
-    "adversary": "oblivious",
-    "max_contributions": 1,
-    "budget": {"rounds": 100, "epsilon": 9.0, "delta": 1e-7},
-}
+REQUEST = Request(over={"delay": {"grid": [10, 20]}}, rounds=100, epsilon=9.0)
 EVENTS = [({"delay": 7 * n % 30}, int((7 * n % 30 >= 10) != (n >= 30))) for n in range(70)]
 
 
 def earlier_learner(concepts: Any, **terms: Any) -> Any:
     """What ``auto`` might have been."""
-    today: Any = default_learner(concepts, **terms)
+    today: Any = auto(concepts, **terms)
     return replace(today, planned=False, first=2)
 
 
 def made() -> Terms:
     """A fleet of an earlier default, as it is read again."""
     with pytest.MonkeyPatch.context() as then:
-        then.setattr(defaults, "default_learner", earlier_learner)
-        recipe = choice_from(OPTIONS).plan()
-    terms = Terms.planned(recipe, fingerprint=b"", options=OPTIONS)
+        then.setattr(requests, "auto", earlier_learner)
+        recipe = REQUEST.recipe()
+    terms = Terms.planned(recipe, fingerprint=b"", options=REQUEST.to_json())
     return Terms.from_json(terms.to_json())
 
 
 def test_a_fleet_of_an_earlier_default_goes_on_byte_for_byte() -> None:
     terms = made()
     with pytest.MonkeyPatch.context() as then:
-        then.setattr(defaults, "default_learner", earlier_learner)
-        recipe = choice_from(OPTIONS).plan()
-    assert recipe != choice_from(OPTIONS).plan()
+        then.setattr(requests, "auto", earlier_learner)
+        recipe = REQUEST.recipe()
+    assert recipe != REQUEST.recipe()
     xs, ys = [list(part) for part in zip(*EVENTS, strict=True)]
     state, _ = advance(recipe, bytes(32), "a", None, range(1, 31), xs[:30], ys[:30])
     for key, before, at in (("a", state, 30), ("b", None, 0)):  # one that has begun, one that not
@@ -70,38 +62,12 @@ def test_another_number_of_keys_than_was_promised_for_is_refused() -> None:
         recipe_of(replace(made(), max_keys=2))
 
 
-def test_without_a_hash_the_terms_of_old_are_held_to_their_options() -> None:
-    terms = replace(made(), options=json.dumps(OPTIONS))
-    assert recipe_of(terms).first == 2  # type: ignore[attr-defined]
-    for before, after in (('"epsilon":9.0', '"epsilon":90.0'), ('"rounds":100', '"rounds":101')):
-        with pytest.raises(StoreError, match="must be what it was"):
-            recipe_of(replace(terms, recipe=terms.recipe.replace(before, after)))
-    other = {**OPTIONS, "budget": {**OPTIONS["budget"], "epsilon": 90.0}}
-    with pytest.raises(StoreError, match="epsilon must be what it was"):
-        recipe_of(replace(terms, options=json.dumps(other)))
+def test_a_fleet_made_from_python_goes_on_by_its_recipe() -> None:
+    terms = Terms.planned(REQUEST.recipe(), fingerprint=b"")
+    assert recipe_of(Terms.from_json(terms.to_json())) == REQUEST.recipe()
 
 
-def test_a_fleet_that_no_command_has_made_says_so() -> None:
-    terms = Terms.planned(choice_from(OPTIONS).plan(), fingerprint=b"")
-    for found in (Terms.from_json(terms.to_json()), replace(terms, options="{}")):  # as of old
-        with pytest.raises(StoreError, match="made by Python, not by a command"):
-            recipe_of(found)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        "[]",
-        "null",
-        "[" * 100_000,
-        json.dumps({**OPTIONS, "budget": None}),
-        json.dumps({**OPTIONS, "budget": {"rounds": 100, "noise": 0}}),
-        json.dumps({**OPTIONS, "budget": {**OPTIONS["budget"], "epsilon": 10**400}}),
-        json.dumps({**OPTIONS, "schema": 3}),
-        json.dumps({**OPTIONS, "learner": []}),
-        json.dumps({"budget": OPTIONS["budget"]}),
-    ],
-)
+@pytest.mark.parametrize("options", ["[]", "null", "{}", "[" * 100_000])
 def test_damaged_options_are_one_readable_error(options: str) -> None:
     with pytest.raises(StoreError, match="terms of this fleet are damaged"):
         recipe_of(replace(made(), options=options))

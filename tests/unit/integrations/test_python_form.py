@@ -1,6 +1,7 @@
 """The source of every kind of hypothesis, executed, says what the hypothesis says."""
 
 import datetime
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 from uuid import UUID
@@ -70,7 +71,7 @@ def points_for(hypothesis: Any) -> list[Any]:
     if isinstance(domain, Schema):
         return [
             {part.name: value for part, value in zip(domain.fields, row, strict=True)}
-            for row in [(-1,), (0,), (14,), (15,), (99.5,)]
+            for row in [(-1,), (0,), (14,), (15,), (99.5,), (Decimal("14.99"),), (Decimal(15),)]
         ]
     if domain.size is None and not isinstance(hypothesis, LinearHypothesis):
         return [*KEYS, *range(40), "other"]

@@ -181,7 +181,7 @@ def test_a_filled_record_is_the_example_that_was_declared() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"concepts": None}, "exactly one of learner and concepts"),
+        ({"concepts": None}, "exactly one of learner .* and concepts"),
         ({"rounds": None, "setting": "realizable"}, "rounds must be declared"),
         ({"setting": "hard"}, "setting must be"),
         ({"labels": (1, 1)}, "two different values"),

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from littlestone import defaults
+from littlestone.choose import request as requests
+from littlestone.choose.auto import auto, class_over
 from littlestone.concepts.schema import Schema
-from littlestone.defaults import class_over, default_learner
 from littlestone.errors import SnapshotError
 from littlestone.integrations.river import PrivateClassifier
-from littlestone.integrations.shared import without_form
+from littlestone.integrations.shared import _parted
 from littlestone.integrations.sklearn import PrivateOnlineClassifier
 
 SCHEMA = Schema.from_mapping({"x0": {"grid": [10, 20]}})
 ROWS = [[7 * n % 30] for n in range(100)]
 LABELS = [int((x >= 10) != (n >= 40)) for n, [x] in enumerate(ROWS)]
 TERMS: dict[str, Any] = {"concepts": SCHEMA, "rounds": 100, "epsilon": 20.0}
-TODAY, CLASS = default_learner, class_over
+TODAY, CLASS = auto, class_over
 
 
 class River:
@@ -65,8 +65,8 @@ def earlier_class(schema: Any, **setting: Any) -> Any:
 def begun(kind: Callable[..., Any]) -> tuple[bytes, Any]:
     """A snapshot after 50 rounds, and the model that went on from it to the end."""
     with pytest.MonkeyPatch.context() as then:
-        then.setattr(defaults, "default_learner", earlier)
-        then.setattr(defaults, "class_over", earlier_class)
+        then.setattr(requests, "auto", earlier)
+        then.setattr(requests, "class_over", earlier_class)
         one = kind()
         one.learn(0, 50)
         saved = one.model.snapshot()
@@ -89,13 +89,11 @@ def test_it_is_continued_by_a_clone_of_today(kind: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_parameters_are_refused_by_name(kind: Callable[..., Any]) -> None:
     saved, _ = begun(kind)
-    for changes in ({"epsilon": 10.0}, {"rounds": 200}):
-        name = next(iter(changes))
-        with pytest.raises(SnapshotError, match=f"another recipe: {name} must be what it was"):
-            kind(**changes).model.resume(saved)
     other = Schema.from_mapping({"x0": {"grid": [10, 21]}})
-    with pytest.raises(SnapshotError, match="schema must be"):
-        kind(concepts=other).model.resume(saved)
+    for changes in ({"epsilon": 10.0}, {"rounds": 200}, {"concepts": other}):
+        name = next(iter(changes))
+        with pytest.raises(SnapshotError, match=f"another recipe: its {name}"):
+            kind(**changes).model.resume(saved)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -104,13 +102,8 @@ def test_what_was_altered_or_has_no_form_is_no_way_around(kind: Callable[..., An
     for altered in (saved.replace(b'"first":8', b'"first":9'), saved[:40], saved[:25]):
         with pytest.raises(SnapshotError):
             kind().model.resume(altered)
-    with pytest.raises(SnapshotError, match="another recipe"):
-        kind().model.resume(before.run.snapshot())  # as snapshots were before
-    today = kind()
-    today.learn(0, 50)
-    again = kind()
-    again.model.resume(today.run.snapshot())
-    assert again.run.rounds_played == 50
+    with pytest.raises(SnapshotError, match="not the snapshot of a classifier"):
+        kind().model.resume(before.run.snapshot())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -119,8 +112,8 @@ def test_a_damaged_length_takes_nothing_of_the_snapshot_into_a_message(
 ) -> None:
     """What is behind the form is secret: the state of the learner, and of its noise."""
     saved, _ = begun(kind)
-    form, snapshot = without_form(saved)
-    before, size = saved[: -len(snapshot) - len(form or "") - 8], len(form or "")
+    form, snapshot = _parted(saved)
+    before, size = saved[: -len(snapshot) - len(form) - 8], len(form)
     for wrong in (0, size - 1, size + 1, size + 200, 2**63):
         damaged = before + wrong.to_bytes(8) + saved[len(before) + 8 :]
         with pytest.raises(SnapshotError, match="truncated or altered") as refused:

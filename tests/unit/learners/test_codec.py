@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.battery import CLASSES, built, learners_for
+from tests.chance import fewest_successes
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.points import Points
@@ -254,7 +255,7 @@ def test_a_state_that_cannot_be_is_the_snapshots_fault_and_ends_the_run() -> Non
         run.observe(1, 1)
 
 
-@pytest.mark.parametrize("count", [CRAFTED, pytest.param(MANY, marks=pytest.mark.statistical)])
+@pytest.mark.parametrize("count", [CRAFTED, pytest.param(MANY, marks=pytest.mark.slow)])
 def test_crafted_snapshots_end_in_a_snapshot_error_or_in_a_run(count: int, rng: Randomness) -> None:
     """Whatever is restored can be looked at and goes on; nothing else is ever raised."""
     generator, recipes = rng.generator(), subjects()
@@ -275,7 +276,9 @@ def test_crafted_snapshots_end_in_a_snapshot_error_or_in_a_run(count: int, rng: 
             continue
         assert isinstance(restored.status, str) and restored.hypothesis.describe()
         went_on += goes_on_or_is_out_of_use(restored, generator)
-    assert refused > count / 2 and went_on > count / 20
+    # Of 1,200 such snapshots 1,053 were refused and 134 went on: if these were fewer than 80 % and
+    # 6 % of all, that would have had a probability below 1e-9.
+    assert refused >= fewest_successes(count, 0.8) and went_on >= fewest_successes(count, 0.06) > 0
     assert time.process_time() - start < 10 + SECONDS_EACH * count
 
 

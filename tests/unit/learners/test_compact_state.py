@@ -12,9 +12,9 @@ from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners import snapshots
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.forms import remembered
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.recipe_forms import remembered
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.randomness import Randomness, secure, seeded
 from littlestone.word_sources import Keyed

@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+import resource
+import shutil
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -138,15 +140,16 @@ def test_a_file_of_outdated_lines_is_written_anew_and_still_refuses(
 ) -> None:
     monkeypatch.setattr(snapshots, "_SPARE_LINES", 5)
     path = tmp_path / "continued"
-    register = snapshots.FileRegister(path)
     path.touch(mode=0o600)
+    register = snapshots.FileRegister(path)
     for number in range(100):
-        register.went_on("a", number)
-        register.went_on(f"b{number % 3}", number)
+        register.went_on("a" * 32, number)
+        register.went_on(f"b{number % 3}" * 16, number)
         _another_process(monkeypatch)
     assert len(path.read_text().splitlines()) <= 2 * 4 + 5 + 1
     assert path.stat().st_mode & 0o777 == 0o600 and list(tmp_path.iterdir()) == [path]
-    for identity, newest in {"a": 99, "b0": 99, "b1": 97, "b2": 98}.items():
+    for identity, newest in {"aa": 99, "b0": 99, "b1": 97, "b2": 98}.items():
+        identity *= 16
         with pytest.raises(SnapshotError, match="already continued"):
             register.went_on(identity, newest)
         register.went_on(identity, newest + 1)
@@ -167,31 +170,71 @@ def test_whoever_waited_for_a_file_that_was_replaced_looks_at_the_new_one(tmp_pa
             claim.result(timeout=10)
 
 
-@pytest.mark.parametrize("torn", ["r", "run", "run ", "run 1"])
+@pytest.mark.parametrize("kept", [1, 32, 33, 34])
 def test_a_line_that_a_crash_has_torn_stands_in_nobodys_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torn: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
     _another_process(monkeypatch)
-    path = tmp_path / "continued"
-    path.write_text("other 5\n" + torn)
+    path, run, other = tmp_path / "continued", "a" * 32, "b" * 32
+    path.write_text(f"{other} 5\n" + f"{run} 12"[:kept])
     register = snapshots.FileRegister(path)
-    register.went_on("run", 3)
+    register.went_on(run, 3)
     _another_process(monkeypatch)
-    for identity, number in (("run", 3), ("other", 4)):
+    for identity, number in ((run, 3), (other, 4)):
         with pytest.raises(SnapshotError, match="already continued"):
             register.went_on(identity, number)
 
 
-@pytest.mark.parametrize("torn", ["4", "42", "{name}", "{name} ", "{name} 429"])
-def test_what_follows_a_torn_line_in_the_same_line_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, torn: str
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"precious notes\n",
+        b"\xff\xfe\x00\n",
+        b"0" * 5000,
+        b"a" * 32 + b" 7\n" + b"\0" * 80 + b"\n",
+        b"A" * 32 + b" 7\n",
+        b"a" * 32 + b" -7\n",
+    ],
+)
+def test_a_file_that_is_no_register_is_refused_at_once_and_left_alone(
+    tmp_path: Path, content: bytes
 ) -> None:
-    """Earlier versions wrote there, and then went on."""
-    _another_process(monkeypatch)
-    name, path = "0123456789abcdef" * 2, tmp_path / "continued"
-    path.write_text(f"{torn.format(name=name)}{name} 4294967297\n")
-    with pytest.raises(SnapshotError, match="already continued"):
-        snapshots.FileRegister(path).went_on(name, 4294967296)
+    path = tmp_path / "notes"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"register of snapshots, got .*notes, whose line [12] is"):
+        snapshots.FileRegister(path)
+    assert path.read_bytes() == content
+
+
+def test_a_path_that_cannot_hold_a_register_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("", "nowhere/continued", "file/continued", "pipe"):
+        with pytest.raises(ValueError, match="path must be a file"):
+            snapshots.FileRegister(tmp_path / name)
+
+
+@pytest.mark.parametrize("device", ["/dev/full", "/dev/zero"])
+def test_a_device_without_an_end_is_refused_before_it_is_read(device: str) -> None:
+    limit = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, limit[1]))  # else it would take all there is
+    try:
+        with pytest.raises(ValueError, match="device"):
+            snapshots.FileRegister(device)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limit)
+
+
+def test_a_register_that_was_damaged_meanwhile_costs_nothing(tmp_path: Path) -> None:
+    path, run = tmp_path / "continued", CoinFlipper().start()
+    run.snapshot(snapshots.FileRegister(path))
+    path.write_bytes(b"\xff")
+    with pytest.raises(ValueError, match="line 1 is not a run and a number"):
+        run.observe(1, 1)
+    assert run.rounds_played == 0
+    path.write_bytes(b"")
+    run.observe(1, 1)
+    assert run.rounds_played == 1
 
 
 def test_a_file_that_was_written_anew_is_there_for_good_before_another_line_is(
@@ -208,15 +251,17 @@ def test_a_file_that_was_written_anew_is_there_for_good_before_another_line_is(
     monkeypatch.setattr(os, "fsync", fsync)
     register = snapshots.FileRegister(tmp_path / "continued")
     for number in range(3):
-        register.went_on("a", number)
+        register.went_on("a" * 32, number)
     assert synced == [False] * 4 + [True]  # three lines, the new file, its folder
 
 
 def test_a_register_that_cannot_be_written_costs_nothing(tmp_path: Path) -> None:
     recipe = CoinFlipper()
     folder = tmp_path / "folder"
+    folder.mkdir()
     run = recipe.start()
     run.snapshot(snapshots.FileRegister(folder / "continued"))
+    shutil.rmtree(folder)
     with pytest.raises(FileNotFoundError):
         run.observe(1, 1)
     assert run.rounds_played == 0

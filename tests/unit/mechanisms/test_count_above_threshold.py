@@ -212,7 +212,7 @@ def test_damaged_states_are_refused(damage: Any) -> None:
     recipe = CountAboveThreshold(epsilon=1.0, threshold=3)
     state = {**recipe.start(rng=seeded(1)).state(), **damage} if damage else "nonsense"
     with pytest.raises(SnapshotError):
-        recipe.restore(state, rng=seeded(1))  # type: ignore[arg-type]
+        recipe.restore(state, rng=seeded(1))
 
 
 def test_the_state_says_that_it_is_secret() -> None:

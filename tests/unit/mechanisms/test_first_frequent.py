@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 import numpy as np
 import pytest
-from scipy import stats
+from tests.chance import fits, is_told_apart
 
 from littlestone.errors import HaltedError
 from littlestone.mechanisms.first_frequent import FirstFrequent, FirstFrequentRun
@@ -94,25 +94,20 @@ def test_the_threshold_is_the_smallest_that_delta_allows() -> None:
 
 @pytest.mark.statistical
 def test_the_release_has_the_exact_law(rng: Randomness) -> None:
-    # Chi-squared with a false-failure probability of 1e-9; the control has one key less.
     stream: Stream = ("a", "a", "a", None, "a", "a", None)
     recipe, runs = FirstFrequent(epsilon=1.0, delta=0.3, rounds=ROUNDS), 20_000
 
-    def observed(world: Stream) -> np.ndarray:
-        counts = np.zeros(ROUNDS + 1)
-        for _ in range(runs):
-            run, k = recipe.start(rng=rng), 0
-            while k < ROUNDS and not run.observe(world[k]):
-                k += 1
-            counts[k] += 1
-        return counts
+    def released(world: Stream) -> int:
+        run = recipe.start(rng=rng)
+        return next((k for k, key in enumerate(world) if run.observe(key)), ROUNDS)
 
-    expected = runs * key_law(recipe, stream, "a", recipe.threshold)
-    assert expected.min() > 20
-    limit = stats.chi2.isf(1e-9, ROUNDS)
-    assert ((observed(stream) - expected) ** 2 / expected).sum() < limit
-    broken = observed((*stream[:4], None, *stream[5:]))
-    assert ((broken - expected) ** 2 / expected).sum() > limit
+    less: Stream = (*stream[:4], None, *stream[5:])
+    law, other = (
+        dict(enumerate(key_law(recipe, world, "a", recipe.threshold).tolist()))
+        for world in (stream, less)
+    )
+    assert fits((released(stream) for _ in range(runs)), law)
+    assert is_told_apart((released(less) for _ in range(runs)), law, actual=other)
 
 
 def test_rounds_without_a_key_can_be_played_at_once() -> None:

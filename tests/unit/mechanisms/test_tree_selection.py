@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.chance import fits, is_told_apart
 
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
@@ -189,9 +190,8 @@ SKEWED = [(0, 0, 0)] * 400 + [(2, 1, 1)] * 400 + [(1, 2, 0)] * 3
 @pytest.mark.parametrize(
     ("epsilon", "others"),
     [
-        # Exact, but long.
-        pytest.param(0.1, NONE, marks=pytest.mark.statistical),
-        pytest.param(1.0, OTHERS, marks=pytest.mark.statistical),
+        pytest.param(0.1, NONE, marks=pytest.mark.slow),
+        pytest.param(1.0, OTHERS, marks=pytest.mark.slow),
         (8.0, OTHERS),
     ],
 )
@@ -261,27 +261,34 @@ def test_scaled_exponentials_are_enclosed(ratio: Fraction, exponent: Fraction) -
 
 @pytest.mark.statistical
 def test_frequencies_are_those_of_the_law(rng: Randomness) -> None:
-    # By Hoeffding each frequency is off by more than this with probability 1e-9 / candidates.
     rows = [(0, 0, 0)] * 3 + [(2, 1, 1)] * 3 + [(1, 2, 0)]
     others = np.array([errors(node, rows) for node in DEEP] + [1])
-    expected: Counter[DecisionTree | int] = Counter()
-    for node, prior in trees(1):
-        weight = 0.8 * float(prior) * math.exp(-ETA * errors(node, rows))
-        expected[DecisionTree(SCHEMA, node)] += weight  # type: ignore[assignment]
-    for number, wrong in enumerate(others):
-        expected[number] = 0.2 / len(others) * math.exp(-ETA * wrong)  # type: ignore[assignment]
-    total = sum(expected.values())
-    selection, draws, sample = TreeSelection(trees=TREES[1], epsilon=1.0), 5_000, sample_of(rows)
-    allowed = math.sqrt(math.log(2 * len(expected) / 1e-9) / (2 * draws))
+    flipped = [(first, second, 1 - label) for first, second, label in rows]
 
-    def off(sample: Sample, others: NDArray[np.int64]) -> float:
-        drawn = Counter(selection.draw_among(sample, others, rng=rng) for _ in range(draws))
-        return max(abs(drawn[known] / draws - weight / total) for known, weight in expected.items())
+    def chances(
+        rows: list[tuple[int, int, int]], others: NDArray[np.int64]
+    ) -> dict[DecisionTree | int, float]:
+        weights: Counter[DecisionTree | int] = Counter()
+        for node, prior in trees(1):
+            weight = 0.8 * float(prior) * math.exp(-ETA * errors(node, rows))
+            weights[DecisionTree(SCHEMA, node)] += weight  # type: ignore[assignment]
+        for number, wrong in enumerate(others):
+            weights[number] = 0.2 / len(others) * math.exp(-ETA * wrong)  # type: ignore[assignment]
+        return {drawn: weight / weights.total() for drawn, weight in weights.items()}
 
-    assert off(sample, others) <= allowed
-    flipped = sample_of([(first, second, 1 - label) for first, second, label in rows])
-    assert off(flipped, others) > allowed
-    assert off(sample, others[::-1] * 4) > allowed
+    expected = chances(rows, others)
+    numbers = {drawn: number for number, drawn in enumerate(expected)}
+    law = {numbers[drawn]: share for drawn, share in expected.items()}
+    selection = TreeSelection(trees=TREES[1], epsilon=1.0)
+
+    def drawn(rows: list[tuple[int, int, int]], others: NDArray[np.int64]) -> list[int]:
+        sample = sample_of(rows)
+        return [numbers[selection.draw_among(sample, others, rng=rng)] for _ in range(5_000)]
+
+    assert fits(drawn(rows, others), law)
+    for wrong in ((flipped, others), (rows, others[::-1] * 4)):
+        actual = {numbers[known]: share for known, share in chances(*wrong).items()}
+        assert is_told_apart(drawn(*wrong), law, actual=actual)
 
 
 def test_without_others_a_tree_is_drawn() -> None:

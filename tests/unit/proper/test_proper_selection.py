@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.chance import hoeffding
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
@@ -27,8 +28,7 @@ CLASSES: list[ConceptClass] = [
     FiniteClass(np.random.default_rng(2).integers(2, size=(7, 6))),
 ]
 DRAWS = 2500
-# Fails with probability at most 1e-9 for each concept and class together (Hoeffding, union).
-SLACK = math.sqrt(math.log(2 * 100 / 1e-9) / (2 * DRAWS))
+SLACK = hoeffding(DRAWS, frequencies=100)  # of all concepts of all classes together
 
 
 def errors_of(concepts: ConceptClass, dataset: list[tuple[Any, int]]) -> dict[Any, int]:
@@ -67,7 +67,8 @@ def test_another_epsilon_is_noticed(rng: Randomness) -> None:
     dataset = [(3, 1)] * 8
     learner = ProperSelection(concepts=Points(6), epsilon=0.4)
     drawn = Counter(learner.learn(dataset, rng=rng) for _ in range(DRAWS))
-    law = exact_law(Points(6), dataset, 0.8)  # the frequency is 0.45, the claim 0.79
+    law, actual = (exact_law(Points(6), dataset, epsilon) for epsilon in (0.8, 0.4))
+    assert max(abs(law[h] - actual[h]) for h in law) > 2 * SLACK  # 0.45 against 0.79
     assert any(abs(drawn[h] / DRAWS - float(p)) > SLACK for h, p in law.items())
 
 

@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +50,28 @@ class Served:
         **headers: str,
     ) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body of one request."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        with closing(self._asked(method, path, body, role, headers)) as connection:
+            response = connection.getresponse()
+            return response.status, dict(response.getheaders()), response.read()
+
+    def answer(
+        self, method: str, path: str, body: bytes | None, role: Role | None, **headers: str
+    ) -> int:
+        """The status of one request whose answer may have no end."""
+        with closing(self._asked(method, path, body, role, headers)) as connection:
+            return connection.getresponse().status
+
+    def _asked(
+        self, method: str, path: str, body: bytes | None, role: Role | None, more: dict[str, str]
+    ) -> http.client.HTTPConnection:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        named = {name.replace("_", "-"): value for name, value in more.items()}
         if role is not None:
             named["Authorization"] = f"Bearer {self.tokens[role]}"
         if body is not None:
             named.setdefault("Content-Type", "application/json")
         connection.request(method, path, body, named)
-        response = connection.getresponse()
-        content = response.read()
-        connection.close()
-        return response.status, dict(response.getheaders()), content
+        return connection
 
 
 @contextmanager
@@ -69,13 +80,14 @@ def serving(
     *,
     fleet: Any = None,
     connections: int = MOST_CONNECTIONS,
-    healthy: bool = True,
     book: Book | None = None,
-    **tokens: Any,
+    known: tuple[Tokens, dict[Role, str]] | None = None,
+    open_reading: bool = False,
+    **more: Any,
 ) -> Iterator[Served]:
     """Start the service, and stop it gracefully."""
-    fresh, made = Tokens.fresh(**tokens)
-    running = server(folder, fresh, port=0, fleet=fleet, connections=connections, book=book)
+    fresh, made = known or Tokens.fresh(open_reading=open_reading)
+    running = server(folder, fresh, port=0, fleet=fleet, connections=connections, book=book, **more)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
     until = time.monotonic() + 20
@@ -84,7 +96,8 @@ def serving(
         time.sleep(0.01)
     served = Served(running, made)
     try:
-        while healthy and served.raw("GET", "/health")[0] == 503:  # stores are being opened
+        while served.raw("GET", "/health")[0] == 503:  # stores are being opened
+            assert time.monotonic() < until
             time.sleep(0.01)
         yield served
     finally:

@@ -1,5 +1,6 @@
 """Connections of people who are not known yet: how many, how long, and what they can hold up."""
 
+import re
 import resource
 import socket
 import time
@@ -55,26 +56,78 @@ def closes(line: socket.socket, drop: bytes) -> bool:
     return False
 
 
-def test_beyond_the_limit_everybody_is_asked_to_come_back(tmp_path: Path) -> None:
-    with serving(tmp_path, connections=3) as served, ExitStack() as open_ones:
-        silent = [open_ones.enter_context(dial(served)) for _ in range(3)]
-        time.sleep(0.05)  # for the server to see them: they say nothing, and count all the same
+def watching(served: Served) -> bytes:
+    """A stream that holds its connection, of somebody without a token."""
+    return re.sub(rb"Authorization: [^\r]*\r\n", b"", following(served))
+
+
+def beginning(line: socket.socket) -> bytes:
+    return line.recv(12)
+
+
+def test_half_open_heads_shut_nobody_out(tmp_path: Path) -> None:
+    """Eleven hundred connections that begin a head, and show no token."""
+    with serving(tmp_path) as served, ExitStack() as open_ones:
+        served.client().create("abuse", concepts="keys", **BUDGET)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(7)[1]))
+        for _ in range(1100):
+            open_ones.enter_context(dial(served)).sendall(HEALTH[:-4])
+        time.sleep(0.2)
+        started = time.monotonic()
+        for role in (Role.WRITER, Role.READER, None):
+            assert served.raw("GET", "/health", role=role)[0] == 200
+        assert served.client(Role.WRITER, patience=0.0).send("abuse", "a", 1)["round"] == 1
+        assert time.monotonic() - started < 5
+        assert len(served.running.server_state.connections) <= 1000 + connections.SPARE
+
+
+def test_a_share_is_for_those_with_a_token(tmp_path: Path) -> None:
+    with serving(tmp_path, connections=8, open_reading=True) as served, ExitStack() as open_ones:
+        served.client().create("abuse", concepts="keys", **BUDGET)
+        served.close()
+        strangers = [open_ones.enter_context(dial(served)) for _ in range(7)]
+        for one in strangers:
+            one.sendall(watching(served))
+        assert [beginning(one)[-3:] for one in strangers] == [b"200"] * 6 + [b"503"]
+        assert served.raw("GET", "/health", role=None)[0] == 503
+        known = [open_ones.enter_context(dial(served)) for _ in range(3)]
+        for one in known:
+            one.sendall(following(served))
+            time.sleep(0.05)
+        assert [beginning(one)[-3:] for one in known] == [b"200", b"200", b"503"]
         status, headers, content = served.raw("GET", "/health")
         assert (status, headers["retry-after"]) == (503, "1") and b"too many" in content
-        for one in silent:
+        for one in (*strangers, *known):
             one.close()
         until = time.monotonic() + 5
-        while served.raw("GET", "/health")[0] != 200:
+        while served.raw("GET", "/health", role=None)[0] != 200:
             assert time.monotonic() < until
 
 
-def test_far_beyond_the_limit_nobody_is_listened_to(tmp_path: Path) -> None:
+def test_of_those_who_wait_the_oldest_gives_way(tmp_path: Path) -> None:
     with serving(tmp_path, connections=1) as served, ExitStack() as open_ones:
         lines = [open_ones.enter_context(dial(served)) for _ in range(connections.SPARE + 2)]
-        assert answer(lines[-1]) == b""
-        lines[-2].sendall(HEALTH)
-        assert b" 503 " in answer(lines[-2])
+        assert answer(lines[0]) == b""
+        lines[-1].sendall(HEALTH)
+        assert beginning(lines[-1]) == b"HTTP/1.1 200"
         assert len(served.running.server_state.connections) <= 1 + connections.SPARE
+
+
+def test_nobody_is_counted_for_ever(tmp_path: Path) -> None:
+    with serving(tmp_path, connections=4) as served:
+        served.client().create("abuse", concepts="keys", **BUDGET)
+        served.close()
+        for _ in range(30):
+            for head in (HEALTH, following(served), UNWANTED, b"GET"):
+                with dial(served) as line:
+                    line.sendall(head)
+                    time.sleep(0.002)
+        until = time.monotonic() + 5
+        while served.running.server_state.connections:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        admission = served.running.config.http.admission  # type: ignore[union-attr]
+        assert not (admission._waiting or admission._busy or admission._trusted)
 
 
 def test_readers_of_five_hundred_fit(tmp_path: Path) -> None:
@@ -181,4 +234,4 @@ def test_more_connections_than_files_are_refused(
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (64, 1024))
     with pytest.raises(ValueError, match=r"at most 774 .* ulimit -n"):
-        server(tmp_path, Tokens(()), connections=775)
+        server(tmp_path, Tokens(()), port=0, connections=775)

@@ -14,12 +14,14 @@ from typing import Any
 import pytest
 from tests.unit.serve.served import BUDGET, serving
 
-from littlestone import defaults
+from littlestone.choose import request
+from littlestone.choose.auto import auto
+from littlestone.choose.request import Request
 from littlestone.client import ServiceError
-from littlestone.defaults import default_learner
 from littlestone.errors import StoreError
 from littlestone.serve import owner
-from littlestone.serve.hosted import Asked, Runs
+from littlestone.serve.asked import Asked
+from littlestone.serve.hosted import Runs
 from littlestone.serve.server import server
 from littlestone.serve.tokens import Tokens
 from littlestone.service.durable import DurableRun
@@ -30,7 +32,7 @@ from littlestone.service.store import read_log
 def test_a_second_service_on_the_same_folder_does_not_start(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         with pytest.raises(ValueError, match="another uses"):
-            server(tmp_path, Tokens.fresh()[0])
+            server(tmp_path, Tokens.fresh()[0], port=0)
         assert served.raw("GET", "/health")[0] == 200
     with serving(tmp_path) as served:
         assert served.raw("GET", "/health")[0] == 200
@@ -75,15 +77,18 @@ def test_a_run_that_cannot_be_read_keeps_no_other_from_opening(tmp_path: Path) -
         (tmp_path / name / "run.json").write_text(content)
     bad["copied"] = "whose run.json says that it is good"
     shutil.copytree(tmp_path / "good", tmp_path / "copied")
-    with serving(tmp_path, healthy=False) as served:
+    with serving(tmp_path) as served:
         client = served.client(patience=0.0)
-        assert [run["name"] for run in client._json("GET", "/runs")] == ["good"]
+        states = {run["name"]: run["state"] for run in client._json("GET", "/runs")}
+        assert states == {"good": "open"} | dict.fromkeys(bad, "broken")
         assert served.client().send("good", "a", 1)["round"] == 1
         for name in bad:
             assert served.raw("GET", f"/runs/{name}")[0] == 503
         with pytest.raises(ServiceError, match="exists already"):
             client.create("cut", concepts="keys", **BUDGET)
-        assert served.raw("GET", "/health")[0] == 503
+        status, _, told = served.raw("GET", "/health", role=None)
+        assert status == 200 and json.loads(told)["broken"] == sorted(bad)
+        assert served.raw("GET", "/")[2].count(b"cannot be opened") == len(bad)
         assert client.create("empty", concepts="keys", **BUDGET)["name"] == "empty"
     assert not list(tmp_path.glob(".new*"))
     assert json.loads((tmp_path / "empty" / "run.json").read_text())["name"] == "empty"
@@ -123,12 +128,12 @@ def test_a_run_comes_back_when_there_is_a_disk_again(
             raise StoreError("the/store cannot be used")
         return take(run, *arguments)
 
-    def opening(*arguments: Any) -> Any:
+    def opening(*arguments: Any, **more: Any) -> Any:
         if full.is_set():
             raise StoreError("the/store cannot be used") from sqlite3.OperationalError(
                 "disk is full"
             )
-        return resume(*arguments)
+        return resume(*arguments, **more)
 
     monkeypatch.setattr(owner, "FIRST_PAUSE", 0.05)
     with serving(tmp_path) as served:
@@ -178,16 +183,15 @@ def test_a_large_schema_says_what_it_needs(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         client = served.client()
         with pytest.raises(ServiceError, match="adversary must be 'oblivious'"):
-            client.create("rules", schema=schema, **BUDGET)
-        asked = {"schema": schema, "adversary": "oblivious", **BUDGET}
-        assert client.create("rules", **asked)["learner"] == "DisjointBatches"
-        small = {"delay": {"grid": [0]}}
-        assert client.create("few", schema=small, **BUDGET)["learner"] == "AgnosticFinite"
+            client.create("rules", schema=schema, adversary="adaptive", **BUDGET)
+        assert client.create("rules", schema=schema, **BUDGET)["learner"] == "DisjointBatches"
+        small = {"schema": {"delay": {"grid": [0]}}, "adversary": "adaptive"}
+        assert client.create("few", **small, **BUDGET)["learner"] == "AgnosticFinite"
 
 
 def earlier_learner(concepts: Any, **terms: Any) -> Any:
     """What ``auto`` might have been."""
-    today: Any = default_learner(concepts, **terms)
+    today: Any = auto(concepts, **terms)
     return replace(today, planned=False, first=2)
 
 
@@ -202,28 +206,21 @@ def test_a_run_of_an_earlier_default_goes_on_with_its_recipe(
     }
     events = [(5 * n % 8, int((5 * n % 8 >= 4) != (n >= 14))) for n in range(80)]
     with monkeypatch.context() as then:
-        then.setattr(defaults, "default_learner", earlier_learner)
+        then.setattr(request, "auto", earlier_learner)
         with serving(tmp_path / "here") as served:
-            for name in ("rules", "older"):
-                served.client().create(name, **asked)
-                served.client().send_many(name, events[:20])
-        known = json.loads((tmp_path / "here/older/run.json").read_text())
-        del known["recipe"]  # as folders were before
-        (tmp_path / "here/older/run.json").write_text(json.dumps(known))
+            served.client().create("rules", **asked)
+            served.client().send_many("rules", events[:20])
         shutil.copytree(tmp_path / "here", tmp_path / "there")
-        released = {}
-        for name in ("rules", "older"):
-            store = tmp_path / "there" / name / "store"
-            twin = DurableRun.resume(Asked(name=name, **asked).recipe(), store, adopt=True)
-            twin.take([Event(f"e{n}", *example) for n, example in enumerate(events[20:])])
-            released[name] = [release.body for release in twin.releases()]
-            twin.close()
-    with serving(tmp_path / "here", healthy=False) as served:  # which says so, and does not wait
-        for name in released:
-            assert served.client(patience=5.0).send_many(name, events[20:])["taken"] == 60
-    for name, expected in released.items():
-        log = read_log(tmp_path / "here" / name / "store")
-        assert [release.body for release in log.releases] == expected and len(expected) > 1
+        store = tmp_path / "there" / "rules" / "store"
+        recipe = Request(over="thresholds:8", rounds=100, epsilon=9.0).recipe()
+        twin = DurableRun.resume(recipe, store, adopt=True)
+        twin.take([Event(f"e{n}", *example) for n, example in enumerate(events[20:])])
+        expected = [release.body for release in twin.releases()]
+        twin.close()
+    with serving(tmp_path / "here") as served:
+        assert served.client(patience=5.0).send_many("rules", events[20:])["taken"] == 60
+    log = read_log(tmp_path / "here" / "rules" / "store")
+    assert [release.body for release in log.releases] == expected and len(expected) > 1
 
 
 def test_a_run_whose_folder_says_something_else_than_its_store_is_not_read(
@@ -245,6 +242,6 @@ def test_a_run_whose_folder_says_something_else_than_its_store_is_not_read(
         file = folder_in_memory / name / "run.json"
         assert before in file.read_text()
         file.write_text(file.read_text().replace(before, after, 1))
-    with serving(folder_in_memory, healthy=False) as served:
+    with serving(folder_in_memory) as served:
         for name in changes:
             assert served.raw("GET", f"/runs/{name}")[0] == 503

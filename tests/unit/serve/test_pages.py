@@ -19,10 +19,10 @@ from littlestone.service.published import examine
 HOSTILE = "<script>alert(1)</script>&\"'"
 
 
-def logged_in(served: Served, token: str) -> tuple[int, str]:
+def logged_in(served: Served, token: str, **more: str) -> tuple[int, str]:
     connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
-    kind = {"Content-Type": "application/x-www-form-urlencoded"}
-    connection.request("POST", "/login", urlencode({"token": token}), kind)
+    headers = {"Content-Type": "application/x-www-form-urlencoded", **more}
+    connection.request("POST", "/login", urlencode({"token": token}), headers)
     response = connection.getresponse()
     response.read()
     connection.close()
@@ -42,6 +42,16 @@ def test_a_cookie_opens_the_pages_to_its_role(tmp_path: Path) -> None:
             assert b"The promise" in page and (b"For the owner only" in page) is sees
             status = served.raw("GET", "/view/abuse/report.html", role=None, Cookie=value)[0]
             assert status == (200 if sees else 403)
+
+
+def test_no_other_site_can_enter_a_visitor(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        token = served.tokens[Role.READER]
+        own = f"http://127.0.0.1:{served.port}"
+        assert logged_in(served, token, Origin=own)[0] == 303
+        others = "http://evil.example", "null", "http://127.0.0.1:1", f"{own}.evil.example", ""
+        for origin in others:
+            assert logged_in(served, token, Origin=origin) == (403, "")
 
 
 def test_an_owner_compares_with_hindsight_and_nobody_else_does(tmp_path: Path) -> None:

@@ -97,8 +97,36 @@ def test_with_a_clock_nothing_is_seen_before_it_strikes(tmp_path: Path) -> None:
         served.service.loop.call_soon_threadsafe(visible.show)  # the clock strikes
         assert reader.keys("abuse") == ["k"]
         assert reader.predict("abuse", ["k"]) == [1]
-    with serving(tmp_path) as served:  # nor when the service starts again
-        assert served.raw("GET", "/runs/abuse/keys", role=Role.READER)[0] == 503
+
+
+def test_what_was_published_stays_published_when_the_service_starts_again(tmp_path: Path) -> None:
+    every = 2.0
+    with serving(tmp_path) as served:
+        client = with_keys(served, publish_every=every)
+        time.sleep(every - time.time() % every + 0.1)  # a stroke, and a little more
+        client.send_many("abuse", [("k", 1)] * 40)
+        reader = served.client(Role.READER)
+        until = time.monotonic() + 10
+        while not (seen := reader.keys("abuse")):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert seen == ["k"]
+        newest = reader._json("GET", "/runs/abuse/releases")["newest"]
+    # Long before the next stroke; what is committed meanwhile waits for it.
+    (tmp_path / "abuse" / "run.json").write_text(
+        (tmp_path / "abuse" / "run.json").read_text().replace('y": 2.0', 'y": 86400.0')
+    )
+    with serving(tmp_path) as served:
+        reader = served.client(Role.READER, patience=0.0)
+        assert reader.keys("abuse") == ["k"] and reader.predict("abuse", ["k"]) == [1]
+        assert reader._json("GET", f"/runs/abuse/releases?after={newest}")["newest"] == newest
+        served.client().send_many("abuse", [("later", 1)] * 40)
+    with serving(tmp_path) as served:
+        reader = served.client(Role.READER, patience=0.0)
+        assert reader.keys("abuse") == ["k"] and reader.predict("abuse", ["later"]) == [0]
+        assert [one["release"] for one in reader.releases("abuse")] == [*range(1, newest + 1)]
+        served.service.loop.call_soon_threadsafe(served.service.runs.owner("abuse").visible.show)
+        assert sorted(reader.keys("abuse")) == ["k", "later"]
 
 
 def test_what_is_published_waits_for_no_question(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.unit.serve.served import BUDGET, EVENTS, body, serving, with_keys
 
-from littlestone.client import ServiceError
+from littlestone.client import Client, ServiceError
 from littlestone.errors import StoreError
 from littlestone.serve import owner as owner_module
 from littlestone.serve import wire
@@ -78,6 +78,30 @@ def test_a_bad_event_fails_alone(tmp_path: Path) -> None:
         assert "no point of the class" in answer["events"][1]["error"]
         status, _, _ = served.raw("POST", "/runs/line/events", body(x=99, y=1))
         assert status == 422
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [b'{"x": 1, "y": 2}', b'{"x": 1, "y": true}', b'{"x": 1}', b'{"x": 1, "y": 1, "z": 1}',
+     b'{"x": NaN, "y": 1}', b'{"x": 1e400, "y": 1}', b'{"x": "\\ud800", "y": 1}', b"3",
+     b'{"x": 1, "y": 1, "id": "\\ud800"}', b'{"x": ' + b"9" * 5000 + b', "y": 1}'],
+)  # fmt: skip
+def test_an_event_that_is_none_fails_alone(tmp_path: Path, bad: bytes) -> None:
+    """Else one event would decide whether the others of its request are rounds."""
+    with serving(tmp_path) as served:
+        served.client().create("line", concepts="thresholds:8", **BUDGET)
+        sent = b'{"events": [{"x": 1, "y": 1}, ' + bad + b', {"x": 2, "y": 0}]}'
+        status, _, content = served.raw("POST", "/runs/line/events", sent)
+        answer = json.loads(content)
+        assert (status, answer["taken"], answer["refused"]) == (200, 2, 1)
+        assert [one.get("round") for one in answer["events"]] == [1, None, 2]
+        assert "does not fit" in answer["events"][1]["error"]
+
+
+def test_a_client_sends_nothing_that_is_no_json() -> None:
+    for odd in (float("nan"), {1, 2}, float("inf")):
+        with pytest.raises(ValueError, match="nothing was sent"):
+            Client("http://localhost:1").send_many("line", [(1, 1), (odd, 1)])
 
 
 def test_the_horizon_ends_politely(tmp_path: Path) -> None:

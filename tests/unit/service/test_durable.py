@@ -1,9 +1,11 @@
 """Durable runs: exactly once, rollback refused, fail closed, bad input changes nothing."""
 
+import copy
 import os
+import pickle
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -212,6 +214,19 @@ def test_a_file_that_is_no_store_is_refused(folder_in_memory: Path) -> None:
         DurableRun.resume(RECIPE, path)
     with pytest.raises(StoreError, match="exists already"):
         DurableRun.start(RECIPE, path)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_run_cannot_be_copied_and_goes_on(
+    folder_in_memory: Path, run: DurableRun, copied: Callable[[object], object]
+) -> None:
+    with pytest.raises(TypeError, match="cannot be copied or pickled"):
+        copied(run)
+    run.take(events(1, 4))
+    run.close()
+    again = DurableRun.resume(RECIPE, folder_in_memory / "run.db")
+    assert again.rounds == 3
+    again.close()
 
 
 def test_a_second_process_is_kept_out(folder_in_memory: Path, run: DurableRun) -> None:

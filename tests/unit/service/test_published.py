@@ -6,18 +6,27 @@ import os
 import shutil
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from littlestone.cli.main import app
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import RollbackError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.service.durable import DurableRun
 from littlestone.service.learning import Publisher, learn
 from littlestone.service.log.intake import Event
-from littlestone.service.published import AlteredError, examine, heartbeat_line, parsed
+from littlestone.service.published import (
+    AlteredError,
+    examine,
+    heartbeat_line,
+    newest_rule,
+    parsed,
+)
 
 RECIPE = PrivateMajority(concepts=Thresholds(64), rounds=10_000, epsilon=2.0)
 STREAM = [Event(f"e{i}", 37 * i % 64, int(37 * i % 64 >= 23)) for i in range(900)]
@@ -124,13 +133,70 @@ def test_an_altered_file_is_noticed_without_the_store(
         examine(path)
 
 
-def test_every_flipped_byte_is_noticed(folder: Path) -> None:
-    path = folder / "rules.jsonl"
-    content = path.read_bytes()
-    for place in range(0, len(content) - 1, 7):
+def several_runs(folder: Path) -> list[bytes]:
+    """The lines of two runs, mixed, as a fleet publishes them."""
+    other = folder / "other"
+    other.mkdir()
+    work(other, 500)
+    both = [(path / "rules.jsonl").read_bytes().splitlines(True) for path in (folder, other)]
+    mixed = [line for pair in zip(*both, strict=False) for line in pair]
+    mixed += max(both, key=len)[min(map(len, both)) :]
+    (folder / "fleet.jsonl").write_bytes(b"".join(mixed))
+    return mixed
+
+
+def test_the_runs_of_a_fleet_may_be_mixed_in_one_file(folder: Path) -> None:
+    lines, path = several_runs(folder), folder / "fleet.jsonl"
+    found = examine(path, fleet=True)
+    assert found.runs == 2 and examine(folder / "rules.jsonl", fleet=True).runs == 1
+    with pytest.raises(AlteredError, match="is of run"):
+        examine(path)
+    said = CliRunner().invoke(app, ["verify", str(path)])
+    assert said.exit_code == 0 and "the releases of 2 runs are whole" in said.output
+    # Within a run every line counts, wherever the others are.
+    for place in range(len(lines)):
+        last = {json.loads(line)["run"]: at for at, line in enumerate(lines)}
+        if place not in last.values():
+            path.write_bytes(b"".join(lines[:place] + lines[place + 1 :]))
+            with pytest.raises(AlteredError):
+                examine(path, fleet=True)
+    path.write_bytes(b"".join(lines[::-1]))
+    with pytest.raises(AlteredError):
+        examine(path, fleet=True)
+
+
+def test_every_flipped_byte_of_a_fleet_is_noticed(folder: Path) -> None:
+    content, path = b"".join(several_runs(folder)), folder / "fleet.jsonl"
+    for place in range(0, len(content) - 1, 13):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
         with pytest.raises(AlteredError):
-            examine(path)
+            examine(path, fleet=True)
+
+
+def test_every_flipped_bit_is_noticed_and_no_other_rule_is_found(folder: Path) -> None:
+    """By ``verify``, and by ``predict``, which checks the chain before it believes a rule."""
+    path = folder / "rules.jsonl"
+    content = b"".join(path.read_bytes().splitlines(keepends=True)[:3])
+    path.write_bytes(content)
+    rule, found = newest_rule(path), []
+    assert rule["release"] == 3
+    for place, bit in product(range(len(content)), range(8)):
+        flipped = bytes([content[place] ^ 1 << bit])
+        path.write_bytes(content[:place] + flipped + content[place + 1 :])
+        for read in (examine, newest_rule):
+            with suppress(AlteredError):
+                read(path)
+                found.append((place, bit, read))
+    print(f"{len(found)} of {8 * len(content):,} flipped bits of published rules are accepted")
+    assert not found
+
+
+def test_a_line_that_is_being_written_is_no_rule_yet(folder: Path) -> None:
+    path = folder / "rules.jsonl"
+    *_, last = lines = path.read_bytes().splitlines(keepends=True)
+    for size in range(len(last)):
+        path.write_bytes(b"".join(lines[:-1]) + last[:size])
+        assert newest_rule(path)["release"] == len(lines) - 1
 
 
 def test_a_forged_file_is_noticed_by_the_store(folder: Path) -> None:

@@ -2,13 +2,15 @@
 
 All other samplers run as they are, those of the exponential mechanism and of coins among them:
 their comparisons decide what is enumerated. Noise that is only compared with something is
-integrated exactly, whatever its support.
+integrated exactly, whatever its support. SUBSTITUTES lists what is replaced, and BLIND_SPOTS what
+is not enumerated at all.
 """
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -236,25 +238,75 @@ def _fresh_draws(draws: FreshDraws, costs: Any, count: int) -> Any:
     return np.array([rng.choose(masses) for _ in range(count)], dtype=np.int64)
 
 
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """What takes the place of some methods while coins are enumerated, and what that leaves out."""
+
+    owner: Any
+    methods: Mapping[str, Any]
+    why: str
+
+    @property
+    def name(self) -> str:
+        return str(self.owner.__name__).rpartition(".")[2]
+
+
+_LAW: Final = "the law; that the code has it, statistical tests say"
+_ALIKE: Final = "one case for all that are alike; small instances with all cases agree"
+
+SUBSTITUTES: Final = (
+    Substitute(Geometric, {"draw": _geometric, "draw_many": _one_by_one}, _LAW),
+    Substitute(BernoulliExp, {"draw_many": _coins}, "one coin after the other"),
+    Substitute(DiscreteLaplace, {"draw": _discrete_laplace, "draw_many": _one_by_one}, _LAW),
+    Substitute(
+        DiscreteGaussian,
+        {"draw": _discrete_gaussian, "draw_many": _one_by_one},
+        f"{_LAW}. So WideGaussian, which draws for variances from 2^16 on, never runs",
+    ),
+    Substitute(
+        TruncatedLaplace, {"draw": _truncated_laplace, "draw_many": _truncated_laplaces}, _LAW
+    ),
+    Substitute(WaitingTime, {"draw": _waiting_time, "first": _first}, _LAW),
+    Substitute(PermuteAndFlip, {"_flip": _flip}, "one coin after the other"),
+    Substitute(
+        IncrementalSelectionRun,
+        {"draw": _present_weights},
+        "the law that proposals and rejections lead to; they run as they are if asked to",
+    ),
+    Substitute(Forest, {"tree_and_leaf": _tree_and_leaf}, _ALIKE),
+    Substitute(ForestTable, {"insert": _inserted}, _ALIKE),
+    Substitute(forest_layer, {"neighbours": _of_kinds}, _ALIKE),
+    Substitute(IrreducibleLearner, {"_tallies": _dealt}, _ALIKE),
+    Substitute(ProperStep, {"_propose": _proposed}, "one position after the other"),
+    Substitute(hedge_learner, {"draw_position": _position}, "the same rounding, number by number"),
+    Substitute(
+        proper_agnostic, {"draw_position": _position}, "the same rounding, number by number"
+    ),
+    Substitute(
+        FreshDraws,
+        {"read_ahead": _read_ahead, "draw": _fresh_draws},
+        "the law of each draw, made when it is due; nothing is read ahead",
+    ),
+)
+"""All that does not run as it is while coins are enumerated."""
+
+BLIND_SPOTS: Final = {
+    "WideGaussian": "reads raw words, all of whose bits count",
+    "LinearPool": "reads raw words: enumerated for a source of a few given words only",
+    "PrivateLinear": "has noise in five parts; CorrelatedSums, which pays for all, is enumerated",
+    "the reader of rows": "is no part of a game, which begins with examples",
+}
+"""What is not enumerated, or not for every word."""
+
+
 @contextmanager
-def enumerable() -> Iterator[None]:
-    """Within it, every private sampler of the library can be given a ``Tape``, and only that."""
-    with (
-        replaced(Geometric, draw=_geometric, draw_many=_one_by_one),
-        replaced(BernoulliExp, draw_many=_coins),
-        replaced(DiscreteLaplace, draw=_discrete_laplace, draw_many=_one_by_one),
-        replaced(DiscreteGaussian, draw=_discrete_gaussian, draw_many=_one_by_one),
-        replaced(TruncatedLaplace, draw=_truncated_laplace, draw_many=_truncated_laplaces),
-        replaced(WaitingTime, draw=_waiting_time, first=_first),
-        replaced(PermuteAndFlip, _flip=_flip),
-        replaced(IncrementalSelectionRun, draw=_present_weights),
-        replaced(Forest, tree_and_leaf=_tree_and_leaf),
-        replaced(ForestTable, insert=_inserted),
-        replaced(forest_layer, neighbours=_of_kinds),
-        replaced(IrreducibleLearner, _tallies=_dealt),
-        replaced(ProperStep, _propose=_proposed),
-        replaced(hedge_learner, draw_position=_position),
-        replaced(proper_agnostic, draw_position=_position),
-        replaced(FreshDraws, read_ahead=_read_ahead, draw=_fresh_draws),
-    ):
+def enumerable(*, proposals: bool = False) -> Iterator[None]:
+    """Within it, every private sampler of the library can be given a ``Tape``, and only that.
+
+    With ``proposals`` IncrementalSelection runs as it is, rejections and all.
+    """
+    with ExitStack() as stack:
+        for substitute in SUBSTITUTES:
+            if not (proposals and substitute.owner is IncrementalSelectionRun):
+                stack.enter_context(replaced(substitute.owner, **substitute.methods))
         yield

@@ -1,7 +1,7 @@
 """The exact privacy curve of two neighbouring streams: how far apart their views are."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations_with_replacement
@@ -184,12 +184,20 @@ def privacy_curve(
     rounds: int,
     negligible: Fraction = NEGLIGIBLE,
     most: int = MOST_RUNS,
+    proposals: bool = False,
+    words: Sequence[int] = (),
 ) -> PrivacyCurve:
     """The curve of all that is published while ``adversary`` plays at most ``rounds`` rounds.
 
     Every coin of the run, and of the adversary, is replaced by an enumerated one; a case of less
     than ``negligible`` is left out and paid for. One input is one round. Whatever the adversary
     says it noticed, the view is everything that was shown to it.
+
+    Some samplers are replaced by the law that they have: littlestone.audit.exact.laws.SUBSTITUTES.
+    With ``proposals`` IncrementalSelection runs as it is; an instance must then be tiny. Raw words
+    are refused unless some ``words`` are given: then the curve is that of a source which gives each
+    of these equally often. Of coins that no example decides, as those of LinearPool, that is
+    enough: the promise holds for each of their values.
 
     >>> from littlestone.audit.adversaries.questions import OneQuestion
     >>> from littlestone.mechanisms.laplace_count import LaplaceCount
@@ -208,9 +216,9 @@ def privacy_curve(
             adversary.play(world, tape)
             return tuple(world.published)
 
-        return law_of(play, rounds=rounds, negligible=cut, most=most)
+        return law_of(play, rounds=rounds, negligible=cut, most=most, words=words)
 
-    with enumerable():
+    with enumerable(proposals=proposals):
         return curve_between(law(0), law(1))
 
 

@@ -45,14 +45,19 @@ class Tape(Randomness):
     Whoever needs a random decision calls ``choose`` with the masses of its cases. Cases of less
     than ``negligible`` altogether are left out; what is left out is missing from the sum of all
     runs' masses, and so it is known how much that is.
+
+    A raw word has too many values for all to be gone through. Those that are read are chosen from
+    ``words``, all equally likely, or refused if there are none.
     """
 
-    __slots__ = ("_made", "_negligible", "left", "mass", "path")
+    __slots__ = ("_made", "_negligible", "_words", "left", "mass", "path")
 
-    def __init__(self, path: list[Decision], *, rounds: int, negligible: int) -> None:
+    def __init__(
+        self, path: list[Decision], *, rounds: int, negligible: int, words: Any = ()
+    ) -> None:
         super().__init__(OperatingSystem())  # never asked
         self.path, self._negligible = path, negligible
-        self._made = 0
+        self._made, self._words = 0, words
         self.mass = ONE
         self.left = rounds
         """So many rounds will still be played at most."""
@@ -109,9 +114,12 @@ class Tape(Randomness):
         return Dart(Uniform(self, 0, 1 << 64))
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        if not count:  # no words are no coins
-            return np.empty(0, dtype=np.uint64)
-        raise LittlestoneError("raw words cannot be enumerated; ask for whole numbers or laws")
+        if count and not self._words:
+            raise LittlestoneError(
+                "raw words cannot be enumerated; ask for whole numbers or laws, or give words"
+            )
+        each = [Mass.from_ratio(1, len(self._words))] * len(self._words)
+        return np.array([self._words[self.choose(each)] for _ in range(count)], dtype=np.uint64)
 
     def below_many(self, bound: int, count: int) -> NDArray[np.int64]:
         return np.array([int(self.below(bound)) for _ in range(count)], dtype=np.int64)
@@ -215,6 +223,8 @@ class Dart:
     __rmul__ = __mul__
 
     def __lt__(self, other: Any) -> bool:
+        if other is self:  # numpy asks, before it searches
+            return False
         cut = int(other) if isinstance(other, Dart) else other
         if self._sign > 0:
             return bool(self._u.below(ceil(cut - self._shift)))
@@ -224,7 +234,7 @@ class Dart:
         return not self < other
 
     def __le__(self, other: Any) -> bool:
-        return bool(self < floor(other) + 1)
+        return other is self or bool(self < floor(other) + 1)
 
     def __gt__(self, other: Any) -> bool:
         return not self <= other
@@ -241,19 +251,28 @@ class Dart:
     def __reduce__(self) -> tuple[type[int], tuple[int]]:
         return int, (int(self),)  # who shows it shows a number
 
-    def __floordiv__(self, divisor: int) -> int:
-        if isinstance(self._u, Uniform):
-            ends = (self._sign * end + self._shift for end in (self._u.low, self._u.high - 1))
-            first, last = sorted(end // divisor for end in ends)
-            return next((q for q in range(first, last) if self < (q + 1) * divisor), last)
-        return int(self) // divisor
+    def __floordiv__(self, divisor: int) -> "int | Dart":
+        if not isinstance(self._u, Uniform):
+            return int(self) // divisor
+        first, last = (end // divisor for end in self.ends())
+        if last - first > _FEW:
+            return Dart(Quotient(self, divisor))
+        return next((q for q in range(first, last) if self < (q + 1) * divisor), last)
 
-    def __rshift__(self, places: int) -> int:
+    def __rshift__(self, places: int) -> "int | Dart":
         return self // (1 << places)
 
     def __divmod__(self, divisor: int) -> "tuple[int, Dart]":
-        quotient = self // divisor
+        quotient = int(self // divisor)
         return quotient, self - quotient * divisor
+
+    def ends(self) -> tuple[int, int]:
+        """The smallest and the largest value that it can still have."""
+        assert self._u.high is not None
+        first, last = sorted(
+            self._sign * end + self._shift for end in (self._u.low, self._u.high - 1)
+        )
+        return first, last
 
     def __index__(self) -> int:
         return self._sign * self._u.settle() + self._shift
@@ -290,6 +309,31 @@ class Uniform(Unknown):
         return self.tape.choose(
             [Mass.from_ratio(comb(width, k), self.high) for k in range(width + 1)]
         )
+
+
+class Quotient(Uniform):
+    """How often a number goes into a dart: comparing it decides no more of the dart than needed."""
+
+    __slots__ = ("_dart", "_divisor")
+
+    def __init__(self, dart: Dart, divisor: int) -> None:
+        first, last = dart.ends()
+        super().__init__(dart._u.tape, first // divisor, last // divisor + 1)
+        self._dart, self._divisor = dart, divisor
+
+    def below(self, cut: int) -> bool:
+        smaller = self._dart < cut * self._divisor
+        first, last = self._dart.ends()
+        self.low, self.high = first // self._divisor, last // self._divisor + 1
+        return smaller
+
+    def settle(self) -> int:
+        """By one comparison after the other: there may be few values only."""
+        if self.high - self.low > _MANY:
+            raise LittlestoneError(f"a quotient with {self.high - self.low} possible values")
+        while self.high - self.low > 1:
+            self.below(self.low + 1)
+        return self.low
 
 
 class Memoryless(Unknown):
@@ -346,7 +390,14 @@ class Law:
     runs: int
 
 
-def law_of(play: Callable[[Tape], Hashable], *, rounds: int, negligible: int, most: int) -> Law:
+def law_of(
+    play: Callable[[Tape], Hashable],
+    *,
+    rounds: int,
+    negligible: int,
+    most: int,
+    words: Sequence[int] = (),
+) -> Law:
     """Play once for each way in which the coins can fall, and add up the views' masses."""
     views: dict[Hashable, Mass] = {}
     path: list[Decision] = []
@@ -355,7 +406,7 @@ def law_of(play: Callable[[Tape], Hashable], *, rounds: int, negligible: int, mo
         runs += 1
         if runs > most:
             raise LittlestoneError(f"more than {most} runs; take a smaller instance")
-        tape = Tape(path, rounds=rounds, negligible=negligible)
+        tape = Tape(path, rounds=rounds, negligible=negligible, words=words)
         try:
             view = play(tape)
             views[view] = views.get(view, NOTHING).plus(tape.mass)

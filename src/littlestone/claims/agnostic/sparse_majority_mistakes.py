@@ -91,6 +91,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     excess = max(row["mistake forcing"] / max(row["dimension"], 1) for row in rows)
     return Finding(
         verdict=Verdict.NOT_REFUTED if kept else Verdict.REFUTED,
+        false_refutation=0.0,
         summary=f"at most {excess:.2g}·d mistakes forced; c = {learners[-1].mistake_factor:.3g}",
         rows=rows,
     )

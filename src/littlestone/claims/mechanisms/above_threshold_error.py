@@ -1,7 +1,7 @@
 """Theorem 2.5 (thm:abovethreshold): AboveThreshold answers near its threshold."""
 
 from littlestone.claims.core import Finding, Progress, Verdict, claimed
-from littlestone.claims.measuring import chance_of_as_many, too_many
+from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many, too_many
 from littlestone.claims.rows import Row, column, tabulate
 from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.randomness import Randomness
@@ -24,6 +24,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     widest = max(*column(rows, "most below"), *column(rows, "most above"))
     return Finding(
         verdict=Verdict.REFUTED if too_many(rows) else Verdict.NOT_REFUTED,
+        false_refutation=FALSE_REFUTATION,
         summary=f"at most {widest} off; the paper's form allows {rows[-1]['paper allows']:.0f}",
         rows=rows,
     )

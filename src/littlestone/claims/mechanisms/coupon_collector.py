@@ -3,7 +3,7 @@
 import numpy as np
 
 from littlestone.claims.core import Finding, Progress, Verdict, claimed
-from littlestone.claims.measuring import chance_of_as_many, too_many
+from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many, too_many
 from littlestone.claims.rows import Row, column, tabulate
 from littlestone.randomness import Randomness
 from littlestone.theory.concentration import coupon_failure_upper_bound, half_uncovered_upper_bound
@@ -25,6 +25,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     rows = tabulate(sizes, lambda size: measured(*size, trials, rng), progress)
     return Finding(
         verdict=Verdict.REFUTED if too_many(rows) else Verdict.NOT_REFUTED,
+        false_refutation=FALSE_REFUTATION,
         summary=f"{sum(column(rows, 'failures'))} failures, "
         f"{sum(column(rows, 'lemma allows')):.0f} allowed",
         rows=rows,

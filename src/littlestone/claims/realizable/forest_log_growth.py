@@ -32,6 +32,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     bounded = all(row["largest"] <= row["bound, all runs"] for row in rows)
     return Finding(
         verdict=Verdict.NOT_REFUTED if bounded else Verdict.REFUTED,
+        false_refutation=FALSE_REFUTATION,
         summary=f"mistakes about {intercept:.1f} + {slope:.2f} ln T; non-private 1",
         rows=rows,
         pictures=[

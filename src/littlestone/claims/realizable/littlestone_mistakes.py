@@ -63,6 +63,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     agree = all(row["predicted"] == row["shattered tree"] == row["mistake forcing"] for row in rows)
     return Finding(
         verdict=Verdict.CONFIRMED if agree else Verdict.REFUTED,
+        false_refutation=0.0,
         summary=f"equal on all {len(rows)} classes" if agree else "a count differs",
         rows=rows,
     )

@@ -36,6 +36,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     behind = [row["dimension"] for row in rows if row["log10 proved"] <= row["log10 teachers"]]
     return Finding(
         verdict=Verdict.NOT_REFUTED if wins and max(powers) < 9.5 else Verdict.REFUTED,
+        false_refutation=0.0,
         summary=f"planned mistakes 10^{bound[1]:.1f} at d = 1, growing like d^{min(powers):.1f} to "
         f"d^{max(powers):.1f}; below the theorem's forest from d = {ahead[0] if ahead else '–'} "
         f"on, above the library's proved forest up to d = {max(behind, default=0)} (it has a bound "

@@ -34,6 +34,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     slope = line(logs, means)[1]
     return Finding(
         verdict=Verdict.NOT_REFUTED if bounded else Verdict.REFUTED,
+        false_refutation=FALSE_REFUTATION,
         summary=f"mistakes like epsilon^{exponent:.2f}; {slope:.2f} more per unit of ln(1/delta)",
         rows=rows,
         pictures=[

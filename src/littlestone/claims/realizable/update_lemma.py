@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 
 from littlestone.claims.core import Finding, Progress, Verdict, claimed
-from littlestone.claims.measuring import chance_of_as_many, too_many
+from littlestone.claims.measuring import FALSE_REFUTATION, chance_of_as_many, too_many
 from littlestone.claims.rows import Row, tabulate
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Example, Hypothesis
@@ -37,6 +37,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     closest = min(row["fewest found"] / row["lemma promises"] for row in rows)
     return Finding(
         verdict=Verdict.REFUTED if too_many(rows) else Verdict.NOT_REFUTED,
+        false_refutation=FALSE_REFUTATION,
         summary=f"at least {closest:.1f} times what the lemma promises, for every concept",
         rows=rows,
     )

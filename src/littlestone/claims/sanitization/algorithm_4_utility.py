@@ -70,6 +70,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     unlikely = chance_of_as_many(failures, len(excesses), FAILURE) < FALSE_REFUTATION
     return Finding(
         verdict=Verdict.REFUTED if unlikely else Verdict.NOT_REFUTED,
+        false_refutation=FALSE_REFUTATION,
         summary=f"{failures} of {len(excesses)} runs exceeded 5α, which allows {FAILURE:.0%}",
         rows=rows,
         pictures=[

@@ -64,6 +64,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     closest = max(row[kind] / row["bound"] for row in rows for kind in kinds)
     return Finding(
         verdict=Verdict.REFUTED if closest > 1 else Verdict.NOT_REFUTED,
+        false_refutation=0.0,
         summary=f"the worst case seen needs {closest:.0%} of the bound",
         rows=rows,
         pictures=[

@@ -22,14 +22,16 @@ EXPONENTS = (1.6, 2.4)
     source="[P], Theorem 4.2 (thm:sanitizer)",
     setting=f"{CONCEPTS} random concepts on {POINTS} points, ε = 1, δ = 1e-6; 2^15 to 2^22 "
     f"examples (quick: 2^19), {RUNS} runs each",
-    judged=f"refuted if an error exceeds its bound or a fitted exponent of n(α) lies outside "
-    f"-{EXPONENTS[1]} … -{EXPONENTS[0]}; a fit confirms no order",
+    judged=f"refuted if an error exceeds its bound (by chance: 1e-9) or the bound's exponent of "
+    f"n(α) lies outside -{EXPONENTS[1]} … -{EXPONENTS[0]}; what is fitted to the errors is "
+    f"reported only",
 )
 def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """The largest error over all concepts, beside the bound, for more and more examples."""
     sizes, generator = FULL if full else QUICK, rng.generator()
     concepts = FiniteClass(generator.integers(2, size=(CONCEPTS, POINTS)))
     shares = generator.dirichlet(np.full(POINTS, 0.1))
+    allowed = FALSE_REFUTATION / len(sizes) / RUNS
 
     def measured(size: int) -> Row:
         recipe = FoolingSanitizer.planned(
@@ -37,7 +39,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
             size=size,
             epsilon=EPSILON,
             delta=DELTA,
-            failure_probability=FALSE_REFUTATION,
+            failure_probability=allowed,
         )
         errors = []
         for _ in range(RUNS):
@@ -49,16 +51,17 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
             "examples": size,
             "largest error": max(errors),
             "mean error": float(np.mean(errors)),
-            "bound": recipe.error_bound(size=size, failure_probability=FALSE_REFUTATION),
+            "bound": recipe.error_bound(size=size, failure_probability=allowed),
             "rounds allowed": recipe.discriminator.rounds,
         }
 
     rows = tabulate(sizes, measured, progress)
     found, bound = (power(column(rows, key), sizes) for key in ("mean error", "bound"))
     kept = all(row["largest error"] <= row["bound"] for row in rows)
-    fits = all(EXPONENTS[0] <= -exponent <= EXPONENTS[1] for exponent in (found, bound))
+    fits = EXPONENTS[0] <= -bound <= EXPONENTS[1]
     return Finding(
         verdict=Verdict.NOT_REFUTED if kept and fits else Verdict.REFUTED,
+        false_refutation=FALSE_REFUTATION,
         summary=f"examples ~ error^{found:.2f} measured, error^{bound:.2f} by the bound",
         rows=rows,
         pictures=[

@@ -27,7 +27,9 @@ RUNS = 3
 MARGIN = 10.0
 
 
-_PLANNED = partial(FoolingSanitizer.planned, failure_probability=FALSE_REFUTATION)
+# All errors of a full run, of five kinds, are within their bounds but for FALSE_REFUTATION.
+ALLOWED = FALSE_REFUTATION / (5 * len(FULL) * RUNS)
+_PLANNED = partial(FoolingSanitizer.planned, failure_probability=ALLOWED)
 _OPTIMISTIC = partial(FoolingSanitizer.planned, optimism=8.0)
 KINDS: dict[str, tuple[ConceptClass, Callable[..., Sanitizer]]] = {
     "thresholds, generic": (Thresholds(CELLS), _PLANNED),
@@ -54,8 +56,8 @@ def largest_error(
     source="this library: HistogramSanitizer and TreeSanitizer beside [P], Theorem 4.2",
     setting=f"{CELLS} cells, log-normal delays, ε = 1, δ = 1e-6; 10^3 to 10^6 examples, "
     f"{RUNS} runs each",
-    judged=f"refuted if an error exceeds its bound, or either is better by less than a factor of "
-    f"{MARGIN:g} at 10^5 examples",
+    judged=f"refuted if an error exceeds its bound (by chance: 1e-9), or either bound is better "
+    f"than the generic one's by less than a factor of {MARGIN:g} at 10^5 examples",
 )
 def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     """Delays of a realistic shape, sanitized by every sanitizer that fits."""
@@ -68,7 +70,7 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
         for name, (concepts, build) in KINDS.items():
             recipe = build(concepts=concepts, size=size, epsilon=EPSILON, delta=DELTA)
             errors = [largest_error(recipe, concepts, data, rng) for _ in range(RUNS)]
-            bound = recipe.error_bound(size=size, failure_probability=FALSE_REFUTATION)
+            bound = recipe.error_bound(size=size, failure_probability=ALLOWED)
             row[name] = float(np.mean(errors))
             row[f"{name}: bound"] = bound
             row[f"{name}: kept"] = max(errors) <= bound
@@ -77,15 +79,21 @@ def claim(*, full: bool, rng: Randomness, progress: Progress) -> Finding:
     rows = tabulate(FULL if full else QUICK, measured, progress)
     kept = all(row[f"{name}: kept"] for row in rows for name in KINDS)
     at = next(row for row in rows if row["examples"] == 100_000)
-    factors = {
-        "tree": at["thresholds, generic"] / at["thresholds, tree"],
-        "histogram": at["points, generic"] / at["points, histogram"],
+    pairs = {
+        "tree": ("thresholds, generic", "thresholds, tree"),
+        "histogram": ("points, generic", "points, histogram"),
     }
-    wide = min(factors.values()) >= MARGIN
-    told = ", ".join(f"{name} {factor:.0f}" for name, factor in factors.items())
+    wide = all(
+        at[f"{generic}: bound"] >= MARGIN * at[f"{special}: bound"]
+        for generic, special in pairs.values()
+    )
+    told = ", ".join(
+        f"{name} {at[generic] / at[special]:.0f}" for name, (generic, special) in pairs.items()
+    )
     promised = ("thresholds, generic", "thresholds, tree", "points, histogram")
     return Finding(
         verdict=Verdict.CONFIRMED if kept and wide else Verdict.REFUTED,
+        false_refutation=FALSE_REFUTATION,
         summary=f"at 10^5 examples the specialised ones are better by the factors {told}",
         rows=rows,
         pictures=[

@@ -6,20 +6,19 @@ schema may stand in the file itself: ``[schema.delay]``, then ``grid = [0, 15]``
 
 import difflib
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import typer
 
+from littlestone.choose.request import NAMES
+from littlestone.cli.asking import toml
+
 INLINE: Final = "littlestone.schema"
 """Where the tables of a schema are kept that stand in the configuration."""
 
-_ALWAYS_KEPT: Final = ("epsilon", "delta", "learner", "setting", "adversary")
-"""What a recipe is made of is kept even where it is the default, which may change."""
-
-_NOT_KEPT: Final = ("config", "adopt", "help")
+_NOT_KEPT: Final = ("config", "adopt", "complete", "help")
 
 
 def names_of(ctx: typer.Context) -> dict[str, str]:
@@ -36,15 +35,8 @@ def loaded(ctx: typer.Context, path: Path | None) -> Path | None:
     """Let what a file says be the defaults of the command, before its options are read."""
     if path is None:
         return None
-    use(ctx, _read(path), of=str(path))
+    use(ctx, toml(path), of=str(path))
     return path
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} is not TOML: {error}") from None
 
 
 def use(ctx: typer.Context, declared: Mapping[str, Any], *, of: str) -> None:
@@ -75,7 +67,7 @@ def declared_space(
         path = inline = None
     if path is None:
         return inline, concepts
-    return _read(path), concepts
+    return toml(path), concepts
 
 
 def _is_said_here(ctx: typer.Context, name: str) -> bool:
@@ -89,7 +81,7 @@ def written(ctx: typer.Context, schema: Mapping[str, Any] | None) -> str:
     for key, name in names_of(ctx).items():
         value = ctx.params.get(name)
         source = ctx.get_parameter_source(name)
-        given = key in _ALWAYS_KEPT or (source is not None and source.name != "DEFAULT")
+        given = name in NAMES or (source is not None and source.name != "DEFAULT")
         if value is None or key == "schema" or not given:
             continue
         lines.append(f"{key} = {_value(value)}")

@@ -12,7 +12,7 @@ from littlestone.cli.stores import fleet_options as shared
 from littlestone.fleet import database
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.secret_file import secret_of
-from littlestone.fleet.terms import recipe_of
+from littlestone.fleet.terms import recipe_of, require_shards
 from littlestone.fleet.worker import Worker
 from littlestone.service.events import Columns
 from littlestone.service.published import release_line
@@ -37,6 +37,7 @@ def init(
     shards: Annotated[int, typer.Option(help="As many workers can be busy at once.")] = 64,
 ) -> None:
     """Make a fleet: its tables, its secret, and the mark beside the secret."""
+    require_shards(shards=shards)
     fleet.make(
         lambda recipe, mine: database.create(
             dsn,
@@ -44,7 +45,8 @@ def init(
             fingerprint=mine,
             shards=shards,
             max_keys=fleet.max_keys,
-            options=fleet.options(),
+            users=fleet.user,
+            options=fleet.request().to_json(),
         )
     )
 
@@ -62,12 +64,18 @@ def put(
     ] = None,
     positive: Positive = None,
 ) -> None:
-    """Queue the events of a file, all or none. What was put before is dropped by its number."""
+    """Queue the events of a file, all or none. What was put before is dropped by its number.
+
+    A fleet that was made with --user reads the column that was named then, too.
+    """
     from littlestone.fleet.reading import numbered
 
     with database.connect(dsn) as connection:
-        recipe = recipe_of(database.terms_of(connection))
-        columns = Columns(label=label, feature=feature, identity=key, positive=positive)
+        terms = database.terms_of(connection)
+        recipe = recipe_of(terms)
+        columns = Columns(
+            label=label, feature=feature, identity=key, positive=positive, user=terms.users
+        )
         parts = numbered(
             source,
             recipe.concepts,
@@ -92,10 +100,13 @@ def work(
         terms = database.terms_of(connection)
         recipe, known = recipe_of(terms), secret_of(secret, terms.fingerprint)
         mark = HighWater(shared.mark_of(secret), terms.identity, create=adopt)
-        worker, taken = Worker(connection, terms, recipe, known, mark), 0
+        worker, taken, told = Worker(connection, terms, recipe, known, mark), 0, set[str]()
         try:
             while True:
                 taken += (some := worker.work())
+                for name in worker.refused.keys() - told:
+                    typer.echo(worker.refused[name], err=True)
+                told = set(worker.refused)
                 if not some and until_empty and not database.status(connection)["waiting"]:
                     break
                 if not some:
@@ -105,6 +116,7 @@ def work(
         finally:
             mark.close()
         typer.echo(f"{taken:,} events taken")
+        worker.complain()
 
 
 @app.command()

@@ -6,7 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from littlestone.cli.options import Delta, Epsilon, Positive, Source
+from littlestone.choose.request import Request
+from littlestone.cli.asking import USUAL, Delta, Epsilon, MaxContributions, User
+from littlestone.cli.options import Positive, Source
 from littlestone.cli.stores import fleet_options as shared
 from littlestone.errors import LittlestoneError
 from littlestone.fleet import blocklist
@@ -14,8 +16,11 @@ from littlestone.fleet.database import connect
 from littlestone.fleet.fleet_ledger import list_ledger
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.secret_file import secret_of
+from littlestone.fleet.terms import require_shards
+from littlestone.fleet.user_shares import require_users
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.service.events import Columns, read
+from littlestone.service.promises.users import promise_of
 from littlestone.service.published import release_line
 from littlestone.service.sources import BadRow
 
@@ -34,21 +39,25 @@ def init(
     dsn: shared.Dsn,
     secret: shared.Secret,
     rounds: Annotated[int, typer.Option(help="Events of the whole stream, at most.")],
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-7,
-    max_contributions: Annotated[int, typer.Option(help="Events of one person, at most.")] = 1,
+    epsilon: Epsilon = USUAL["epsilon"],
+    delta: Delta = USUAL["delta"],
+    max_contributions: MaxContributions = USUAL["max_contributions"],
     parts: Annotated[int, typer.Option(help="As many workers can be busy at once.")] = 16,
+    user: User = None,
     book: shared.BookFile = None,
 ) -> None:
     """Make a list: its tables, its first release (nobody is listed), its secret and the mark."""
-    recipe = PrivateKeys(
-        rounds=rounds, epsilon=epsilon, delta=delta, max_contributions=max_contributions
-    )
+    require_shards(parts=parts)
+    require_users(user, max_contributions)
+    budget: Any = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
+    asked = Request(over="keys", max_contributions=max_contributions, user=user, **budget)
+    recipe = asked.recipe()
+    assert isinstance(recipe, PrivateKeys)
     with (
         shared.new_secret(secret) as mine,
-        shared.entered(book, secret, recipe.guarantee(), _promise(recipe)),
+        shared.entered(book, secret, recipe.guarantee(), _promise(recipe, user)),
     ):
-        identity = blocklist.create(dsn, recipe, fingerprint=mine, parts=parts)
+        identity = blocklist.create(dsn, recipe, fingerprint=mine, parts=parts, users=user)
     HighWater(shared.mark_of(secret), identity, create=True).close()
 
 
@@ -70,16 +79,18 @@ def put(
     again by whoever does not know whether it was.
     """
     with connect(dsn) as connection:
-        recipe = blocklist.terms_of(connection).recipe
-        columns = Columns(label=label, feature=feature, positive=positive)
-        xs, ys = list[Any](), list[int]()
+        terms = blocklist.terms_of(connection)
+        recipe = terms.recipe
+        columns = Columns(label=label, feature=feature, positive=positive, user=terms.users)
+        xs, ys, users = list[Any](), list[int](), list[str | None]()
         for event in read(source, recipe.concepts, columns, standard_input=sys.stdin.buffer):
             if isinstance(event, BadRow):
                 raise LittlestoneError(f"line {event.line}: {event}; nothing of {source} was put")
             assert event.example is not None  # every reader sets it
             xs.append(event.example[0])
             ys.append(event.y)
-        typer.echo(f"{blocklist.put(connection, recipe, first, xs, ys):,} rounds put")
+            users.append(event.user)
+        typer.echo(f"{blocklist.put(connection, recipe, first, xs, ys, users):,} rounds put")
 
 
 @app.command()
@@ -114,9 +125,10 @@ def work(
 def status(dsn: shared.Dsn, as_json: shared.WithLedger = False) -> None:
     """Where the list stands, and what it promises."""
     with connect(dsn) as connection:
-        recipe, found = blocklist.terms_of(connection).recipe, blocklist.status(connection)
-        promise = _promise(recipe)
-        shared.tell(found, promise, list_ledger(recipe, promise, found), as_json)
+        terms, found = blocklist.terms_of(connection), blocklist.status(connection)
+        promise = _promise(terms.recipe, terms.users)
+        ledger = list_ledger(terms.recipe, promise, found, terms.users)
+        shared.tell(found, promise, ledger, as_json)
 
 
 @app.command()
@@ -127,7 +139,9 @@ def releases(dsn: shared.Dsn) -> None:
             typer.echo(release_line(release).decode())
 
 
-def _promise(recipe: PrivateKeys) -> str:
+def _promise(recipe: PrivateKeys, users: str | None) -> str:
+    if users is not None:
+        return f"{promise_of(recipe, users)}; their keys are protected, too"
     examples = recipe.max_contributions
     each = "one event" if examples == 1 else f"at most {examples} events"
     return f"{recipe.guarantee()} to a person with {each}, whose keys are protected, too"

@@ -4,30 +4,23 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
-from inspect import Signature, signature
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from littlestone.cli.options import Delta, Epsilon, InPlaceOfSchema, SchemaFile
+from littlestone.cli.asking import Asked, options_of
 from littlestone.fleet.fleet_ledger import fleet_ledger
 from littlestone.fleet.high_water import HighWater
 from littlestone.fleet.per_key import PerKey
 from littlestone.fleet.secret_file import create_secret, fingerprint
-from littlestone.fleet.terms import Terms, choice_from, recipe_of
+from littlestone.fleet.terms import Terms, recipe_of
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.service.promises.book import Book
 
 Dsn = Annotated[str, typer.Option(help="The database, as in postgresql://user@host/name.")]
 Secret = Annotated[Path, typer.Option(help="The file of the secret; its mark lies beside it.")]
-Rounds = Annotated[int | None, typer.Option(help="Events of one key, at most.")]
-Learner = Annotated[str, typer.Option(help="A private learner, or auto.")]
-Setting = Annotated[str, typer.Option(help="For auto: realizable or agnostic.")]
-Adversary = Annotated[str, typer.Option(help="For auto: oblivious or adaptive.")]
-MaxContributions = Annotated[int, typer.Option(help="Events of one person under one key, at most.")]
 MaxKeys = Annotated[int, typer.Option(help="Keys that one person appears under.")]
 BookFile = Annotated[
     Path | None, typer.Option("--book", help="The budget book of the data; it must have room.")
@@ -42,41 +35,17 @@ WithLedger = Annotated[bool, typer.Option("--json", help="With the ledger, for o
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewFleet:
-    """What ``init`` is told on every engine: its options are these fields."""
+class NewFleet(Asked):
+    """What ``init`` is asked for on every engine: its options are these fields."""
 
     secret: Secret
-    schema: SchemaFile = None
-    concepts: InPlaceOfSchema = None
-    rounds: Rounds = None
-    epsilon: Epsilon = 1.0
-    delta: Delta = 1e-7
-    learner: Learner = "auto"
-    setting: Setting = "auto"
-    adversary: Adversary = "oblivious"
-    max_contributions: MaxContributions = 1
     max_keys: MaxKeys = 1
     book: BookFile = None
 
-    def options(self) -> dict[str, Any]:
-        """What the recipe can be made from again, as plain JSON."""
-        if (self.schema is None) == (self.concepts is None):
-            raise ValueError("exactly one of --schema and --class must be given")
-        return {
-            "schema": None if self.schema is None else self.schema.read_text(encoding="utf-8"),
-            "class": self.concepts,
-            "learner": self.learner,
-            "setting": self.setting,
-            "adversary": self.adversary,
-            "max_contributions": self.max_contributions,
-            "budget": {"rounds": self.rounds, "epsilon": self.epsilon, "delta": self.delta},
-        }
-
     def make(self, create: Callable[[PrivateLearner, bytes], Terms]) -> None:
         """Enter it into the book, make its secret, let ``create`` make the rest, and the mark."""
-        options = self.options()
-        recipe = choice_from(options).plan()
-        fleet = PerKey(learner=recipe, max_keys=self.max_keys)
+        recipe = self.request().recipe()
+        fleet = PerKey(learner=recipe, max_keys=self.max_keys, users=self.user)
         with (
             new_secret(self.secret) as mine,
             entered(self.book, self.secret, fleet.guarantee(), fleet.promise),
@@ -85,24 +54,13 @@ class NewFleet:
         HighWater(mark_of(self.secret), terms.identity, create=True).close()
 
 
-def of_a_new_fleet(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose argument ``fleet`` is made from the options of ``NewFleet``."""
-    fields = signature(NewFleet).parameters
-    own = {n: p for n, p in signature(command).parameters.items() if n != "fleet"}
-
-    @wraps(command)
-    def told(**given: Any) -> None:
-        fleet = NewFleet(**{name: given.pop(name) for name in fields})
-        command(fleet=fleet, **given)
-
-    every = [one.replace(kind=one.KEYWORD_ONLY) for one in (own | fields).values()]
-    told.__signature__ = Signature(every)  # type: ignore[attr-defined]
-    return told
+of_a_new_fleet = options_of(NewFleet, "fleet")
+"""Decorates a command whose argument ``fleet`` is made from the options of ``NewFleet``."""
 
 
 def tell_standing(terms: Terms, found: dict[str, int], as_json: bool) -> None:
     """Where a fleet stands, and what it promises to whom."""
-    fleet = PerKey(learner=recipe_of(terms), max_keys=terms.max_keys)
+    fleet = PerKey(learner=recipe_of(terms), max_keys=terms.max_keys, users=terms.users)
     tell(found, fleet.promise, fleet_ledger(fleet, found), as_json)
 
 
@@ -124,11 +82,13 @@ def entered(
     It stands in the book under the place of its secret, which is new, and goes again unless it can
     be entered: what is left then is of no use to anybody.
     """
-    known = None if book is None else Book(book)
-    reserved = None if known is None else known.reserve(secret, promised, promise)
-    yield
-    if known is not None and reserved is not None:
-        known.register(reserved.identity, secret, promised, promise)
+    if book is None:
+        yield
+    else:
+        known = Book(book)
+        with known.reserved(secret, promised, promise) as reserved:
+            yield
+            known.register(reserved.identity, secret, promised, promise)
         typer.echo(known.explain())
     typer.echo(promise)
 

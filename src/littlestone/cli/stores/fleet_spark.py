@@ -1,5 +1,6 @@
 """The commands ``littlestone fleet spark …``: a learner for each key, on Apache Spark."""
 
+import json
 import shutil
 from dataclasses import asdict
 from pathlib import Path
@@ -9,7 +10,10 @@ import typer
 
 from littlestone.cli.options import Feature, Label, Positive
 from littlestone.cli.stores import fleet_options as shared
-from littlestone.fleet.spark.folder import SparkFolder
+from littlestone.errors import LittlestoneError
+from littlestone.fleet.keyed import key_name
+from littlestone.fleet.spark.folder import NOT_COUNTED, SparkFolder
+from littlestone.fleet.spark.inbox import census
 from littlestone.fleet.spark.visits import REFUSED, RELEASED
 from littlestone.fleet.terms import Terms, recipe_of
 from littlestone.learners.run import PrivateLearner
@@ -23,6 +27,7 @@ app = typer.Typer(
     help="The same on Apache Spark, with its states in a checkpoint: init, work, status, releases.",
 )
 
+_MOST_NAMED = 10
 Folder = Annotated[Path, typer.Argument(help="The fleet's folder; all machines see the same.")]
 
 
@@ -33,7 +38,12 @@ def init(
     fleet: shared.NewFleet,
     partitions: Annotated[int, typer.Option(help="Tasks of a batch, for ever.")] = 8,
 ) -> None:
-    """Make a fleet: its folder, its secret, and the mark beside the secret."""
+    """Make a fleet: its folder, its secret, and the mark beside the secret.
+
+    It counts no users: --user is refused, before anything is entered in a book.
+    """
+    if fleet.user is not None:
+        raise ValueError(NOT_COUNTED)
 
     def create(recipe: PrivateLearner, mine: bytes) -> Terms:
         terms = Terms.planned(
@@ -41,7 +51,8 @@ def init(
             fingerprint=mine,
             shards=partitions,
             max_keys=fleet.max_keys,
-            options=fleet.options(),
+            users=fleet.user,
+            options=fleet.request().to_json(),
         )
         return SparkFolder.from_terms(folder, terms).terms
 
@@ -73,20 +84,37 @@ def work(
         raise ValueError(
             "java is missing, which Spark needs: apt-get install openjdk-17-jre-headless"
         )
-    from littlestone.fleet.spark.job import SparkFleet, session, text_lines
+    from littlestone.fleet.spark.job import SparkFleet, session
 
     place = SparkFolder(folder)
     fleet = SparkFleet(place, recipe_of(place.terms), secret, adopt=adopt)
     before = place.standing().rounds
     columns = Columns(label=label, feature=feature, identity=key, positive=positive)
     try:
-        lines = text_lines(session(master), events, files=files)
-        fleet.run(lines, columns, sequence=sequence, until_empty=until_empty, pause=pause)
+        left = fleet.take(
+            session(master),
+            events,
+            columns,
+            sequence=sequence,
+            files=files,
+            until_empty=until_empty,
+            pause=pause,
+            tell=lambda found: typer.echo(f"not taken: {found}", err=True),
+        )
     except KeyboardInterrupt:
-        pass
+        left = []
     finally:
         fleet.close()
         typer.echo(f"{place.standing().rounds - before:,} events taken")
+    wrong = [found for found in left if not found.by_name]
+    if wrong:
+        rest = " …; littlestone fleet spark releases --refused names all" * (
+            len(wrong) > _MOST_NAMED
+        )
+        raise LittlestoneError(
+            f"{len(wrong)} of the files in {str(events)!r} could not be taken, all others were: "
+            f"{'; '.join(map(str, wrong[:_MOST_NAMED]))}{rest}"
+        )
 
 
 @app.command()
@@ -96,16 +124,32 @@ def status(folder: Folder, as_json: shared.WithLedger = False) -> None:
     found = asdict(place.standing())
     found.pop("chain")
     found["behind a gap"] = found.pop("early")  # as the other fleet calls it
+    taken, left = census(place.path)
+    found |= {"files": taken, "files not taken": len(left)}
     shared.tell_standing(place.terms, found, as_json)
 
 
 @app.command()
 def releases(
     folder: Folder,
+    key: Annotated[str | None, typer.Option(help="Of this key only.")] = None,
     refused: Annotated[
-        bool, typer.Option("--refused", help="Instead: lines that were not taken, and why; secret.")
+        bool,
+        typer.Option(
+            "--refused", help="Instead: lines and files that were not taken, and why; secret."
+        ),
     ] = False,
 ) -> None:
     """What was published, one line of JSON for each release: this is what may be shown."""
-    for line in SparkFolder(folder).lines(REFUSED if refused else RELEASED):
-        typer.echo(line.decode())
+    place = SparkFolder(folder)
+    if refused:
+        for left in census(place.path)[1]:
+            found = {"reason": left.reason, "file": left.name}
+            typer.echo(json.dumps(found, ensure_ascii=False))
+        for line in place.lines(REFUSED):
+            typer.echo(line.decode())
+        return
+    run = None if key is None else key_name(key).text
+    for line in place.lines(RELEASED):
+        if run is None or json.loads(line)["run"] == run:
+            typer.echo(line.decode())

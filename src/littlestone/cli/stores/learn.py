@@ -4,7 +4,8 @@ import math
 import re
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import IO, Annotated, Any
@@ -13,24 +14,13 @@ import typer
 from rich.console import Console
 
 from littlestone import require
-from littlestone.cli.options import (
-    Delta,
-    Encoding,
-    Epsilon,
-    Feature,
-    InPlaceOfSchema,
-    Label,
-    NoHeader,
-    Positive,
-    SchemaFile,
-    Source,
-)
-from littlestone.cli.stores.choosing import going_on, said, space_of
+from littlestone.cli.asking import Asked, options_of
+from littlestone.cli.options import Encoding, Feature, Label, NoHeader, Positive, Source
+from littlestone.cli.stores.choosing import going_on, said
 from littlestone.cli.stores.config import declared_space, loaded, written
 from littlestone.cli.stores.progress import Progress
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.defaults import Choice
 from littlestone.errors import LittlestoneError, StoreError
 from littlestone.learners.run import PrivateLearner
 from littlestone.service.durable import DurableRun
@@ -40,9 +30,10 @@ from littlestone.service.log.intake import Event
 from littlestone.service.outputs import refuse_overlap, write_whole
 from littlestone.service.pace import Stopping
 from littlestone.service.promises.book import Book, enter
-from littlestone.service.promises.ranges import PaidRanges, paid_in, promise_with
+from littlestone.service.promises.ranges import PaidRanges, fields_in, paid_in, promise_with
 from littlestone.service.report import report
 from littlestone.service.sources import BadRow, Form, Position, is_live
+from littlestone.service.store import Reservation, read_about
 from littlestone.theory.floors import points_floor
 
 _UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
@@ -54,6 +45,7 @@ ADOPTED = (
 )
 
 
+@options_of(Asked, "asked")
 def run(
     ctx: typer.Context,
     source: Source,
@@ -61,41 +53,12 @@ def run(
     store: Annotated[
         Path, typer.Option(help="The durable state; created, or continued as it was made.")
     ],
-    schema: SchemaFile = None,
-    concepts: InPlaceOfSchema = None,
-    rounds: Annotated[
-        int | None, typer.Option(help="At most this many events; most learners need to know.")
-    ] = None,
-    epsilon: Epsilon = 1.0,
-    delta: Delta = 1e-7,
-    learner: Annotated[
-        str, typer.Option(help="A private learner, or auto for the recommended one.")
-    ] = "auto",
-    setting: Annotated[
-        str, typer.Option(help="For auto: realizable, agnostic, or auto (which assumes nothing).")
-    ] = "auto",
-    adversary: Annotated[
-        str | None,
-        typer.Option(
-            help="For auto: oblivious (a file is; a pipe has to say), or adaptive if events may be "
-            "chosen by who reads the rule on display."
-        ),
-    ] = None,
+    asked: Asked,
     feature: Feature = None,
     identity: Annotated[
         str | None,
         typer.Option("--id", help="The column with the event's id; else the line of the file."),
     ] = None,
-    user: Annotated[
-        str | None,
-        typer.Option(help="The column that says whose a row is: --max-contributions is enforced."),
-    ] = None,
-    max_contributions: Annotated[
-        int,
-        typer.Option(
-            help="Events of one user at most: with --user no more are read, else it is your word."
-        ),
-    ] = 1,
     out: Annotated[
         Path | None, typer.Option(help="Append the published rules here instead of printing.")
     ] = None,
@@ -131,6 +94,10 @@ def run(
     ] = None,
     encoding: Encoding = "utf-8-sig",
     no_header: NoHeader = False,
+    complete: Annotated[
+        bool,
+        typer.Option("--complete", help="Take the last line even if it has no line end."),
+    ] = False,
     book: Annotated[
         Path | None,
         typer.Option(help="The budget book of the data; a store that exceeds it is refused."),
@@ -157,29 +124,24 @@ def run(
     """From a file or a pipe; a store that exists is continued where it stands."""
     del config  # its options have come as defaults
     console = Console(stderr=True, quiet=quiet, markup=False, highlight=False)
-    tables, concepts = declared_space(ctx, schema, concepts)
-    choice = Choice(
-        space=space_of(tables, concepts),
-        learner=learner,
-        setting=setting,
-        adversary=adversary or "oblivious",
-        rounds=rounds,
-        epsilon=epsilon,
-        delta=delta,
-        max_contributions=max_contributions,
-    )
+    tables, concepts = declared_space(ctx, asked.schema, asked.concepts)
+    begun, told = store.exists(), said(ctx)
+    over = concepts if tables is None else fields_in(tables)
     ranges = () if other_data else paid_in(tables)
-    recipe = None if store.exists() else _new(choice, adversary, source, console)
+    user = read_about(store).get("users") if begun and "user" not in told else asked.user
+    recipe = None if begun else _new(asked, tables, concepts, console)
     promise = "" if recipe is None else promise_with(recipe, user, ranges)  # refused by name
-    policy = _policy(choice.concepts, bad_rows)
+    if recipe is not None:
+        _policy(recipe.concepts, bad_rows)
     # Everything is looked at before anything is created.
     require.integer(group=group, at_least=1)
     seconds = None if every is None else _seconds(every)
     in_class = (concepts or "").partition(":")[2].partition(",")[0]  # stumps:schema.toml,2
-    inputs = {"the input": Path(source), "the schema": schema, "the class": Path(in_class)}
+    inputs = {"the input": Path(source), "the schema": asked.schema, "the class": Path(in_class)}
     inputs["the book"] = book
     refuse_overlap({"out": out, "report": report_path}, inputs, store=store)
     publisher = Publisher(sys.stdout.buffer if out is None else out)
+    name_said = origin is not None
     origin = Path(source).name.removesuffix(".gz") if origin is None else origin
     columns = Columns(
         label=label,
@@ -189,7 +151,7 @@ def run(
         user=user,
         origin=origin,
     )
-    form = Form(delimiter=delimiter, encoding=encoding, header=not no_header)
+    form = Form(delimiter=delimiter, encoding=encoding, header=not no_header, complete=complete)
     position = Position()
 
     def opened(space: ConceptClass) -> Iterable[Event | BadRow]:
@@ -200,13 +162,16 @@ def run(
     events: Iterable[Event | BadRow]
     if recipe is None:
         durable = DurableRun.resume(
-            going_on(choice, said(ctx), store),
+            going_on(over, told, store),
             store,
             users=user,
             adopt=adopt,
             witness=publisher.testify,
         )
-        _refuse_other_ranges(durable, ranges, store)
+        if tables is not None:
+            _refuse_other_ranges(durable, ranges, store)
+        else:
+            ranges = durable.ranges
         _enter_ranges(known, ranges, source, user, durable.run.recipe.max_contributions)
         enter(known, durable, store)
         # When rows are asked for: a silent pipe must not delay what is still to be published.
@@ -214,20 +179,21 @@ def run(
     else:
         publisher.refuse_known()
         events = opened(recipe.concepts)
-        _enter_ranges(known, ranges, source, user, max_contributions)
-        reserved = None if known is None else known.reserve(store, recipe.guarantee(), promise)
-        durable = DurableRun.start(
-            recipe,
-            store,
-            users=user,
-            reserved=reserved,
-            ranges=ranges,
-            options=written(ctx, tables),
-        )
-        enter(known, durable, store)
+        recipe.refuse_to_start()
+        _enter_ranges(known, ranges, source, user, recipe.max_contributions)
+        with _room_for(recipe, store, promise, known) as reserved:
+            durable = DurableRun.start(
+                recipe,
+                store,
+                users=user,
+                reserved=reserved,
+                ranges=ranges,
+                options=written(ctx, tables),
+            )
+            enter(known, durable, store)
     try:
         if durable.adopted:
-            typer.echo(ADOPTED.format(store=store, round=durable.rounds), err=True)
+            _warn(ADOPTED.format(store=store, round=durable.rounds))
         console.print(f"{durable.promise}; store {store}, round {durable.rounds}")
         if known is not None:
             console.print(known.explain())
@@ -239,9 +205,15 @@ def run(
                 publisher,
                 at_ticks=seconds is not None,
                 group=group,
-                policy=policy,
+                policy=_policy(durable.run.recipe.concepts, bad_rows),
                 named_by_line=identity is None,
+                name_said=name_said,
                 progress=progress.show,
+            )
+        if position.unfinished is not None:
+            _warn(
+                f"line {position.unfinished} of {source} has no line end and was not taken: it may "
+                f"be half-written. Complete it and run this again, or say --complete"
             )
         _finish(console, durable, tally)
         if report_path is not None:
@@ -265,6 +237,21 @@ def run(
         durable.close()
 
 
+def _new(
+    asked: Asked, tables: Mapping[str, Any] | None, concepts: str | None, console: Console
+) -> PrivateLearner:
+    """The learner of a new store; if it was picked, say which."""
+    request = asked.request_over(None if tables is None else fields_in(tables), concepts)
+    recipe = request.recipe()
+    if request.learner == "auto":
+        console.print(f"{type(recipe).__name__}, for {request.adversary} streams")
+    return recipe
+
+
+def _warn(text: str) -> None:
+    typer.echo(text, err=True)
+
+
 def _seconds(text: str) -> float:
     """A time such as 1s, 500ms, 5m or 1h; a bare number is seconds."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *(ms|s|m|h|)", text.strip())
@@ -280,6 +267,13 @@ def _standard_input() -> IO[bytes]:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # in tests it has no number
         return sys.stdin.buffer
+
+
+def _room_for(
+    recipe: PrivateLearner, store: Path, promise: str, book: Book | None
+) -> AbstractContextManager[Reservation | None]:
+    """In the book, if there is one, until the store is entered there or cannot be made."""
+    return nullcontext() if book is None else book.reserved(store, recipe.guarantee(), promise)
 
 
 def _enter_ranges(
@@ -309,21 +303,6 @@ def _policy(space: ConceptClass, asked: str | None) -> Policy:
     if asked == "stand-in" and not records:
         raise ValueError("bad-rows can be 'stand-in' over a schema only: it declares them")
     return asked or ("stand-in" if records else "reject")  # type: ignore[return-value]
-
-
-def _new(choice: Choice, adversary: str | None, source: str, console: Console) -> PrivateLearner:
-    """The learner of a new store: the named one, or the one that everybody gets, which is told."""
-    if adversary is None and is_live(source) and choice.learner == "auto":
-        # A file was written before anything was published; whether a pipe was nobody can see.
-        raise ValueError(
-            "adversary must be said for a pipe: --adversary oblivious if its events do not depend "
-            "on what is published here, --adversary adaptive if they may (privacy holds for both)"
-        )
-    recipe = choice.plan()
-    if choice.learner == "auto":
-        name = type(recipe).__name__
-        console.print(f"{name}, for {choice.adversary} streams, {choice.setting} setting")
-    return recipe
 
 
 def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:

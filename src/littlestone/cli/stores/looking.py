@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from littlestone.cli.stores.choosing import made_with
+from littlestone.cli.stores.choosing import going_on
 from littlestone.cli.stores.learn import page_of
 from littlestone.errors import InUseError, StoreError
 from littlestone.learners.run import PrivateLearner
@@ -31,7 +31,9 @@ def status(
     not read: that would be to play its run a second time.
     """
     about = read_about(store)
-    options = _options(store, about)
+    options = about["options"]
+    if only_options and not options:
+        raise StoreError(f"{store} does not hold its options: it was not made by littlestone learn")
     if only_options:
         typer.echo(options, nl=False)
         return
@@ -58,7 +60,8 @@ def status(
         "mistakes": f"{mistakes:,} (yours to see, not published)",
     }.items():
         typer.echo(f"{name + ':':<11}{said}")
-    typer.echo("\n".join(["", *([ledger, ""] if ledger else []), "# options", options]), nl=False)
+    shown = ["# options", options] if options else []
+    typer.echo("\n".join(["", *([ledger, ""] if ledger else []), *shown]), nl=not shown)
 
 
 def report(
@@ -83,12 +86,5 @@ def reopened(path: Path, about: dict[str, str]) -> Iterator[DurableRun]:
 
 
 def _recipe(path: Path, about: dict[str, str]) -> PrivateLearner:
-    options = _options(path, about)
     with finding_damage(path):
-        return made_with(options).kept(about["recipe"])
-
-
-def _options(path: Path, about: dict[str, str]) -> str:
-    if not about.get("options"):
-        raise StoreError(f"{path} does not hold its options: it was not made by littlestone learn")
-    return about["options"]
+        return going_on(None, {}, path)(about)

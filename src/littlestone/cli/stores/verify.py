@@ -19,10 +19,13 @@ def run(
     Exit status 1 if a line was altered, removed, added, or is unknown to the store.
     """
     try:
-        found = examine(path, store)
+        found = examine(path, store, fleet=store is None)
     except AlteredError as fault:
         typer.echo(f"ALTERED: {fault}")
         raise typer.Exit(1) from None
+    if found.runs > 1:
+        typer.echo(f"{path}: the releases of {found.runs:,} runs are whole")
+        return
     typer.echo(f"{path}: releases {found.first} to {found.last} of run {found.run} are whole")
     if found.first > 1:
         typer.echo(f"that release {found.first} follows the earlier ones cannot be seen from here")

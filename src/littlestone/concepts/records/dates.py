@@ -30,7 +30,8 @@ def part_of(value: Any, part: str) -> Any:
     ValueError: there is no hour in '2013-01-01'
     """
     moment = _read(value.strip()) if isinstance(value, str) else value
-    if isinstance(moment, date if part != "hour" else datetime | time):
+    fits = isinstance(moment, date if part != "hour" else datetime | time)
+    if fits and moment == moment:  # pandas has a date that is none
         return _PARTS[part](moment)
     raise ValueError(f"there is no {part} in {value!r}")
 

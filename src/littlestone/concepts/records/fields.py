@@ -1,4 +1,8 @@
-"""The fields of a record: numbers cut by a grid, declared categories, parts of dates."""
+"""The fields of a record: numbers cut by a grid, declared categories, parts of dates.
+
+``cell`` says which cell a value falls into, and nothing else decides it: what reads a whole column
+at once gives what ``cell`` gives for each of its values (docs/GUARANTEES.md, One row, one round).
+"""
 
 import itertools
 import math
@@ -6,13 +10,14 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from numbers import Real
+from decimal import Context, Decimal, localcontext
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.records.columns import exact_number, listed, same_numbers, typed
 from littlestone.concepts.records.dates import GRIDS, WEEKDAYS, part_of
 
 OWN_VALUE: Final = "own value"
@@ -20,6 +25,8 @@ OWN_VALUE: Final = "own value"
 
 _THERE: Final = -(2.0**1000)
 """The cut below which nothing lies but what is missing, where that has a cell of its own."""
+_COMPARING: Final = Context(traps=[])  # comparisons of decimals are exact, whatever the precision
+_LARGEST: Final = 2**63
 
 
 class _Field(ABC):
@@ -34,6 +41,21 @@ class _Field(ABC):
     @abstractmethod
     def declared_cell(self, value: Any) -> int:
         """The cell of a value that is what was declared, without any stand-in."""
+
+    @abstractmethod
+    def cell(self, value: Any) -> int:
+        """The cell of a value; of one that is not what was declared, the stand-in's, if any."""
+
+    def cell_in(self, value: Any) -> int:
+        """The cell of a value of its column: the date, where the field is a part of one."""
+        if self.date is None:
+            return self.cell(value)
+        try:
+            return self.cell(part_of(value, self.date))
+        except ValueError:
+            if self.missing is None:
+                raise
+            return self.stand_in
 
     @property
     def column(self) -> str:
@@ -65,6 +87,10 @@ class Numeric(_Field):
     grid: tuple[float, ...]
     missing: float | None = None
     date: str | None = None
+    _floats: NDArray[np.float64] = field(init=False, repr=False, compare=False)
+    """For each cut the first float that is not below it."""
+    _wholes: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    """For each cut the first whole number that is not below it, as far as 64 bits go."""
 
     def __post_init__(self) -> None:
         require.fields_fit(self, "name", "date")
@@ -83,33 +109,57 @@ class Numeric(_Field):
                 f"missing of field {self.name!r} must be a number, none larger than a float, got "
                 f"{_shown(self.missing)}"
             )
+        wholes = [max(math.ceil(cut), -_LARGEST) for cut in self.grid]
+        require.settle(
+            self,
+            _floats=np.array([_first_float(cut) for cut in self.grid]),
+            _wholes=np.array([cut for cut in wholes if cut < _LARGEST], dtype=np.int64),
+        )
 
     @property
     def cells(self) -> int:
         return len(self.grid) + 1
 
     def cell(self, value: Any) -> int:
-        if _is_number(value):
+        if type(value) is int:  # most are; what follows gives the same
             return bisect_right(self.grid, value)
-        return self.declared_cell(value) if self.missing is None else self.stand_in
+        number = exact_number(value)
+        if number is None:
+            return self.declared_cell(value) if self.missing is None else self.stand_in
+        return self._place(number)
 
     def declared_cell(self, value: Any) -> int:
-        if not _is_number(value):
-            raise ValueError(f"field {self.name!r} must be a number, got {require.shown(value)}")
-        return bisect_right(self.grid, value)
+        number = exact_number(value)
+        if number is None:
+            raise ValueError(f"field {self.name!r} must be a number, got {_shown(value)}")
+        return self._place(number)
 
-    def cells_of(self, values: Any) -> NDArray[np.int64]:
-        """The cells of a whole column."""
-        if not hasattr(type(values), "__array__"):
-            values = require.listed(values=values)
-        column = np.asarray(values)
-        if column.dtype.kind not in "iuf":
-            return np.array([self.cell(value) for value in values], dtype=np.int64)
-        if np.isnan(column).any():
-            if self.missing is None:
-                raise ValueError(f"field {self.name!r} must be a number, got nan")
-            column = np.where(np.isnan(column), self.missing, column)
-        return np.searchsorted(np.array(self.grid), column, side="right").astype(np.int64)
+    def _place(self, number: Any) -> int:
+        if type(number) is not Decimal:
+            return bisect_right(self.grid, number)
+        with localcontext(_COMPARING):
+            return bisect_right(self.grid, number)
+
+    def cells_of(self, column: Any) -> NDArray[np.int64]:
+        """What ``cell`` says of each value of a column.
+
+        An array of whole numbers or floats is cut at once, and so is a list in which each value's
+        type was looked at. A float is at least a cut exactly if it is at least the first float that
+        is; a whole number, the first whole number. So nothing is rounded.
+        """
+        array = typed(column)
+        if array is None:
+            values = listed(column)
+            array = same_numbers(values)
+            if array is None:
+                return np.fromiter(map(self.cell, values), np.int64, len(values))
+        if array.dtype.kind == "f":
+            cells = np.searchsorted(self._floats, array, side="right").astype(np.int64, copy=False)
+            missing = np.isnan(array)
+            if missing.any():
+                cells[missing] = self.cell(math.nan)
+            return cells
+        return np.searchsorted(self._wholes, array, side="right").astype(np.int64, copy=False)
 
     def describe(self, low: int, high: int) -> str:
         """The condition that the value lies in one of the cells from ``low`` to ``high``."""
@@ -186,16 +236,13 @@ class Category(_Field):
             f"{', '.join(map(repr, self.values))}, got {require.shown(value)}"
         )
 
-    def cells_of(self, values: Any) -> NDArray[np.int64]:
-        """The cells of a whole column."""
-        column = (
-            values.tolist() if isinstance(values, np.ndarray) else require.listed(values=values)
-        )
-        known = self._cells
+    def cells_of(self, column: Any) -> NDArray[np.int64]:
+        """What ``cell`` says of each value of a column."""
+        values, known = listed(column), self._cells
         try:
-            return np.array([known[value] for value in column], dtype=np.int64)
+            return np.array([known[value] for value in values], dtype=np.int64)
         except Exception:  # some are unknown, or cannot be looked up at all
-            return np.array([self.cell(value) for value in column], dtype=np.int64)
+            return np.fromiter(map(self.cell, values), np.int64, len(values))
 
     def describe(self, low: int, high: int) -> str:
         """The condition that the value is the one of the only cell."""
@@ -259,42 +306,39 @@ def declared_field(name: Any, entry: Any) -> Numeric | Category:
 
 
 def cell_of(part: Numeric | Category, record: Mapping[str, Any]) -> int:
+    """The cell of a record's value: what has the field's own name, or the date that it is of."""
     if part.name in record:
         return part.cell(record[part.name])
+    if part.column in record:
+        return part.cell_in(record[part.column])
     if part.missing is None:
-        return part.cell(value_of(part, record))
-    try:
-        return part.cell(value_of(part, record))
-    except ValueError:  # not there, or no date
-        return part.stand_in
-
-
-def value_of(part: Numeric | Category, record: Mapping[str, Any]) -> Any:
-    if part.name in record:
-        return record[part.name]
-    if part.date is None or part.column not in record:
         raise ValueError(f"field {part.name!r} is missing")
-    found = record[part.column]
-    if isinstance(found, np.ndarray | list):  # a table: its columns
-        return [part_of(value, part.date) for value in found]
-    return part_of(found, part.date)
+    return part.stand_in
+
+
+def cells_in(part: Numeric | Category, table: Mapping[str, Any]) -> NDArray[np.int64]:
+    """What ``cell_of`` says of each record of a table that has the column, which is public."""
+    if part.name in table:
+        return part.cells_of(table[part.name])
+    if part.column not in table:
+        raise ValueError(f"field {part.name!r} is missing")
+    values = listed(table[part.column])
+    return np.fromiter(map(part.cell_in, values), np.int64, len(values))
 
 
 def _is_finite(value: Any) -> bool:
     try:
-        return _is_number(value) and math.isfinite(value)
+        return exact_number(value) is not None and math.isfinite(value)
     except OverflowError:
         return False
+
+
+def _first_float(cut: Any) -> float:
+    nearest = float(cut)
+    return nearest if nearest >= cut else math.nextafter(nearest, math.inf)
 
 
 def _shown(value: Any) -> str:
     """A number of four hundred digits would hide what is said about it."""
     text = require.shown(value)
     return text if len(text) <= 40 else f"{text[:40]}…"
-
-
-def _is_number(value: Any) -> bool:
-    kind = type(value)  # asking an abstract class takes ten times as long
-    real = kind is float or kind is int or (isinstance(value, Real) and kind is not bool)
-    # Only "not a number" differs from itself; math.isnan fails on numbers too large for a float.
-    return real and bool(value == value)

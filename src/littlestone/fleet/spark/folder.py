@@ -11,11 +11,19 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Final
 
 from littlestone.errors import StoreError
 from littlestone.fleet.high_water import Height
 from littlestone.fleet.spark.visits import REFUSED, RELEASED
 from littlestone.fleet.terms import Terms
+
+NOT_COUNTED: Final = (
+    "a fleet on Spark counts no users, and would promise them what it does not keep: count them in "
+    "PostgreSQL (littlestone fleet init --user), or state --max-contributions and --max-keys here, "
+    "for events that were limited before"
+)
+_COLUMNS: Final = "columns.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,8 @@ class SparkFolder:
     @classmethod
     def from_terms(cls, path: Path, terms: Terms) -> "SparkFolder":
         """A new folder for a new fleet."""
+        if terms.users is not None:
+            raise ValueError(NOT_COUNTED)
         try:
             path.mkdir(mode=0o700)
         except FileExistsError:
@@ -121,8 +131,30 @@ class SparkFolder:
         (self.path / "standing" / f"{standing.batches - 2}.json").unlink(missing_ok=True)
         shutil.rmtree(self.staging, ignore_errors=True)
 
+    def needs_columns(self, columns: dict[str, str | None], *, begun: bool) -> bool:
+        """Whether the fleet has yet to be bound to these columns, and may be.
+
+        When a fleet has ``begun``, its events were read by its columns, and stay so.
+        """
+        path = self.path / _COLUMNS
+        known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        if known is None and begun:
+            raise StoreError(f"{path} is missing, which says how events are read: bring it back")
+        if known is not None and begun and known != columns:
+            name = next(name for name in columns if columns[name] != known.get(name))
+            raise StoreError(
+                f"this fleet reads its events with --{name} {known.get(name)}, got --{name} "
+                f"{columns[name]}: other columns would make another stream. Nothing was taken; "
+                f"rename the column in the files, or start a new fleet"
+            )
+        return bool(known != columns)
+
+    def bind(self, columns: dict[str, str | None]) -> None:
+        """Read all events by these columns from now on."""
+        _write(self.path / _COLUMNS, json.dumps(columns))
+
     def lines(self, kind: str = RELEASED) -> Iterator[bytes]:
-        """What was published, batch by batch; or what was refused."""
+        """What was published, batch by batch, in order within each key; or what was refused."""
         for batch in sorted((self.path / kind).iterdir()):
             for part in sorted(batch.iterdir()):
                 with part.open("rb") as lines:

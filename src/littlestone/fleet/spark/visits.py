@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from littlestone.fleet.keyed import advance, rounds_of
+from littlestone.fleet.keyed import advance, label_of, rounds_of
 from littlestone.fleet.reading import Line, line_reader
 from littlestone.fleet.secret_file import secret_of
 from littlestone.learners.run import PrivateLearner
@@ -29,14 +29,19 @@ REFUSED: Final = "refused"
 SCHEMA: Final = {
     "kind": "string",
     "line": "string",
+    "run": "string",
+    "number": "long",
     "low": "long",
     "high": "long",
     "events": "long",
     "created": "long",
     "early": "long",
 }
-"""Of the rows that come out: lines of both kinds, and one row for each key that changed."""
-_NOTHING: Final = (None,) * (len(SCHEMA) - 2)
+"""Of the rows that come out: lines of both kinds, and one row for each key that changed.
+
+``run`` and ``number`` put the releases of a key in order.
+"""
+_NO_NUMBERS: Final = (None,) * 5
 _MOST_EARLY: Final = 1_000
 _LONGEST_EARLY: Final = 1 << 14
 """How far ahead of a gap an event may be to wait there, and how long its line."""
@@ -176,6 +181,10 @@ class KeyVisits:
         if name is None:  # no line of these has a key that can be read
             absent = f"{self.columns.identity!r} is missing or cannot be read"
             return iter([_refusal(line, absent) for line in lines])
+        try:
+            label_of(name)
+        except ValueError as problem:
+            return iter([_refusal(line, str(problem)) for line in lines])
         # At once, and not when the rows are asked for: Spark's state is that of the key in hand.
         return iter(self._visit(name, lines))
 
@@ -185,7 +194,8 @@ class KeyVisits:
         secret = _known_secret(self.secret, self.fingerprint)
         visit = visited(self.recipe, secret, key, state, lines, self._read(texts) if texts else ())
         out: list[tuple[Any, ...]] = [
-            (RELEASED, release_line(release).decode(), *_NOTHING) for release in visit.releases
+            (RELEASED, release_line(release).decode(), key, release.number, *_NO_NUMBERS)
+            for release in visit.releases
         ]
         out += [_refusal(line, reason) for line, reason in visit.refused]
         early = [line.text for line in visit.early]
@@ -193,7 +203,9 @@ class KeyVisits:
             self._states.update((packed(visit.state or state, early),))
             went_on = (None, None) if visit.state is None else _halves(visit.state)
             created = int(state is None and visit.state is not None)
-            out.append((None, None, *went_on, visit.events, created, len(early) - len(texts)))
+            out.append(
+                (None, None, None, None, *went_on, visit.events, created, len(early) - len(texts))
+            )
         return out
 
     def handleExpiredTimer(self, *given: Any) -> Iterator[Any]:  # noqa: N802 (Spark's name)
@@ -209,7 +221,7 @@ class KeyVisits:
 
 def _refusal(line: Line, reason: str) -> tuple[Any, ...]:
     told = json.dumps({"reason": reason, "line": line.text}, ensure_ascii=False)
-    return REFUSED, told, *_NOTHING
+    return REFUSED, told, None, None, *_NO_NUMBERS
 
 
 def _halves(state: bytes) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from littlestone import require
+from littlestone.concepts.capabilities import Branching
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
 from littlestone.learners.disjoint_batches.drawing import Drawing, drawing_from
@@ -23,6 +24,10 @@ _SHORTEST_WATCH: Final = 1 << 10
 _RECENT_PART: Final = 32
 _LAST_PART: Final = 10
 _MOST_DIRECTIONS: Final = 1 << 16
+# How many linear rules are tried besides trees. Over fewer fields a tree says the same, and is
+# easier to read.
+_DIRECTIONS: Final = 2048
+_FEWEST_FIELDS: Final = 4
 
 
 @require.checked
@@ -37,12 +42,12 @@ class DisjointBatches(PrivateLearner):
     batches of ``recent`` examples, and six to short windows. After each window one of the rule,
     the recent batch's rule, "always 0" and "always 1" is published, by its errors in that window
     alone. So changes of the law are followed, slow or abrupt, and good and bad times.
-    If the watch is ``planned``, a batch that would end in the last tenth of the declared
-    ``rounds``, or not at all, is of little use, and not begun: the watch begins, if many rounds
-    are left, and during the watch its examples go to recent batches.
-    With ``directions``, linear rules drawn by chance are candidates of each draw besides the
-    trees: for records whose fields add up, or are ``alike``. With ``asking``, trees may ask what
-    the last rule says.
+    If the watch is ``planned``, as it is where ``rounds`` are declared, a batch that would end in
+    the last tenth of the rounds, or not at all, is of little use, and not begun: the watch begins,
+    if many rounds are left, and during the watch its examples go to recent batches.
+    Over records of four fields and more, linear rules in ``directions`` drawn by chance are
+    candidates of each draw besides the trees, for fields that add up, or are ``alike``; and trees
+    may ask what the last rule says (``asking``).
 
     Privacy:
         Releases:   the hypothesis of every round
@@ -53,6 +58,7 @@ class DisjointBatches(PrivateLearner):
         Assumes:    float-trust (docs/GUARANTEES.md) for decision trees; timing
                     (docs/GUARANTEES.md): a round in which a concept is drawn takes longer
         Proof:      algorithm.md
+        Checked:    proofs/promises/DisjointBatches.v, theorem disjoint_batches_private
 
     Regret: ``excess_bound`` for examples that are drawn independently of each other. Against
     adversaries that attack the rule on display nothing is promised, since it stays for a while.
@@ -79,17 +85,16 @@ class DisjointBatches(PrivateLearner):
     """The watch begins with the first batch from this round on; 4096/epsilon unless given."""
     recent: int | None = None
     """The examples of a recent batch; 512/epsilon unless given, 0 for none."""
-    planned: bool = False
+    planned: bool | None = None
     """Whether the watch looks at ``rounds``; a recent batch then has a 32nd of them at most."""
-    directions: int = 0
-    """Of linear rules, besides decision trees, in each draw."""
-    alike: bool = False
+    directions: int | None = None
+    """Of linear rules, besides decision trees, in each draw; 2048 over four fields and more."""
+    alike: bool | None = None
     """Whether a third of these directions count numbers equally and in the same way."""
-    asking: bool = False
+    asking: bool | None = None
     """Whether decision trees may ask what the last one says, and so grow."""
     max_contributions: int = 1
 
-    form_version: ClassVar[int] = 2
     oblivious_only: ClassVar[bool] = True
     prefix_conditional: ClassVar[bool] = True
 
@@ -106,7 +111,20 @@ class DisjointBatches(PrivateLearner):
                 object.__setattr__(self, name, math.ceil(share / self.epsilon))
             require.integer(**{name: getattr(self, name)}, at_least=least)
         require.integer(max_contributions=self.max_contributions, at_least=1)
+        trees = isinstance(self.concepts, Branching)
+        many = isinstance(self.concepts, Branching) and (
+            len(self.concepts.schema.fields) >= _FEWEST_FIELDS
+        )
+        for name, usual in (
+            ("planned", self.rounds is not None),
+            ("directions", _DIRECTIONS if many else 0),
+            ("alike", many and self.directions != 0),
+            ("asking", trees),
+        ):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, usual)
         require.integer(directions=self.directions, at_least=0)
+        assert self.directions is not None
         if self.directions > _MOST_DIRECTIONS:
             raise ValueError(
                 f"directions must be at most {_MOST_DIRECTIONS}, got directions={self.directions}"
@@ -128,9 +146,9 @@ class DisjointBatches(PrivateLearner):
         return drawing_from(
             self.concepts,
             epsilon=self.epsilon,
-            directions=self.directions,
-            alike=self.alike,
-            asking=self.asking,
+            directions=self.directions or 0,
+            alike=bool(self.alike),
+            asking=bool(self.asking),
         )
 
     @property

@@ -86,6 +86,8 @@ class LazyForest(Budgeted):
         Assumes:    a deterministic base learner; timing (docs/GUARANTEES.md): a round with a
                     mistake takes longer
         Proof:      algorithm.md, layer.md, mechanisms/first_frequent.md
+        Checked:    proofs/promises/LazyForest.v, theorem lazy_forest_private,
+                    for plans that are neither packed nor early
 
     Mistakes: O_d(log T) for the paper's constants, on realizable streams, the adversary being
     adaptive; ``mistake_bound`` says what is proved for the numbers at hand. With another base than

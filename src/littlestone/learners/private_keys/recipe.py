@@ -40,6 +40,7 @@ class PrivateKeys(Budgeted):
                     (``max_contributions`` examples) by group privacy
         Assumes:    timing (docs/GUARANTEES.md): a round with a mistake takes longer
         Proof:      algorithm.md
+        Checked:    proofs/promises/PrivateKeys.v, theorem private_keys_private
 
     Mistakes, if the labels fit a set of keys: about 39 for each at epsilon = 1, delta = 1e-6 and
     10**6 rounds, and ``mistake_bound_for`` with high probability. A key whose labels keep changing

@@ -1,5 +1,6 @@
 """Sum gradients in whole numbers, release the sums with noise, follow what was released."""
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -118,15 +119,25 @@ def gradients(
 ) -> NDArray[np.int64]:
     """Of the logistic loss at each example: clipped to length 1, in whole multiples of 1/GRID.
 
-    A row depends on its own example and on the weights. Whatever floating point made of it, its
-    squared length is at most ``longest_squared``: this is looked at in whole numbers.
+    A row depends on its own example and on the weights, to the last bit: sums are added up term
+    after term and everything else is done number by number, whatever other rows there are. Whatever
+    floating point made of it, its squared length is at most ``longest_squared``: this is looked at
+    in whole numbers.
     """
     with np.errstate(all="ignore"):  # a warning would tell of the data
-        scores = np.clip(rows @ weights, -_STEEPEST, _STEEPEST)
-    slopes = 1 / (1 + np.exp(-scores)) - labels
-    lengths = np.abs(slopes) * np.linalg.norm(rows, axis=1)
+        scores = np.clip(_dots(rows, weights), -_STEEPEST, _STEEPEST)
+    slopes = 1 / (1 + np.array([math.exp(-score) for score in scores.tolist()])) - labels
+    lengths = np.abs(slopes) * np.sqrt(_dots(rows, rows))
     clipped = rows * (slopes / np.maximum(1, lengths))[:, None]
     clipped[~(np.abs(clipped) <= 1).all(axis=1)] = 0  # not a number, for one
     whole: NDArray[np.int64] = np.rint(GRID * clipped).astype(np.int64)
     whole[(whole * whole).sum(axis=1) > longest_squared] = 0
     return whole
+
+
+def _dots(rows: Floats, others: Floats) -> Floats:
+    """The product of each row and the other one, added from its first term to its last.
+
+    BLAS adds in an order that depends on how many rows there are.
+    """
+    return np.add.accumulate(rows * others, axis=1)[:, -1]

@@ -142,9 +142,10 @@ class PrivateMajority(Budgeted):
             raise ValueError(
                 f"evidence must be 'fresh', 'cumulative' or None, got evidence={self.evidence!r}"
             )
-        given = [name for name in ("evidence", "votes", "phases") if getattr(self, name)]
-        if self.plan is not None and given:
-            raise ValueError(f"plan already decides {given[0]}, got both")
+        if isinstance(self.plan, FreshPlan) and self.evidence == "cumulative":
+            raise ValueError("a FreshPlan needs evidence='fresh', got evidence='cumulative'")
+        if isinstance(self.plan, SampledPlan):
+            self._refuse_another(self.plan)
         fresh = isinstance(self.plan, FreshPlan) or self.evidence == "fresh"
         if fresh and self._witnesses is None:
             raise ValueError(
@@ -156,3 +157,12 @@ class PrivateMajority(Budgeted):
         for name in ("votes", "phases"):
             if getattr(self, name) is not None:
                 require.integer(**{name: getattr(self, name)}, at_least=1)
+
+    def _refuse_another(self, plan: SampledPlan) -> None:
+        """What is given beside a plan must be what the plan has."""
+        if self.evidence == "fresh":
+            raise ValueError("a SampledPlan needs evidence='cumulative', got evidence='fresh'")
+        for name in ("votes", "phases"):
+            given, planned = getattr(self, name), [getattr(epoch, name) for epoch in plan.epochs]
+            if given is not None and given not in planned:
+                raise ValueError(f"{name} must be those of plan, {planned}, got {name}={given!r}")

@@ -33,6 +33,8 @@ class PrivateWitnesses(Budgeted):
         Assumes:    timing (docs/GUARANTEES.md): a round with a mistake takes longer,
                     and one that draws a place the longer the more mistakes there were
         Proof:      algorithm.md
+        Checked:    proofs/promises/PrivateWitnesses.v, theorem private_witnesses_private,
+                    for systems without places
 
     Mistakes: O(log(T * number of false witnesses) / epsilon) for each witness that can be accepted:
     2n for conjunctions over n features, log2(n) for thresholds on n points, 2 log2(n) for

@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from littlestone import require
 from littlestone.errors import SnapshotError
-from littlestone.learners.kept_recipes import recipe_from_form
-from littlestone.learners.recipe_forms import canonical_form
-from littlestone.learners.run import PrivateLearner
+from littlestone.learners.forms import canonical_form
+from littlestone.learners.run import PrivateLearner, recipe_from_form
 from littlestone.learners.wrappers.wrapper import CopiesEngine, Wrapper
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
@@ -104,11 +103,9 @@ class UnknownHorizonEngine(CopiesEngine):
 
     def load(self, state: tuple[Any, ...]) -> None:
         *fields, form = state
-        if not isinstance(form, str):  # earlier versions kept none
-            return super().load(state)
         learner = planned = self._learner(fields[1])
         if canonical_form(planned) != form:
-            learner = recipe_from_form(form, (planned.concepts,))
+            learner = recipe_from_form(form)
             same = learner.rounds == planned.rounds and learner.concepts == planned.concepts
             if not same or not learner.per_example.within(self._recipe.learner.budget):
                 raise SnapshotError(f"no epoch of this recipe is {form}")

@@ -8,7 +8,7 @@ as a worker has committed it, so when it appears may tell when its events came.
 import asyncio
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 import msgspec
@@ -20,9 +20,10 @@ from starlette.responses import Response
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.errors import HorizonExceededError
 from littlestone.fleet import database
-from littlestone.fleet.keyed import key_name
+from littlestone.fleet.keyed import key_name, label_of
 from littlestone.fleet.per_key import PerKey
 from littlestone.fleet.terms import recipe_of
+from littlestone.fleet.user_shares import given_users
 from littlestone.serve import wire
 from littlestone.serve.desk import Service, answered, decoded, event_reader
 from littlestone.serve.guarding import body_of
@@ -45,12 +46,14 @@ class KeyedEventIn(msgspec.Struct, forbid_unknown_fields=True):
     number: Annotated[int, msgspec.Meta(ge=1, le=2**62)]
     x: Any
     y: Annotated[int, msgspec.Meta(ge=0, le=1)]
+    user: Annotated[str, msgspec.Meta(min_length=1, max_length=1024)] | None = None
+    """Whose it is, where the fleet counts users."""
 
 
 class KeyedIn(msgspec.Struct, forbid_unknown_fields=True):
     """Events of any keys; one that was sent before may be sent again and changes nothing."""
 
-    events: Annotated[list[KeyedEventIn], msgspec.Meta(min_length=1, max_length=10_000)]
+    events: Annotated[list[KeyedEventIn], msgspec.Meta(min_length=1, max_length=wire.MOST_EVENTS)]
 
 
 class Misfit(msgspec.Struct):
@@ -141,23 +144,35 @@ def key_of(request: Request) -> str:
 async def show_fleet(service: Service, _: Request) -> Response:
     fleet = desk_of(service)
     status = await fleet.ask(database.status)
-    promise = PerKey(learner=fleet.recipe, max_keys=fleet.terms.max_keys).promise
+    terms = fleet.terms
+    promise = PerKey(learner=fleet.recipe, max_keys=terms.max_keys, users=terms.users).promise
     learner, rounds = type(fleet.recipe).__name__, fleet.recipe.rounds
-    return answered(FleetOut(promise, learner, rounds, fleet.terms.max_keys, status))
+    return answered(FleetOut(promise, learner, rounds, terms.max_keys, status))
 
 
 async def queue_events(service: Service, request: Request) -> Response:
     """Those that fit are queued together; a bad one fails alone."""
     fleet = desk_of(service)
-    sent = decoded(await body_of(request), KeyedIn).events
-    good, refused = list[tuple[str, int, Any, int]](), list[Misfit]()
+    body = await body_of(request)
+    sent: Sequence[KeyedEventIn | str]
+    try:
+        sent = decoded(body, KeyedIn).events
+    except HTTPException:
+        each = wire.each_in(body, KeyedEventIn)
+        if each is None:
+            raise
+        sent = each
+    good, refused = list[tuple[str, int, Any, int, str | None]](), list[Misfit]()
     for place, one in enumerate(sent):
         try:
+            if isinstance(one, str):
+                raise ValueError(one)
             if fleet.recipe.rounds is not None and one.number > fleet.recipe.rounds:
                 raise HorizonExceededError(rounds=fleet.recipe.rounds)
-            database.label_of(one.key)  # refuses what no key can be
+            label_of(one.key)  # refuses what no key can be
+            given_users(fleet.terms.users, [one.user], 1)
             point, _ = fleet.read("", wire.EventIn(one.x, one.y)).example or (None, None)
-            good.append((one.key, one.number, point, one.y))
+            good.append((one.key, one.number, point, one.y, one.user))
         except (ValueError, HorizonExceededError) as problem:
             refused.append(Misfit(place, str(problem)))
     if not good:

@@ -17,6 +17,7 @@ from littlestone.serve import wire
 from littlestone.serve.desk import Service, answered, decoded, described
 from littlestone.serve.guarding import body_of
 from littlestone.serve.owner import RunOwner
+from littlestone.serve.tokens import Role
 from littlestone.service.cells import Misfit
 from littlestone.service.events import point_reader
 from littlestone.service.published import release_line
@@ -27,7 +28,8 @@ KEEP_ALIVE: Final = 15.0  # seconds between signs of life
 
 
 async def list_runs(service: Service, _: Request) -> Response:
-    return answered([described(service, name) for name in service.runs])
+    named = sorted([*service.runs, *service.runs.unreadable])
+    return answered([described(service, name) for name in named])
 
 
 async def show_run(service: Service, request: Request) -> Response:
@@ -72,7 +74,7 @@ async def releases(service: Service, request: Request) -> Response:
     owner = service.owner(request)
     if "text/event-stream" in request.headers.get("accept", ""):
         after = number_of(request.headers.get("last-event-id"), request.query_params.get("after"))
-        stream = _sent(service, owner, after)
+        stream = _sent(service, owner, after, partial(service.may, request, Role.READER))
         return StreamingResponse(stream, media_type="text/event-stream")
     after = number_of(request.query_params.get("after"))
     found = await _visible_after(owner, after, PAGE)
@@ -102,11 +104,14 @@ def _logged(run: Any, *, after: int, most: int) -> list[Any]:
     return [release for _, release in zip(range(most), run.releases(after=after), strict=False)]
 
 
-async def _sent(service: Service, owner: RunOwner, after: int) -> AsyncIterator[bytes]:
+async def _sent(
+    service: Service, owner: RunOwner, after: int, allowed: Callable[[], bool]
+) -> AsyncIterator[bytes]:
+    """Until the service stops, the run is removed, or the token is revoked."""
     service.readers += 1
     try:
         yield b": littlestone\n\n"
-        while not service.stopping.is_set():
+        while not service.stopping.is_set() and not owner.closing and allowed():
             bell = asyncio.ensure_future(owner.visible.bell())
             found = await _visible_after(owner, after, AHEAD)
             if found:
@@ -129,7 +134,8 @@ async def _sent(service: Service, owner: RunOwner, after: int) -> AsyncIterator[
 
 async def guarantee(service: Service, request: Request) -> Response:
     service.owner(request)
-    return answered(wire.guarantee_out(service.recipe(request)))
+    asked = service.runs.asked(request.path_params["run"])
+    return answered(wire.guarantee_out(asked, service.recipe(request)))
 
 
 async def chain(service: Service, request: Request) -> Response:
@@ -164,9 +170,10 @@ async def labels_of(request: Request, recipe: PrivateLearner, rule: Hypothesis) 
 
 
 async def health(service: Service, _: Request) -> Response:
-    waiting = [name for name in service.runs if service.runs.owner(name).failure is not None]
-    well = not waiting and not service.runs.unreadable
-    return answered({"ok": well, "version": __version__}, 200 if well else 503)
+    """Well unless runs are still being opened; a run that cannot be keeps no other from working."""
+    opening, broken = service.runs.opening, service.runs.broken
+    state = {"ok": not opening, "version": __version__, "opening": opening, "broken": broken}
+    return answered(state, 503 if opening else 200)
 
 
 async def metrics(service: Service, _: Request) -> Response:
@@ -174,6 +181,8 @@ async def metrics(service: Service, _: Request) -> Response:
     lines = [
         "# TYPE littlestone_runs gauge",
         f"littlestone_runs {len(list(service.runs))}",
+        "# TYPE littlestone_broken_runs gauge",
+        f"littlestone_broken_runs {len(service.runs.broken)}",
         "# TYPE littlestone_event_streams gauge",
         f"littlestone_event_streams {service.readers}",
         "# TYPE littlestone_release counter",

@@ -16,27 +16,24 @@ from littlestone.errors import StoreError
 from littlestone.service.entries import DIGEST_BYTES, Taken, digest_of
 from littlestone.service.log.known_ids import HASH_BYTES, KnownIds
 
-# Nobody reads by_user any more; without it this would be another format.
 TABLES: Final = """
 CREATE TABLE events (
     round INTEGER PRIMARY KEY, id TEXT NOT NULL, digest BLOB NOT NULL, body TEXT,
     batch INTEGER NOT NULL, seal BLOB, user BLOB
 );
-CREATE INDEX by_user ON events (user, round) WHERE user IS NOT NULL;
 CREATE TABLE blocks (last INTEGER PRIMARY KEY, ids BLOB NOT NULL, seal BLOB NOT NULL);
 """
 
 _ROWS: Final = "SELECT round, id, digest, body, batch, seal, user FROM events "
 _AT_ONCE: Final = 2_000
 # As ``_content`` has it, of rows as a block has them. Texts come before all blobs, by their order.
-# Rows are strung together as they are found: by rounds, and by no index of users.
 _STRUNG: Final = """
 SELECT CAST(group_concat(digest || {user} batch || ':' || id, '') AS BLOB), count(*)
-FROM events NOT INDEXED WHERE round > ? AND round <= ?
+FROM events WHERE round > ? AND round <= ?
     AND id < x'' AND digest >= x'' AND body IS NULL AND seal IS NULL AND {whose}
 """
 _USERS: Final = """
-SELECT CAST(group_concat(user, '') AS BLOB) FROM events NOT INDEXED WHERE round > ? AND round <= ?
+SELECT CAST(group_concat(user, '') AS BLOB) FROM events WHERE round > ? AND round <= ?
 """
 
 
@@ -68,6 +65,11 @@ class EventLog:
             if row is not None and row[1] == event_id:
                 return Taken(*row)
         return None
+
+    def ids_ending(self, text: str) -> list[str]:
+        """The ids that end so, in the order in which they were taken."""
+        found = "SELECT id FROM events WHERE substr(id, -length(?1)) = ?1 ORDER BY round"
+        return [name for (name,) in self._db.execute(found, (text,))]
 
     def users(self, *, until: int) -> bytes:
         """The digests of the users of the first events, one after the other."""

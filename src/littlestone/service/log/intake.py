@@ -13,7 +13,7 @@ from littlestone.service.entries import (
     canonical_body,
     refuse_unwritable,
 )
-from littlestone.service.promises.users import canonical_user
+from littlestone.service.promises.users import NAMELESS, canonical_user
 
 
 class Event(NamedTuple):
@@ -21,7 +21,7 @@ class Event(NamedTuple):
 
     ``line`` says where it came from, for messages only; ``user`` is whose it is, where users are
     counted. A reader that has checked ``x`` (made of what JSON gives back unchanged) leaves the
-    canonical ``example``, which is not checked again.
+    canonical ``example``, which is not checked again, and the canonical ``user``.
     """
 
     id: str
@@ -84,4 +84,8 @@ class Intake:
             return [None] * len(events)
         if None in users:
             raise ValueError("user must be given where users are counted, got user=None")
-        return [self._digests(canonical_user(user)) for user in users]
+        digest = self._digests
+        return [
+            digest(canonical_user(event.user) if event.example is None else event.user or NAMELESS)
+            for event in events
+        ]

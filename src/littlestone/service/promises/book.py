@@ -3,79 +3,68 @@
 The allowance is fixed when the book is made, and a store whose promise would exceed it is refused
 before anything of it exists. Stores may be chosen one after another, each after looking at what the
 others have published: the sum stays within the allowance whatever was seen (docs/GUARANTEES.md, B).
+
+The file is one line of JSON and a hash of that line, so every bit of it is covered. A change
+replaces the whole file, under a lock: a killed process leaves the file before or after its change.
 """
 
+import fcntl
 import json
 import math
 import os
 import secrets
-import sqlite3
+import stat
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from littlestone.errors import BudgetExceededError, StoreError
+from littlestone.errors import BudgetExceededError, InUseError, StoreError
 from littlestone.privacy.composition import basic_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import text_at_least
 from littlestone.privacy.zcdp import ZeroConcentrated, compose_zero_concentrated
 from littlestone.service.entries import digest_of
 from littlestone.service.store import Reservation
-from littlestone.service.store_file import finding_damage, refusing
+from littlestone.service.store_file import finding_damage, refusing, sync_folder
 
 if TYPE_CHECKING:
     from littlestone.service.durable import DurableRun
 
-FORMAT: Final = 1
-APPLICATION: Final = 0x4C53424B
 COMPOSITIONS: Final = ("basic", "concentrated")
-
-SCHEMA: Final = f"""
-PRAGMA application_id = {APPLICATION};
-PRAGMA user_version = {FORMAT};
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE entries (
-    number INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, store TEXT NOT NULL,
-    epsilon TEXT NOT NULL, delta TEXT NOT NULL, promise TEXT NOT NULL, at INTEGER NOT NULL,
-    seal BLOB NOT NULL, opened INTEGER NOT NULL
-);
-"""
+_KIND: Final = b'{"littlestone-book": 1, '
 _PATIENCE: Final = 10.0
-_RETURNED: Final = "returned "
-"""Before the identity of an entry that was given back, in a line of its own: nothing is erased."""
+_PAUSE: Final = 0.01
 
 
 class Entry(NamedTuple):
-    """A store's promise; ``opened`` once the store exists, else it is reserved for that place."""
+    """A store's promise: reserved for a place, opened once the store exists, or returned."""
 
     identity: str
     store: str
     promised: PrivacyGuarantee
     promise: str
     at: int
-    opened: bool
+    state: Literal["reserved", "opened", "returned"]
+
+    @property
+    def opened(self) -> bool:
+        """Whether the store may have read something: such an entry stays for ever."""
+        return self.state == "opened"
 
 
 class Book:
-    """The file; every question to it is a transaction, so that two processes see each other."""
+    """The file; who changes it is alone with it, so that two processes see each other."""
 
     def __init__(self, path: str | Path) -> None:
         """An existing book, if it is whole."""
         self.path = Path(os.path.realpath(path))
         with finding_damage(self.path):
-            self._refuse_foreign()
-            with self._transaction() as db:
-                about = dict(db.execute("SELECT name, value FROM about"))
-                found = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
-                self._read(db)
-            if found != "ok" or about.pop("seal") != _seal_of(about):
-                raise StoreError(f"{self.path} is damaged: its first lines do not match their hash")
-            self.allowance = PrivacyGuarantee(
-                epsilon=float(about["epsilon"]), delta=float(about["delta"])
-            )
-            self.composition = about["composition"]
+            record = self._record()
+            self.allowance = PrivacyGuarantee(epsilon=record["epsilon"], delta=record["delta"])
+            self.composition: str = record["composition"]
+            self._entries()
 
     @classmethod
     def create(
@@ -89,30 +78,22 @@ class Book:
         if composition == "concentrated" and allowance.delta == 0:
             raise ValueError("delta must be positive for a concentrated book, got delta=0.0")
         target = Path(os.path.realpath(path))
-        about = {
-            "epsilon": repr(allowance.epsilon),
-            "delta": repr(allowance.delta),
-            "composition": composition,
-        }
-        about["seal"] = _seal_of(about)
         draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
         with refusing(target):
             try:
-                os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-                with closing(sqlite3.connect(draft, isolation_level=None)) as db:
-                    db.executescript(SCHEMA)
-                    db.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+                _write(draft, _sealed(allowance, composition, []))
                 os.link(draft, target)  # fails if there is anything already
             except FileExistsError:
                 raise StoreError(f"{target} exists already; choose another name") from None
             finally:
                 draft.unlink(missing_ok=True)
+            sync_folder(target.parent)
         return cls(target)
 
     def entries(self) -> list[Entry]:
-        """Every store that was promised something for, in order."""
-        with finding_damage(self.path), self._transaction() as db:
-            return self._read(db)
+        """Every store that something is promised for, in order."""
+        with finding_damage(self.path):
+            return _counted(self._entries())
 
     def total(self, entries: Sequence[Entry] | None = None) -> PrivacyGuarantee:
         """What all stores promise together, by the composition that was chosen beforehand."""
@@ -124,53 +105,64 @@ class Book:
     def reserve(self, store: str | Path, promised: PrivacyGuarantee, promise: str) -> "Reservation":
         """For a store that is about to be created: the identity it shall have, or a refusal.
 
-        A reservation that was left behind for this place and this promise is taken up again. The
-        store remembers that it has a book, and ``learn`` continues it with one only: so one that
-        was created and not entered yet has read nothing.
+        The identity is a new one each time. A reservation that was left behind for this place is
+        returned first: the store of that one, if it exists anywhere, has read nothing, because it
+        must be entered before (``register``), and would then be added as any other.
         """
         place = os.path.realpath(store)
-        with finding_damage(self.path), self._transaction() as db:
-            known = self._read(db)
-            for entry in known:
-                if not entry.opened and (entry.store, entry.promised) == (place, promised):
-                    return Reservation(entry.identity, str(self.path))
-            identity = secrets.token_hex(16)
-            self._add(db, known, Entry(identity, place, promised, promise, _now(), opened=False))
+        identity = secrets.token_hex(16)
+        with self._changing() as entries:
+            _give_back(entries, lambda entry: entry.store == place)
+            new = Entry(identity, place, promised, promise, _now(), "reserved")
+            self._add(entries, new)
         return Reservation(identity, str(self.path))
+
+    @contextmanager
+    def reserved(
+        self, store: str | Path, promised: PrivacyGuarantee, promise: str
+    ) -> Iterator["Reservation"]:
+        """Reserve while a store is made and entered; whatever fails meanwhile gives it back.
+
+        Should the store exist all the same, it is added again when it is entered.
+        """
+        mine = self.reserve(store, promised, promise)
+        try:
+            yield mine
+        except BaseException:
+            with suppress(StoreError), self._changing() as entries:
+                _give_back(entries, lambda entry: entry.identity == mine.identity)
+            raise
 
     def register(
         self, identity: str, store: str | Path, promised: PrivacyGuarantee, promise: str
     ) -> None:
-        """For a store that exists: free if it is known, else as for a new one."""
-        with finding_damage(self.path), self._transaction() as db:
-            known = self._read(db)
-            if self._is_returned(db, identity):
-                raise StoreError(
-                    f"what was reserved for {store} was given back to {self.path}; it has read "
-                    f"nothing: delete it, and start a new store"
-                )
-            for entry in known:
-                if entry.identity == identity and not promised.within(entry.promised):
+        """For a store that exists: free if it is entered or reserved for, else as for a new one."""
+        with self._changing() as entries:
+            for number, entry in enumerate(entries):
+                if entry.identity != identity or entry.state == "returned":
+                    continue
+                if not promised.within(entry.promised):
                     raise StoreError(
                         f"{store} is entered in {self.path} with {entry.promised}, and promises "
                         f"{promised} now: its recipe was altered. Bring back the store as it was"
                     )
-            if any(entry.identity == identity for entry in known):
-                db.execute("UPDATE entries SET opened = 1 WHERE identity = ?", (identity,))
+                entries[number] = entry._replace(state="opened")
                 return
             place = os.path.realpath(store)
-            self._add(db, known, Entry(identity, place, promised, promise, _now(), opened=True))
+            if any(entry.identity == identity for entry in entries):
+                # Another has reserved for this place meanwhile, but here is what was made.
+                _give_back(entries, lambda entry: entry.store == place)
+            self._add(entries, Entry(identity, place, promised, promise, _now(), "opened"))
 
     def give_back(self, store: str | Path) -> list[Entry]:
         """Return what was reserved for a store that has read nothing: it was never entered as made.
 
-        Should it be made after all, ``register`` refuses it, before it reads anything. What stands
-        at its place goes first: nobody asks the book when a fleet goes on. What was entered stays
-        for ever: nobody can take back what was seen.
+        What stands at its place goes first: nobody asks the book when a fleet goes on. What was
+        entered stays for ever: nobody can take back what was seen.
         """
         place = os.path.realpath(store)
-        with finding_damage(self.path), self._transaction() as db:
-            here = [entry for entry in self._read(db) if entry.store == place]
+        with self._changing() as entries:
+            here = [entry for entry in _counted(entries) if entry.store == place]
             reserved = [entry for entry in here if not entry.opened]
             if not reserved:
                 state = "was opened, and may have published what it read" if here else "is unknown"
@@ -182,23 +174,12 @@ class Book:
                     f"{place} exists, and may be gone on with: it must be deleted before what was "
                     f"reserved for it is given back to {self.path}"
                 )
-            for entry in reserved:
-                returned = entry._replace(identity=_RETURNED + entry.identity, at=_now())
-                self._append(db, returned)
+            _give_back(entries, lambda entry: entry.store == place)
         return reserved
 
-    def _add(self, db: sqlite3.Connection, known: list[Entry], entry: Entry) -> None:
-        self._refuse_excess(known, entry.promised)
-        self._append(db, entry)
-
-    def _append(self, db: sqlite3.Connection, entry: Entry) -> None:
-        newest = "SELECT number, seal FROM entries ORDER BY number DESC LIMIT 1"
-        number, seal = db.execute(newest).fetchone() or (0, b"")
-        row = _fields(entry)
-        db.execute(
-            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (number + 1, *row, _sealed(seal, row), entry.opened),
-        )
+    def _add(self, entries: list[Entry], entry: Entry) -> None:
+        self._refuse_excess(_counted(entries), entry.promised)
+        entries.append(entry)
 
     def _refuse_excess(self, known: list[Entry], promised: PrivacyGuarantee) -> None:
         """By whole numbers and fractions, before anything changes."""
@@ -234,49 +215,64 @@ class Book:
             told += f" (ρ = {text_at_least(used)})"
         return f"{self.path} allows {self.allowance} in all, and {told} ({self.composition})"
 
-    def _read(self, db: sqlite3.Connection) -> list[Entry]:
-        """All that count: neither what was given back nor the lines that say so."""
-        entries, before = dict[str, Entry](), b""
-        written = db.execute("SELECT * FROM entries ORDER BY number")
-        for place, (number, *row, seal, opened) in enumerate(written, start=1):
-            before = _sealed(before, row)
-            if seal != before or number != place:
-                raise StoreError(f"entry {number} of {self.path} does not match its hash")
-            identity, store, epsilon, delta, promise, at = row
-            promised = PrivacyGuarantee(epsilon=float(epsilon), delta=float(delta))
-            if identity.startswith(_RETURNED):
-                del entries[identity.removeprefix(_RETURNED)]
-            else:
-                entries[identity] = Entry(identity, store, promised, promise, at, bool(opened))
-        return list(entries.values())
+    def _entries(self) -> list[Entry]:
+        """All of them, whatever became of them."""
+        return [
+            Entry(identity, store, PrivacyGuarantee(epsilon=epsilon, delta=delta), *rest)
+            for identity, store, epsilon, delta, *rest in self._record()["entries"]
+        ]
 
-    def _is_returned(self, db: sqlite3.Connection, identity: str) -> bool:
-        found = "SELECT 1 FROM entries WHERE identity = ?"
-        return db.execute(found, (_RETURNED + identity,)).fetchone() is not None
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """The file is opened for each: nobody holds it, and nobody else writes meanwhile."""
-        connection = sqlite3.connect(self.path, isolation_level=None, timeout=_PATIENCE)
-        with refusing(self.path), closing(connection) as db:
-            db.execute("PRAGMA synchronous = FULL")
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
-            db.execute("COMMIT")
-
-    def _refuse_foreign(self) -> None:
+    def _record(self) -> dict[str, Any]:
+        """What the file holds, all of it under its hash."""
         if not self.path.is_file():
             raise StoreError(f"there is no book at {self.path}; littlestone budget init makes one")
         with self.path.open("rb") as file:
-            header = file.read(100)
-        if header[68:72] != APPLICATION.to_bytes(4, "big"):
-            raise StoreError(f"{self.path} is not a littlestone budget book")
-        if (known := int.from_bytes(header[60:64], "big")) != FORMAT:
-            raise StoreError(f"{self.path} has format {known}, expected {FORMAT}")
+            kind = file.read(len(_KIND))
+            if kind != _KIND:  # before all of it is read
+                raise StoreError(f"{self.path} is not a littlestone budget book")
+            content = kind + file.read()
+        line = content.partition(b"\n")[0]
+        if content != _with_hash(line):
+            raise StoreError(f"{self.path} is damaged: it does not match its hash")
+        record: dict[str, Any] = json.loads(line)
+        return record
+
+    @contextmanager
+    def _changing(self) -> Iterator[list[Entry]]:
+        """The entries, to be altered; they are on disk when the block ends, unless it raises."""
+        with finding_damage(self.path), self._locked():
+            before = self._entries()
+            entries = list(before)
+            yield entries
+            if entries == before:
+                return
+            draft = self.path.with_name(f".{self.path.name}.new")
+            draft.unlink(missing_ok=True)  # of a process that was killed
+            content = _sealed(self.allowance, self.composition, entries)
+            try:
+                _write(draft, content, like=self.path.stat())
+                draft.rename(self.path)
+            except BaseException:
+                draft.unlink(missing_ok=True)
+                raise
+            sync_folder(self.path.parent)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Alone with the file that has the name, not with one that was replaced meanwhile."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            with self.path.open("r+b") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    if time.monotonic() > end:
+                        raise InUseError(f"{self.path} is in use by another process") from None
+                    time.sleep(_PAUSE)
+                    continue
+                if os.path.samestat(os.fstat(file.fileno()), self.path.stat()):
+                    yield
+                    return
 
 
 def enter(book: Book | None, durable: "DurableRun", store: Path) -> None:
@@ -301,17 +297,46 @@ def _rho_of(costs: Sequence[PrivacyGuarantee]) -> ZeroConcentrated:
     return compose_zero_concentrated([ZeroConcentrated.from_pure(cost.epsilon) for cost in costs])
 
 
-def _fields(entry: Entry) -> list[str | int]:
-    epsilon, delta = repr(entry.promised.epsilon), repr(entry.promised.delta)
-    return [entry.identity, entry.store, epsilon, delta, entry.promise, entry.at]
+def _counted(entries: Sequence[Entry]) -> list[Entry]:
+    return [entry for entry in entries if entry.state != "returned"]
 
 
-def _sealed(before: bytes, row: Sequence[str | int]) -> bytes:
-    return digest_of(before + json.dumps(list(row)).encode())
+def _give_back(entries: list[Entry], which: Callable[[Entry], bool]) -> None:
+    """Of what is only reserved; the entry stays and says so, because nothing is erased."""
+    for number, entry in enumerate(entries):
+        if entry.state == "reserved" and which(entry):
+            entries[number] = entry._replace(state="returned")
 
 
-def _seal_of(about: dict[str, str]) -> str:
-    return digest_of(json.dumps(about, sort_keys=True).encode()).hex()
+def _sealed(allowance: PrivacyGuarantee, composition: str, entries: Sequence[Entry]) -> bytes:
+    record = {
+        "littlestone-book": 1,
+        "epsilon": float(allowance.epsilon),
+        "delta": float(allowance.delta),
+        "composition": composition,
+        "entries": [
+            (*entry[:2], float(entry.promised.epsilon), float(entry.promised.delta), *entry[3:])
+            for entry in entries
+        ],
+    }
+    return _with_hash(json.dumps(record).encode())
+
+
+def _with_hash(line: bytes) -> bytes:
+    return line + b"\n" + digest_of(line).hex().encode() + b"\n"
+
+
+def _write(draft: Path, content: bytes, *, like: os.stat_result | None = None) -> None:
+    """A new file for its owner alone, or with the owner and the mode of another; on disk."""
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+    with open(os.open(draft, flags, 0o600), "wb") as file:
+        if like is not None:
+            with suppress(PermissionError):  # only root may hand it back to whose it was
+                os.fchown(file.fileno(), like.st_uid, like.st_gid)
+            os.fchmod(file.fileno(), stat.S_IMODE(like.st_mode))
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _now() -> int:

@@ -9,16 +9,19 @@ same stay different.
 """
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from typing import Any, Final
 
 from littlestone.learners.run import PrivateLearner
 from littlestone.service.entries import DIGEST_BYTES
 
 NAMELESS: Final = ""
+_NAMES: Final = (str, int, float, Decimal)  # a union would be made anew by each call
+# All numbers in ASCII look like this, and few other names do.
+_NUMERIC: Final = re.compile(r"_*[+-]?[0-9_]*\.?[0-9_]*(e_*[+-]?[0-9_]*)?")
 _UNSEEN: Final = frozenset({"Cc", "Cf"})
 # Letters and marks that show nothing: fillers, a joiner of graphemes, selectors of variants.
 _BLANK: Final = frozenset(
@@ -37,9 +40,12 @@ def canonical_user(name: Any) -> str:
     """
     if name is None:
         return NAMELESS
-    if not isinstance(name, str | int | float | Decimal):
+    if not isinstance(name, _NAMES):
         raise ValueError(f"user must be text or a number, got a {type(name).__name__}")
     text = str(name)
+    if text.isascii() and text.isprintable():  # it has one form but for case, spaces and numbers
+        text = " ".join(text.lower().split())
+        return _number(text) or text if _NUMERIC.fullmatch(text) else text
     text.encode()  # half of a surrogate pair is nobody's name: a ValueError
     text = unicodedata.normalize("NFKC", text).casefold()
     text = " ".join(unicodedata.normalize("NFKC", text).split())
@@ -55,6 +61,8 @@ def _is_seen(letter: str) -> bool:
 
 def _number(text: str) -> str | None:
     """The same for all ways to write a number."""
+    if text.isascii() and text.strip("0123456789+-._e"):
+        return None
     try:
         sign, digits, exponent = Decimal(text).as_tuple()
     except (InvalidOperation, ValueError):
@@ -72,10 +80,12 @@ def _number(text: str) -> str | None:
 def digests_under(key: bytes) -> Callable[[str], bytes]:
     """What a store keeps in place of a canonical name: without its key nobody can test a guess."""
     own = hashlib.blake2b(b"users of events", key=key, digest_size=32).digest()
+    begun = hashlib.blake2b(key=own, digest_size=DIGEST_BYTES)
 
-    @lru_cache(maxsize=1 << 14)
     def digest(name: str) -> bytes:
-        return hashlib.blake2b(name.encode(), key=own, digest_size=DIGEST_BYTES).digest()
+        hashed = begun.copy()
+        hashed.update(name.encode())
+        return hashed.digest()
 
     return digest
 

@@ -98,7 +98,7 @@ def test_disagreement_of_finite_supports_needs_no_domain() -> None:
     assert jury.disagreement(FiniteSupport.on("a")) is None
     assert jury.disagreement(FiniteSupport.on("c")) == "a"
     assert FiniteSupport.on("a", "z").disagreement(jury) == "z"
-    nothing: Hypothesis = Unbounded()  # type: ignore[assignment]
+    nothing: Hypothesis = Unbounded()
     with pytest.raises(ValueError, match="must be 1 on finitely many known keys"):
         jury.disagreement(nothing)
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 from tests.fleet_events import RECIPE
+from typer.testing import CliRunner
 
+from littlestone.cli.main import app
 from littlestone.errors import StoreError
 from littlestone.fleet.spark.folder import SparkFolder, Standing
 from littlestone.fleet.spark.visits import REFUSED, RELEASED
@@ -81,3 +83,33 @@ def test_the_chain_tells_batches_apart() -> None:
     }
     assert len(chains) == 5 and after(start) == after(start)
     assert after(start).height.commits == 1 and len(after(start).height.chain) == 32
+
+
+def test_a_fleet_that_has_begun_keeps_its_columns(tmp_path: Path) -> None:
+    folder = made(tmp_path)
+    columns = {"key": "shop", "sequence": "n", "positive": None}
+    assert folder.needs_columns(columns, begun=False)
+    folder.bind(columns)
+    assert not folder.needs_columns(columns, begun=False)
+    assert not folder.needs_columns(columns, begun=True)
+    other = columns | {"sequence": "number"}
+    assert folder.needs_columns(other, begun=False)  # a slip of which nothing came
+    with pytest.raises(StoreError, match="--sequence n, got --sequence number"):
+        folder.needs_columns(other, begun=True)
+    (folder.path / "columns.json").unlink()
+    with pytest.raises(StoreError, match="is missing, which says how events are read"):
+        folder.needs_columns(columns, begun=True)
+
+
+def test_a_fleet_that_would_have_to_count_users_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = Terms.planned(RECIPE, fingerprint=b"", users="who")
+    with pytest.raises(ValueError, match="counts no users"):
+        SparkFolder.from_terms(tmp_path / "fleet", counted)
+    given = ("--secret", "secret", "--class", "points", "--rounds", "9", "--user", "who")
+    with monkeypatch.context() as patched:
+        patched.chdir(tmp_path)
+        said = CliRunner().invoke(app, ["fleet", "spark", "init", "fleet", *given])
+    assert isinstance(said.exception, ValueError) and "counts no users" in str(said.exception)
+    assert list(tmp_path.iterdir()) == []

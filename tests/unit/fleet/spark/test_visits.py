@@ -12,7 +12,7 @@ from tests.fleet_events import COLUMNS, RECIPE, SEQUENCE, Events, expected, line
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.schema import Schema
 from littlestone.errors import SnapshotError, StoreError
-from littlestone.fleet.keyed import advance
+from littlestone.fleet.keyed import MOST_KEY_BYTES, advance
 from littlestone.fleet.reading import line_reader
 from littlestone.fleet.secret_file import create_secret, fingerprint
 from littlestone.fleet.spark import visits
@@ -94,10 +94,10 @@ def test_any_order_and_any_batches_give_the_bytes_of_advance(task: Task) -> None
 
 def test_a_key_that_goes_on_says_so_in_its_last_row(task: Task) -> None:
     first = task.batch("a", [line_of("a", 1, 3, 0), line_of("a", 2, 3, 0)])
-    assert kinds(first) == [RELEASED, None] and first[-1][4:] == (2, 1, 0)
+    assert kinds(first) == [RELEASED, None] and first[-1][6:] == (2, 1, 0)
     again = task.batch("a", [line_of("a", 3, 3, 0)])
-    assert kinds(again)[-1] is None and again[-1][4:] == (1, 0, 0)
-    assert first[-1][2:4] != again[-1][2:4]  # halves of the seal of another state
+    assert kinds(again)[-1] is None and again[-1][6:] == (1, 0, 0)
+    assert first[-1][4:6] != again[-1][4:6]  # halves of the seal of another state
     assert task.batch("a", [line_of("a", 3, 60, 1)]) == []  # seen before: nothing goes on
 
 
@@ -132,7 +132,7 @@ def test_a_line_that_cannot_be_taken_is_handed_back_whole(task: Task, bad: str) 
     assert row[0] == REFUSED and json.loads(row[1])["line"] == bad
     assert task.handle.values == {}  # the key did not begin
     rows = task.batch("a", [line_of("a", 1, 3, 0), bad])
-    assert REFUSED in kinds(rows) and rows[-1][4] == 1
+    assert REFUSED in kinds(rows) and rows[-1][6] == 1
 
 
 def test_an_event_waits_for_its_predecessors_and_nobody_can_tell(task: Task) -> None:
@@ -198,6 +198,14 @@ def test_lines_without_a_key_begin_nothing(task: Task) -> None:
     assert task.batch(None, ["", " "]) == []
     rows = task.batch("", [line_of("", 1, 3, 0)])
     assert kinds(rows) == [REFUSED] and task.handle.values == {}
+
+
+def test_a_key_that_is_too_long_begins_nothing(task: Task) -> None:
+    for key in ("k" * MOST_KEY_BYTES, "é" * (MOST_KEY_BYTES // 2)):
+        [row] = task.batch(key, [line_of(key, 1, 3, 0)])
+        assert row[0] == REFUSED and "at most 2,000 bytes" in row[1] and task.handle.values == {}
+    fits = "k" * (MOST_KEY_BYTES - 3)
+    assert kinds(task.batch(fits, [line_of(fits, 1, 3, 0)])) == [RELEASED, None]
 
 
 def test_over_a_schema_every_row_with_key_and_number_counts() -> None:

@@ -306,7 +306,7 @@ LONGER = {
 
 # Where leaving a departure out shows.
 SEEN_IN: list[Any] = [
-    ("L8", TWO_LISTED, pytest.mark.statistical),  # exact, but as long as the others
+    ("L8", TWO_LISTED, pytest.mark.slow),
     ("L9", TWO_LAYERS),
     ("L16", TWO_LAYERS),
 ]
@@ -324,7 +324,7 @@ def test_the_engine_has_the_law_of_the_printed_lines_with_its_departures(name: s
     check_the_law(INSTANCES[name], 2)
 
 
-@pytest.mark.statistical  # exact, but long
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "published"), [*zip(LONGER, (8, 2, 3, 7), strict=True)])
 def test_so_it_has_in_longer_games(name: str, published: int) -> None:
     check_the_law(LONGER[name], published)

@@ -8,7 +8,6 @@ from scipy.stats import binom
 
 import littlestone as ls
 from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.defaults import default_learner
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.randomness import seeded
 
@@ -92,7 +91,7 @@ def test_other_classes_are_refused() -> None:
 
 def test_it_is_the_default_for_sets_of_keys_without_a_bound() -> None:
     budget: dict[str, Any] = {"rounds": 10**6, "epsilon": 1.0, "delta": 1e-6}
-    assert isinstance(default_learner(ls.KeySets(), **budget), PrivateKeys)
+    assert isinstance(ls.Request(over="keys", **budget).recipe(), PrivateKeys)
     for concepts in (ls.Points(), ls.SparseSets(3)):
         advice = ls.recommend(concepts, **budget)
         assert advice.best is not None and advice.best.name == "private-keys"

@@ -15,6 +15,7 @@ from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.schema import Schema
+from littlestone.learners.private_linear import algorithm
 from littlestone.learners.private_linear.algorithm import (
     GRID,
     PrivateLinearEngine,
@@ -111,6 +112,40 @@ def test_a_gradient_depends_on_its_own_example_only() -> None:
     labels[17] = 1 - labels[17]
     changed = (gradients(rows, labels, weights, 2**24 * 2) != whole).any(axis=1)
     assert np.flatnonzero(changed).tolist() == [17]
+
+
+def moved_gradients(trials: int = 300) -> int:
+    """How many gradients are others when some rows of their batch are left out.
+
+    Large weights cancel here, so that the order in which terms are added decides the sum.
+    """
+    rng, width, moved = np.random.default_rng(4), 20, 0
+    for _ in range(trials):
+        count = int(rng.integers(2, 256))
+        rows, labels = rng.uniform(-1, 1, (count, width)), rng.integers(0, 2, size=count)
+        weights, large = rng.uniform(-1, 1, width), rng.permutation(width)[:10]
+        weights[large[::2]], weights[large[1::2]], rows[:, large] = 1e16, -1e16, 1.0
+        kept = np.sort(rng.permutation(count)[: int(rng.integers(1, count))])
+        whole = gradients(rows, labels, weights, 2**25)[kept]
+        fewer = gradients(rows[kept], labels[kept], weights, 2**25)
+        moved += int((fewer != whole).any(axis=1).sum())
+    return moved
+
+
+def test_a_gradient_is_the_same_whoever_else_is_in_the_batch() -> None:
+    """As where further rows of a user are passed over; a product of matrices does not pass."""
+    assert moved_gradients() == 0
+
+
+def test_an_order_that_depends_on_the_other_rows_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def dots(rows: Any, others: Any) -> Any:
+        terms = np.broadcast_to(others, rows.shape) * rows
+        return np.add.accumulate(terms[:, :: 1 if len(rows) % 2 else -1], axis=1)[:, -1]
+
+    monkeypatch.setattr(algorithm, "_dots", dots)
+    assert moved_gradients() > 100
 
 
 def test_it_learns_what_is_linear() -> None:

@@ -93,8 +93,9 @@ def test_a_plan_that_overspends_is_refused() -> None:
     ):
         with pytest.raises(ValueError, match="plan must stay within the budget"):
             learner(Intervals(8), plan=replace(planned, epochs=(worse,)))
-    with pytest.raises(ValueError, match="plan already decides votes"):
-        learner(Intervals(8), plan=planned, votes=3)
+    for other in ({"votes": first.votes + 2}, {"phases": 99}, {"evidence": "fresh"}):
+        with pytest.raises(ValueError, match=next(iter(other))):
+            learner(Intervals(8), plan=planned, **other)
 
 
 def test_epochs_spend_the_budget_to_the_last_digits() -> None:

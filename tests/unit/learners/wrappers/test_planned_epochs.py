@@ -50,8 +50,9 @@ def test_a_saved_epoch_goes_on_as_it_was_planned(later: Callable[[], None]) -> N
 def test_noise_is_never_taken_from_a_plan_that_it_was_not_drawn_for(
     later: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """States without a plan, of earlier versions: rows of noise would be used a second time."""
-    monkeypatch.setattr(UnknownHorizonEngine, "state", CopiesEngine.state)
+    """Without the plan in its state, rows of noise would be used a second time."""
+    for name in ("state", "load"):
+        monkeypatch.setattr(UnknownHorizonEngine, name, getattr(CopiesEngine, name))
     run, same = ENDLESS.start(rng=seeded(5)), ENDLESS.start(rng=seeded(5))
     for one in (run, same):
         one.follow(XS[:120], YS[:120])

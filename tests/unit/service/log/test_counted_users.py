@@ -1,5 +1,6 @@
 """Counting in memory is counting: whatever was merged, restored, or begins alike."""
 
+import sys
 from collections import Counter
 
 import pytest
@@ -9,21 +10,38 @@ from littlestone.service.log import counted_users
 from littlestone.service.log.counted_users import CountedUsers
 
 
-def test_counts_are_those_of_the_log(rng: Randomness, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("most", [1, 3, 255, 256, 70_000, 2**32 - 1])
+def test_counts_are_those_of_the_log(
+    rng: Randomness, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
     monkeypatch.setattr(counted_users, "_MANY", 5)
-    monkeypatch.setattr(counted_users, "_SHARE", 4)
-    digests = [bytes(rng.below(256) for _ in range(16)) for _ in range(60)]
+    monkeypatch.setattr(counted_users, "_SHARE", 16)
+    digests = [bytes(rng.below(256) for _ in range(16)) for _ in range(150)]
+    digests += [b"ab" + bytes(rng.below(2) for _ in range(14)) for _ in range(50)]  # a full bucket
     digests += [bytes(16), b"\xff" * 16]
     log = [digests[rng.below(len(digests))] for _ in range(1500)]
-    counted, expected, merges = CountedUsers(), Counter[bytes](), 0
+    counted, expected, merges = CountedUsers(most=most), Counter[bytes](), 0
     for place, user in enumerate(log):
-        if place % 400 == 300:
-            counted = CountedUsers(b"".join(log[:place]))
-        before = len(counted._keys)
-        assert counted.add(user) == expected[user]
+        if place % 400 == 30:
+            counted = CountedUsers(b"".join(log[:place]), most=most)
+        before = len(counted)
+        assert counted.add(user) == min(expected[user], most)
         expected[user] += 1
-        merges += len(counted._keys) > before
+        merges += len(counted) > before
     assert merges > 10
+
+
+def test_a_user_takes_sixteen_bytes(rng: Randomness) -> None:
+    """Asked for are at most 16, with the newest users, whose digests are known by name."""
+    known, new = 1_000_000, 3_900  # just before a merge: as many as there may be
+    counted = CountedUsers(rng.words(2 * known).tobytes(), most=255)
+    for number in range(new):
+        counted.add(number.to_bytes(16, "big"))
+    parts = (counted._keys, counted._middles, counted._rests, counted._counts, counted._starts)
+    held = sum(part.nbytes for part in parts)
+    held += sys.getsizeof(counted._recent) + sum(map(sys.getsizeof, counted._recent))
+    assert len(counted._recent) == new and len(counted) == known
+    assert held <= 16 * (known + new), held / (known + new)
 
 
 def test_users_whose_digests_begin_alike_are_counted_apart(

@@ -1,14 +1,17 @@
 """A book keeps all stores of a source within what was allowed, whatever crashes."""
 
+import errno
+import fcntl
 import os
-import sqlite3
 import stat
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.errors import BudgetExceededError, StoreError
+from littlestone.errors import BudgetExceededError, InUseError, StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
 from littlestone.service.durable import DurableRun
@@ -64,13 +67,59 @@ def test_a_known_store_that_promises_more_now_is_refused(book: Book) -> None:
     assert book.total() == HALF
 
 
-def test_a_reservation_is_seen_and_taken_up_by_the_same_store_only(book: Book) -> None:
-    reserved = book.reserve("a", HALF, "half")
+def test_a_reservation_is_seen_and_makes_room_for_the_next_at_the_same_place(book: Book) -> None:
+    left = book.reserve("a", HALF, "half")
     assert [entry.opened for entry in book.entries()] == [False]
-    assert book.reserve("a", HALF, "half") == reserved  # it had crashed before it was created
-    assert book.reserve("b", HALF, "half") != reserved
-    book.register(reserved.identity, "a", HALF, "half")
-    assert book.reserve("a", HALF, "half") != reserved  # that one exists, or was removed
+    again = book.reserve("a", ONE, "one")  # the first one was killed before it was entered
+    assert again.identity != left.identity and book.total() == ONE
+    assert book.reserve("b", HALF, "half").identity != again.identity
+    book.register(again.identity, "a", ONE, "one")
+    with pytest.raises(BudgetExceededError):
+        book.reserve("a", ONE, "one")  # that one exists, or was removed: it has its entry for ever
+    assert book.total() == PrivacyGuarantee(epsilon=1.5)
+
+
+def test_a_store_whose_reservation_was_replaced_is_added_when_it_is_entered(book: Book) -> None:
+    moved = book.reserve("a", ONE, "one")  # its store is created, moved away, and not entered
+    again = book.reserve("a", ONE, "one")
+    book.register(again.identity, "a", ONE, "one")
+    for _ in range(2):
+        book.register(moved.identity, "elsewhere", ONE, "one")
+    assert book.total() == PrivacyGuarantee(epsilon=2.0)
+    third = book.reserve("c", PrivacyGuarantee(epsilon=0.0), "nothing")
+    book.give_back("c")
+    with pytest.raises(BudgetExceededError):
+        book.register(third.identity, "c", ONE, "one")
+
+
+def test_of_two_that_start_together_the_one_that_is_made_is_entered(book: Book) -> None:
+    """Both have reserved before one of them made the store: the other has no claim to the room."""
+    made, other = (book.reserve("a", PrivacyGuarantee(epsilon=2.0), "all") for _ in range(2))
+    book.register(made.identity, "a", PrivacyGuarantee(epsilon=2.0), "all")
+    assert [(entry.identity, entry.opened) for entry in book.entries()] == [(made.identity, True)]
+    with pytest.raises(BudgetExceededError):
+        book.register(other.identity, "a", PrivacyGuarantee(epsilon=2.0), "all")
+
+
+def test_what_else_is_entered_for_a_place_leaves_its_reservation(book: Book) -> None:
+    reserved = book.reserve("a", ONE, "one")
+    book.register("what its owner said", "a", PrivacyGuarantee(epsilon=0.0), "adopted")
+    assert [entry.opened for entry in book.entries()] == [False, True]
+    book.register(reserved.identity, "a", ONE, "one")
+    assert book.total() == ONE
+
+
+def test_what_fails_before_it_is_entered_gives_its_reservation_back(book: Book) -> None:
+    with pytest.raises(KeyboardInterrupt), book.reserved("a", ONE, "one") as mine:
+        assert book.total() == ONE
+        raise KeyboardInterrupt
+    assert book.entries() == []
+    book.register(mine.identity, "a", ONE, "one")  # it exists after all
+    assert [entry.opened for entry in book.entries()] == [True]
+    with pytest.raises(RuntimeError), book.reserved("b", HALF, "half") as mine:
+        book.register(mine.identity, "b", HALF, "half")
+        raise RuntimeError  # after it was entered
+    assert book.total() == PrivacyGuarantee(epsilon=1.5)
 
 
 def test_what_was_reserved_can_be_given_back_and_what_was_opened_cannot(book: Book) -> None:
@@ -81,16 +130,10 @@ def test_what_was_reserved_can_be_given_back_and_what_was_opened_cannot(book: Bo
         with pytest.raises(StoreError, match="no reservation"):
             book.give_back(store)
     assert book.total() == HALF
-    with pytest.raises(StoreError, match="given back"):  # it was made meanwhile, and reads nothing
-        book.register(first.identity, "a", ONE, "one")
     again = book.reserve("a", ONE, "one")
     assert again != first and book.total() == PrivacyGuarantee(epsilon=1.5)
     assert Book(book.path).entries() == book.entries()
-    with sqlite3.connect(book.path) as connection:  # the line that says so is covered by its hash
-        connection.execute("UPDATE entries SET identity = 'another' WHERE number = 3")
-    connection.close()
-    with pytest.raises(StoreError):
-        Book(book.path)
+    assert first.identity.encode() in book.path.read_bytes()  # nothing is erased
 
 
 def test_what_was_reserved_for_something_that_exists_is_not_given_back(
@@ -145,24 +188,72 @@ def test_only_the_owner_may_read_it(book: Book) -> None:
     assert [path.name for path in book.path.parent.iterdir()] == ["book"]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE entries SET epsilon = '0.1' WHERE number = 1",
-        "DELETE FROM entries WHERE number = 1",
-        "UPDATE about SET value = '200.0' WHERE name = 'epsilon'",
-        "DELETE FROM about WHERE name = 'delta'",
-        "DROP TABLE entries",
-    ],
-)
-def test_what_is_altered_is_noticed(book: Book, change: str) -> None:
+def test_no_flipped_bit_is_accepted(book: Book) -> None:
+    """Each bit of a book with entries of every state; ``make book`` prints the count."""
+    tenth = PrivacyGuarantee(epsilon=0.1, delta=1e-9)
+    for number in range(12):
+        place = book.path.with_name(f"store number {number}")
+        reserved = book.reserve(place, tenth, "a tenth")
+        if number % 3 == 0:
+            book.register(reserved.identity, place, tenth, "a tenth")
+        elif number % 3 == 1:
+            book.give_back(place)
+    content, entries = book.path.read_bytes(), book.entries()
+    accepted = []
+    for byte, bit in product(range(len(content)), range(8)):
+        flipped = bytearray(content)
+        flipped[byte] ^= 1 << bit
+        book.path.write_bytes(flipped)
+        with suppress(StoreError):
+            Book(book.path)
+            accepted.append((byte, bit))
+    print(f"{len(accepted)} of {8 * len(content):,} flipped bits of a book are accepted")
+    assert 8 * len(content) >= 9_936 and not accepted
+    book.path.write_bytes(content)
+    assert Book(book.path).entries() == entries
+
+
+def test_a_book_that_is_cut_off_or_longer_is_refused(book: Book) -> None:
     book.reserve("a", HALF, "half")
-    book.reserve("b", HALF, "half")
-    with sqlite3.connect(book.path) as connection:
-        connection.execute(change)
-    connection.close()
-    with pytest.raises(StoreError):
-        Book(book.path)
+    content = book.path.read_bytes()
+    for altered in (*(content[:size] for size in range(len(content))), content + b"\n"):
+        book.path.write_bytes(altered)
+        with pytest.raises(StoreError):
+            Book(book.path)
+
+
+def test_a_change_leaves_nothing_beside_the_book_and_its_mode_as_it_was(book: Book) -> None:
+    book.path.chmod(0o640)
+    book.path.with_name(".book.new").write_text("of a process that was killed")
+    book.reserve("a", HALF, "half")
+    assert stat.S_IMODE(book.path.stat().st_mode) == 0o640
+    assert [path.name for path in book.path.parent.iterdir()] == ["book"]
+
+
+def test_a_book_that_cannot_be_written_stays_as_it_was(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*told: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = book.path.read_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(StoreError, match="No space left"):
+            book.reserve("a", HALF, "half")
+    assert book.path.read_bytes() == before
+    assert [path.name for path in book.path.parent.iterdir()] == ["book"]
+
+
+def test_who_waits_too_long_for_a_book_is_told_so(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("littlestone.service.promises.book._PATIENCE", 0.05)
+    with book.path.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(InUseError, match="in use by another process"):
+            book.reserve("a", HALF, "half")
+    book.reserve("a", HALF, "half")
 
 
 def test_what_is_no_book_is_refused(book: Book) -> None:

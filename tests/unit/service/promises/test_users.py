@@ -17,6 +17,7 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.run import PrivateRun
+from littlestone.randomness import Randomness
 from littlestone.service import durable
 from littlestone.service.durable import DifferentContentError, DurableRun
 from littlestone.service.log.intake import Event, Receipt
@@ -189,7 +190,7 @@ def test_an_event_that_comes_again_for_another_user_is_refused(counted: DurableR
         "UPDATE about SET value = 'whom' WHERE name = 'users'",
         "DELETE FROM about WHERE name = 'users'",
         "UPDATE about SET value = 'nothing is promised' WHERE name = 'promise'",
-        "DROP INDEX by_user",
+        "CREATE INDEX by_user ON events (user)",
     ],
 )
 def test_whatever_is_altered_is_noticed(
@@ -210,3 +211,11 @@ def test_the_promise_says_whether_it_is_enforced(counted: DurableRun) -> None:
     assert counted.promise == "ε = 2 to each 'who', of whose events at most 2 are read"
     assert counted.run.ledger.explain().startswith(f"Promised: {counted.promise};")
     assert promise_of(RECIPE, None).endswith("at most 2 examples (vouched for, not enforced)")
+
+
+def test_plain_names_have_the_form_that_the_long_way_gives(rng: Randomness) -> None:
+    """Names in ASCII take a short way; what is not seen sends the same name the long way round."""
+    letters = [chr(code) for code in range(128)] + list("0123456789+-._eE  ") * 8
+    for _ in range(20_000):
+        name = "".join(letters[rng.below(len(letters))] for _ in range(rng.below(9)))
+        assert canonical_user(name) == canonical_user(f"{name}\u200b"), name

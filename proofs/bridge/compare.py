@@ -1,0 +1,105 @@
+"""Whether Coq's law and Python's are equal, as fractions, on instances drawn at random.
+
+`make bridge` runs this file, after `make prove`. A seed may be given; it is printed either way.
+"""
+
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random, SystemRandom
+from typing import Final
+
+import instances
+from controls import CONTROLS
+from forest_instances import lazy_forest
+from writing import Instance
+
+BUILD: Final = Path(__file__).resolve().parents[2] / "out" / "proofs"
+LONGEST: Final = 100_000
+"""Characters that Coq reads at once; it takes longer than in proportion."""
+KINDS: Final[dict[Callable[[Random], Instance], int]] = {
+    instances.count_above_threshold: 2000,
+    instances.private_keys: 300,
+    instances.private_witnesses: 400,
+    instances.weight_table: 200,
+    instances.exponential: 5600,
+    instances.disjoint_batches: 150,
+    instances.private_histogram: 1500,
+    instances.laplace_count: 100,
+    lazy_forest: 150,
+}
+# Of each at least every fifth instance differs; that all of 30 agree has a chance of 1e-3.
+TRIES: Final = {name: 2 if name == "witnesses-noise-when-named" else 30 for name in CONTROLS}
+HEADER: Final = """From Coq Require Import ZArith QArith NArith List.
+From Littlestone Require Import Rational Instances ForestTwin.
+Import ListNotations.
+"""
+
+
+def failing(lines: list[str], name: str) -> list[int]:
+    """The numbers of the lines that Coq finds false."""
+    joined = ";\n".join(lines)
+    question = f"Definition all := [\n{joined}\n].\nEval vm_compute in failing 0 all.\n"
+    (BUILD / f"{name}.v").write_text(HEADER + instances.definitions() + question, encoding="utf-8")
+    command = ["coqc", "-Q", ".", "Littlestone", f"{name}.v"]
+    done = subprocess.run(command, cwd=BUILD, text=True, capture_output=True, check=False)
+    found = re.search(r"=\s*\[?(.*?)\]?\s*:\s*list nat", done.stdout, re.DOTALL)
+    if done.returncode or found is None:
+        sys.exit(f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return [int(each) for each in re.findall(r"\d+", found.group(1))]
+
+
+def compared(made: list[Instance], name: str) -> list[Instance]:
+    """Those on which the two laws differ."""
+    chunks: list[list[Instance]] = [[]]
+    for each in made:
+        if sum(len(other.line) for other in chunks[-1]) > LONGEST:
+            chunks.append([])
+        chunks[-1].append(each)
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.map(
+            lambda pair: [
+                pair[1][i] for i in failing([each.line for each in pair[1]], f"{name}{pair[0]}")
+            ],
+            enumerate(chunks),
+        )
+        return [each for chunk in found for each in chunk]
+
+
+def main() -> None:
+    seed = int(sys.argv[1]) if len(sys.argv) > 1 else SystemRandom().randrange(1 << 32)
+    print(f"seed {seed}")
+    random, start = Random(seed), time.monotonic()
+    made = [draw(random) for draw, count in KINDS.items() for _ in range(count)]
+    drawn = time.monotonic()
+    differ = compared(made, "Bridge")
+    kinds, bad = Counter(each.kind for each in made), Counter(each.kind for each in differ)
+    for kind, count in kinds.items():
+        probabilities = sum(each.probabilities for each in made if each.kind == kind)
+        print(f"{kind}: {count} instances, {probabilities} probabilities, {bad[kind]} differ")
+    print(
+        f"{len(made)} instances, {len(differ)} differ; Python {drawn - start:.0f} s, "
+        f"Coq {time.monotonic() - drawn:.0f} s"
+    )
+    for each in differ[:3]:
+        print(each.line)
+    sys.exit(bool(differ) | bool(missed(random)))
+
+
+def missed(random: Random) -> list[str]:
+    """The broken variants on which no law differs from Coq's."""
+    made = {name: [draw(random) for _ in range(TRIES[name])] for name, draw in CONTROLS.items()}
+    differ = compared([each for drawn in made.values() for each in drawn], "Control")
+    caught = {name: sum(each in differ for each in drawn) for name, drawn in made.items()}
+    for name, count in caught.items():
+        print(f"broken: {name}: {count} of {TRIES[name]} instances differ")
+    return [name for name, count in caught.items() if not count]
+
+
+if __name__ == "__main__":
+    main()

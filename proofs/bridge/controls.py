@@ -1,0 +1,149 @@
+"""Python that is broken in one place each: the comparison with Coq's law must catch every one."""
+
+from collections.abc import Callable
+from functools import partial
+from random import Random
+from typing import Any, Final
+
+import instances
+from forest_instances import lazy_forest
+from writing import Instance
+
+from littlestone.audit.controls import broken_counters as counters
+from littlestone.audit.controls import broken_forests as forests
+from littlestone.audit.substitution import with_engine
+from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
+from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
+from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
+from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.mechanisms.laplace_count import LaplaceCount
+from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
+from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
+
+Drawing = Callable[[Random], Instance]
+
+
+class _Monitor:
+    """AboveThreshold written out, with one line wrong."""
+
+    def __init__(self, recipe: CountAboveThreshold, coins: Any, gap: Any) -> None:
+        self._noise, self._coins, self._gap = recipe._noise, coins, gap
+
+    def observe(self, bit: int) -> bool:
+        self._gap -= bit
+        return bool(self._noise.draw(self._coins) >= self._gap)
+
+
+class _NoNoiseForZeros(_Monitor):
+    def observe(self, bit: int) -> bool:
+        return bool(bit) and super().observe(bit)
+
+
+def _without_threshold_noise(recipe: CountAboveThreshold, coins: Any) -> _Monitor:
+    return _Monitor(recipe, coins, recipe.threshold)
+
+
+def _noise_skipped(recipe: CountAboveThreshold, coins: Any) -> _Monitor:
+    return _NoNoiseForZeros(recipe, coins, recipe.threshold + recipe._noise.draw(coins))
+
+
+def _threshold_noise_reused() -> Callable[[CountAboveThreshold, Any], _Monitor]:
+    kept: list[Any] = [None, None]
+
+    def start(recipe: CountAboveThreshold, coins: Any) -> _Monitor:
+        if kept[0] is not coins:
+            kept[:] = [coins, recipe._noise.draw(coins)]
+        return _Monitor(recipe, coins, recipe.threshold + kept[1])
+
+    return start
+
+
+def _half_sensitivity(
+    mechanism: ExponentialMechanism, scores: Any, lengths: Any, coins: Any
+) -> int:
+    wrong = ExponentialMechanism(
+        epsilon=mechanism.epsilon * 2,
+        range_width=mechanism.range_width,
+        floor_bits=mechanism.floor_bits,
+    )
+    return wrong.draw(scores, multiplicities=lengths, rng=coins)[0]
+
+
+class _KeepsTheBatch(DisjointBatchesEngine):
+    def _draw(self) -> None:
+        batch = dict(self._batch)
+        super()._draw()
+        self._batch = batch
+
+
+def _low_threshold(recipe: PrivateHistogram) -> PrivateHistogram:
+    object.__setattr__(recipe, "threshold", recipe._noise.bound)
+    return recipe
+
+
+def _too_little_noise(recipe: PrivateHistogram) -> PrivateHistogram:
+    object.__setattr__(recipe, "_noise", TruncatedLaplace(rate=2.0, bound=recipe._noise.bound))
+    return recipe
+
+
+def _half_the_scale(recipe: LaplaceCount) -> LaplaceCount:
+    object.__setattr__(recipe, "_noise", DiscreteLaplace(rate=2.0))
+    return recipe
+
+
+def _learner(draw: Callable[..., Instance], engine: type, changed: type) -> Drawing:
+    wrong = counters._wrong(engine, changed)
+    return lambda random: draw(random, lambda recipe: with_engine(recipe, wrong))
+
+
+def _keys(changed: type) -> Drawing:
+    return _learner(instances.private_keys, PrivateKeysEngine, changed)
+
+
+def _witnesses(changed: type) -> Drawing:
+    return _learner(instances.private_witnesses, PrivateWitnessesEngine, changed)
+
+
+def _forest(changed: type) -> Drawing:
+    return lambda random: lazy_forest(random, lambda recipe: with_engine(recipe, changed))
+
+
+CONTROLS: Final[dict[str, Drawing]] = {
+    "CountAboveThreshold without threshold noise": lambda random: instances.count_above_threshold(
+        random, _without_threshold_noise
+    ),
+    "noise-skipped-when-correct": lambda random: instances.count_above_threshold(
+        random, _noise_skipped
+    ),
+    "threshold-noise-reused": lambda random: instances.count_above_threshold(
+        random, _threshold_noise_reused()
+    ),
+    "keys-one-noise": _keys(counters._OneNoiseForAll),
+    "keys-counters-kept": _keys(counters._CountersKept),
+    "keys-noise-when-reported": _keys(counters._NoiseOnlyWhenCounted),
+    "keys-true-count": _keys(counters._KeysByTrueCount),
+    "witnesses-one-noise": _witnesses(counters._OneNoiseForAll),
+    "witnesses-noise-when-named": _learner(
+        partial(instances.private_witnesses, long=True),
+        PrivateWitnessesEngine,
+        counters._NoiseOnlyWhenCounted,
+    ),
+    "witnesses-true-count": _witnesses(counters._WitnessesByTrueCount),
+    "exponential-half-sensitivity": lambda random: instances.exponential(random, _half_sensitivity),
+    "DisjointBatches keeps a batch": _learner(
+        instances.disjoint_batches, DisjointBatchesEngine, _KeepsTheBatch
+    ),
+    "forest-threshold-noise-reused": _forest(forests._ReusesThresholdNoise),
+    "forest-noise-skipped-when-correct": _forest(forests._NoNoiseWhenCorrect),
+    "forest-timed-by-true-count": _forest(forests._TimedByTrueCount),
+    "forest-judged-after-seeing": _forest(forests._JudgesAgain),
+    "histogram-threshold-low": lambda random: instances.private_histogram(random, _low_threshold),
+    "PrivateHistogram with half the scale": lambda random: instances.private_histogram(
+        random, _too_little_noise
+    ),
+    "LaplaceCount with half the scale": lambda random: instances.laplace_count(
+        random, _half_the_scale
+    ),
+}

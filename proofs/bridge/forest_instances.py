@@ -1,0 +1,154 @@
+"""Instances of LazyForest: depth 1, a few slots, every coin tossed in every way."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import permutations, product
+from random import Random
+from typing import Any, Final
+
+from exact_law import Enumeration
+from writing import (
+    BASES,
+    Instance,
+    Strategy,
+    boolean,
+    fraction,
+    integer,
+    law_table,
+    listed,
+    number,
+    optional,
+)
+
+from littlestone.audit.exact.tape import Tape
+from littlestone.audit.substitution import replaced
+from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.hypotheses.one_form import one_form
+from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
+from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.mechanisms.count_above_threshold import CountAboveThresholdRun
+from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.privacy.guarantee import PrivacyGuarantee
+
+CLASSES: Final = (
+    [(0, 0), (0, 1), (1, 0)],
+    [(0, 0), (0, 1), (1, 1)],
+    [(0,), (1,)],
+)
+
+
+class _Base:
+    """The standard optimal learner, with its states, hypotheses and examples numbered."""
+
+    def __init__(self, concepts: FiniteClass, points: int) -> None:
+        self.examples = list(product(range(points), (0, 1)))
+        states: list[Any] = [StandardOptimal(concepts).start()]
+        self.after: list[list[int | None]] = []
+        for state in states:
+            row: list[int | None] = []
+            for example in self.examples:
+                grown = state.after(*example)
+                if grown.failed:
+                    row.append(None)
+                    continue
+                if grown not in states:
+                    states.append(grown)
+                row.append(states.index(grown))
+            self.after.append(row)
+        said = [one_form(state.hypothesis) for state in states]
+        self.hypotheses = list(dict.fromkeys(said))
+        self.says = [self.hypotheses.index(each) for each in said]
+
+    def shown(self) -> str:
+        errs = listed(listed(boolean(h(x) != y) for x, y in self.examples) for h in self.hypotheses)
+        after = listed(listed(map(optional, row)) for row in self.after)
+        return f"(Learner {listed(map(number, self.says))} {after} {errs})"
+
+
+class _View:
+    """The code of everything that is released, in its order."""
+
+    def __init__(self, base: _Base) -> None:
+        self._base, self.code = base, 1
+
+    def answer(self, yes: bool) -> None:
+        self.code = 4 * self.code + 1 + yes
+
+    def listed(self, released: dict[Any, Any]) -> None:
+        self.code = 4 * self.code + 3
+        for hypothesis in self._base.hypotheses:
+            count = released.get(hypothesis)
+            self.code = 64 * self.code + (0 if count is None else 1 + int(count))
+
+
+@contextmanager
+def _noting(view: _View) -> Iterator[None]:
+    observe, release = CountAboveThresholdRun.observe, PrivateHistogram.release
+
+    def observed(run: Any, bit: int) -> bool:
+        yes = observe(run, bit)
+        view.answer(yes)
+        return yes
+
+    def released(recipe: Any, data: Any, **how: Any) -> dict[Any, Any]:
+        shown = {key: int(count) for key, count in release(recipe, data, **how).items()}
+        view.listed(shown)
+        return shown
+
+    with (
+        replaced(CountAboveThresholdRun, observe=observed),
+        replaced(PrivateHistogram, release=released),
+    ):
+        yield
+
+
+def lazy_forest(random: Random, changed: Any = None) -> Instance:
+    rows, base = random.choice(CLASSES), random.choice(BASES)
+    concepts, learner = FiniteClass(tuple(rows)), _Base(FiniteClass(tuple(rows)), len(rows[0]))
+    slots, rounds = random.choice(((4, 1), (4, 2), (4, 3), (8, 2)))
+    listing = PrivacyGuarantee(epsilon=2.0, delta=0.5)  # a rate of 1, and noise of at most 1
+    plan = ForestPlan(
+        slots=slots,
+        packed=False,
+        mistakes_per_layer=(1, 1),
+        mistakes_per_slot=(1.0,),
+        margins=(random.randint(1, 2), random.randint(1, 2)),
+        list_thresholds=(2,),
+        budgets=ForestBudgets(switching=(1.0, 1.0), listing=(listing,)),
+    )
+    recipe: Any = LazyForest(
+        concepts=concepts,
+        rounds=rounds,
+        epsilon=3.0,
+        delta=0.5,
+        base=StandardOptimal(concepts),
+        plan=plan,
+        restarts=False,
+    )
+    if changed is not None:
+        recipe = changed(recipe)
+    strategy = Strategy(random, lambda r: r.randrange(len(learner.examples)))
+
+    def play(coins: Tape) -> int:
+        view = _View(learner)
+        with _noting(view):
+            run = recipe.start(rng=coins)
+            for _ in range(rounds):
+                if run._engine.halted:
+                    break
+                run.observe(*learner.examples[strategy(view.code)])
+                coins.left -= 1
+        return view.code
+
+    thresholds = [1 + margin for margin in plan.margins]
+    law = Enumeration(base, max(0, rounds - min(thresholds))).law(play, rounds)
+    count = len(learner.hypotheses)
+    ranks = listed(listed(map(number, order)) for order in permutations(range(count)))
+    line = (
+        f"lazy_forest_agrees {learner.shown()} {number(count)} {number(slots // 2)} "
+        f"{number(rounds)} {fraction(base)} {fraction(base)} {listed(map(integer, thresholds))} "
+        f"{number(recipe.histogram(1).noise_bound)} {integer(2)} {ranks} "
+        f"{strategy.table(number)} {law_table(law)}"
+    )
+    return Instance("LazyForest", line, len(law))

@@ -1,0 +1,206 @@
+"""What a person asks for: one value with one set of defaults, whichever door it comes through.
+
+The options of ``littlestone learn`` and of fleets, the bodies of ``POST /runs``, TOML files and the
+parameters of the River and scikit-learn classifiers are views of it.
+"""
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, cast
+
+from littlestone import require
+from littlestone.choose.auto import auto, class_over
+from littlestone.choose.catalogue import CLASSES, LEARNERS, class_from_spec, lookup
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.schema import Schema
+from littlestone.errors import SnapshotError, StoreError
+from littlestone.learners.forms import form_of, from_form
+from littlestone.learners.run import PrivateLearner, recipe_from_form
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.type_checks import fits
+
+SETTINGS: Final = ("agnostic", "realizable")
+ADVERSARIES: Final = ("oblivious", "adaptive")
+_KEPT: Final = ("rounds", "epsilon", "delta", "max_contributions")
+"""What a recipe has of a request, as far as its learner needs it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Over what to learn, for how long, at which price, and against whom.
+
+    Args:
+        over: A ``Schema`` or its declaration (a mapping), whose rules are then learned; or a
+            concept class, or one in the words of the command line, as in ``"thresholds:64"``.
+        rounds: The most examples that will ever be learned from; some learners need none.
+        epsilon: The budget for one example.
+        delta: The same; learners that need none ignore it.
+        max_contributions: The most examples of one user, whose promise is then for all of them.
+        user: What identifies a user: the column of a table, the field of an event. With it
+            ``max_contributions`` is enforced, without it the caller vouches for it.
+        setting: ``agnostic`` assumes nothing; ``realizable``: some concept fits all examples.
+        adversary: ``oblivious`` streams do not react to what is published; ``adaptive`` ones may.
+            Only accuracy depends on it. Privacy holds against both.
+        learner: A private learner of the catalogue, or ``auto``.
+
+    >>> request = Request(over="thresholds:64", rounds=10_000)
+    >>> type(request.recipe()).__name__, str(request.recipe().guarantee())
+    ('DisjointBatches', 'ε = 1')
+    >>> Request.from_json(request.to_json()) == request
+    True
+    """
+
+    over: Any = field(compare=False)
+    rounds: int | None = None
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    max_contributions: int = 1
+    user: str | None = None
+    setting: str = "agnostic"
+    adversary: str = "oblivious"
+    learner: str = "auto"
+    space: ConceptClass | Schema = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        require.plain(self)
+        object.__setattr__(self, "space", _space(self.over))
+        require.positive(epsilon=self.epsilon)
+        require.probability(delta=self.delta)
+        require.integer(max_contributions=self.max_contributions, at_least=1)
+        if self.rounds is not None:
+            require.integer(rounds=self.rounds, at_least=1)
+        if self.user is not None and (not isinstance(self.user, str) or not self.user):
+            raise ValueError(f"user must be a name, got user={self.user!r}")
+        for name, words in (("setting", SETTINGS), ("adversary", ADVERSARIES)):
+            if (got := getattr(self, name)) not in words:
+                raise ValueError(
+                    f"{name} must be {' or '.join(map(repr, words))}, got {name}={got!r}"
+                )
+        if self.learner != "auto":
+            entry = lookup(LEARNERS, self.learner, kind="learner")
+            if not entry.private:
+                raise ValueError(
+                    f"learner must be private to publish anything, got learner={self.learner!r}"
+                )
+            if self.rounds is None and entry.needs_rounds:
+                raise ValueError(f"rounds must be declared for {self.learner}, got rounds=None")
+
+    @classmethod
+    def from_json(cls, asked: Mapping[str, Any], *, files: bool = True) -> "Request":
+        """Read a request in the form of JSON, HTTP bodies and TOML tables.
+
+        Exactly one of ``schema`` and ``class`` says what it is over; ``max-contributions`` and
+        ``max_contributions`` are the same.
+
+        Args:
+            asked: The request; what it does not say is as by default.
+            files: Whether a class may be described by a file of this machine.
+
+        Raises:
+            ValueError: A key is unknown, a value is wrong, or nothing can be learned so.
+        """
+        given = {key.replace("-", "_"): value for key, value in asked.items() if value is not None}
+        schema, spec = given.pop("schema", None), given.pop("class", None)
+        if (schema is None) == (spec is None):
+            raise ValueError("exactly one of schema and class must be given")
+        for key in given.keys() - set(NAMES):
+            near = difflib.get_close_matches(key, NAMES, n=1, cutoff=0)
+            raise ValueError(f"a request has no {key!r}; the nearest is {near[0]!r}")
+        if schema is not None:
+            if not isinstance(schema, Mapping | list):
+                raise ValueError(f"schema must map field names to declarations, got {schema!r}")
+            return cls(over=schema, **given)
+        if isinstance(spec, Mapping):
+            form = json.dumps(spec, sort_keys=True, separators=(",", ":"))
+            return cls(over=from_form(form, object), **given)
+        if not isinstance(spec, str):
+            raise ValueError(f"class must be written like 'thresholds:64', got class={spec!r}")
+        if not files and str in lookup(CLASSES, spec.partition(":")[0], kind="class").arguments:
+            raise ValueError(f"class must not name a file of the server, got {spec!r}; send schema")
+        return cls(over=spec, **given)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it as plain JSON values; ``from_json`` reads it back."""
+        said = {name: getattr(self, name) for name in NAMES}
+        if isinstance(self.space, Schema):
+            return {"schema": self.space.to_json(), **said}
+        return {"class": self.over if isinstance(self.over, str) else form_of(self.over), **said}
+
+    @property
+    def concepts(self) -> ConceptClass:
+        """The class that is learned."""
+        if isinstance(self.space, Schema):
+            return class_over(self.space, setting=self.setting)
+        return self.space
+
+    def recipe(self) -> PrivateLearner:
+        """Return the learner that answers this request: a function of public values."""
+        concepts, budget = self.concepts, _budget(self)
+        if self.learner == "auto":
+            recipe: Any = auto(
+                concepts,
+                setting=self.setting,  # type: ignore[arg-type]
+                adversary=self.adversary,  # type: ignore[arg-type]
+                **budget,
+            )
+        else:
+            recipe = LEARNERS[self.learner].build(concepts, **budget)
+        return cast(PrivateLearner, replace(recipe, max_contributions=self.max_contributions))
+
+    def kept(self, form: str) -> PrivateLearner:
+        """Return the recipe that was made for this request, whatever would be made for it now.
+
+        Raises:
+            StoreError: The form cannot be read, or is of a recipe for other examples, another
+                horizon or a larger budget.
+        """
+        try:
+            recipe = recipe_from_form(form)
+        except SnapshotError as problem:
+            raise StoreError(f"the recipe that was kept cannot be read: {problem}") from problem
+        over = recipe.concepts.domain if isinstance(self.space, Schema) else recipe.concepts
+        most, cost = PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta), recipe.per_example
+        kind = type(recipe).__name__
+        terms = {name: getattr(recipe, name, getattr(self, name)) for name in _KEPT}
+        for name, kept, asked in (
+            ("schema" if isinstance(self.space, Schema) else "class", over, self.space),
+            *((name, kept, getattr(self, name)) for name, kept in terms.items()),
+            ("budget", most if cost.within(most) else cost, most),
+            ("learner", kind, kind if self.learner == "auto" else LEARNERS[self.learner].makes),
+        ):
+            if kept != asked:
+                raise StoreError(
+                    f"what was kept is damaged: its recipe has {name} {kept!s:.200}, and the "
+                    f"request {asked!s:.200}"
+                )
+        return recipe
+
+    def differences(self, other: "Request") -> list[str]:
+        """Name the parts in which ``other`` asks for something else."""
+        names = ("space", *NAMES)
+        return [name for name in names if getattr(self, name) != getattr(other, name)]
+
+
+NAMES: Final = tuple(part.name for part in fields(Request) if part.name not in ("over", "space"))
+"""What a request says besides what it is over."""
+
+
+def _budget(request: Request) -> dict[str, Any]:
+    return {name: getattr(request, name) for name in ("rounds", "epsilon", "delta")}
+
+
+def _space(over: Any) -> ConceptClass | Schema:
+    if isinstance(over, str):
+        return class_from_spec(over)
+    if isinstance(over, Mapping):
+        return Schema.from_mapping(over)
+    if isinstance(over, list | tuple):
+        return Schema.from_json(list(over))
+    if isinstance(over, Schema) or fits(over, ConceptClass):
+        return cast("ConceptClass | Schema", over)
+    raise ValueError(
+        f"over must be a schema or a concept class, or one in words, as in 'thresholds:64', got "
+        f"over={over!r:.200}"
+    )

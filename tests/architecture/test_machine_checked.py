@@ -1,0 +1,130 @@
+"""What Coq has checked is what Python promises, and nothing is assumed quietly."""
+
+import importlib
+import importlib.util
+import re
+import textwrap
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tests.architecture.test_privacy_lines import private
+
+ROOT = Path(__file__).parents[2]
+PROOFS = ROOT / "proofs"
+PAGE = ROOT / "docs" / "theory" / "machine-checked.md"
+CHECKED = re.compile(r"^\s+Checked:\s+proofs/(\S+\.v), theorem (\w+)", re.MULTILINE)
+QUOTED = re.compile(r"\(\*\* The promise of (\S+)\.py, (\w+):\n\n(.*?) \*\)\n\w+ (\w+)", re.DOTALL)
+FILES = sorted((PROOFS / "promises").glob("*.v"))
+
+
+def privacy_block(docstring: str) -> str:
+    """The lines from ``Privacy`` up to the next empty one."""
+    found = re.search(r"^ *Privacy.*?(?=\n\s*\n|\Z)", docstring, re.MULTILINE | re.DOTALL)
+    return textwrap.dedent(found.group()) if found else ""
+
+
+def quotations(text: str) -> list[tuple[str, str, str, str]]:
+    """Module, class, quoted block and theorem of every promise that a file of proofs quotes."""
+    return [
+        (module.replace("/", "."), name, textwrap.dedent(block), theorem)
+        for module, name, block, theorem in QUOTED.findall(text)
+    ]
+
+
+def checker() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("proofs_check", PROOFS / "check.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def checked() -> dict[str, tuple[str, str]]:
+    """File and theorem of each class whose docstring names one."""
+    found = {member.__name__: CHECKED.search(member.__doc__ or "") for member in private()}
+    return {name: (line.group(1), line.group(2)) for name, line in found.items() if line}
+
+
+def test_another_word_in_a_quotation_is_noticed() -> None:
+    said = "Say it.\n\n    Privacy:\n        Releases:   one bit\n\n    More.\n"
+    text = (
+        "(** The promise of a/b.py, C:\n\n    Privacy:\n        Releases:   two bits *)\nTheorem t"
+    )
+    [(module, name, block, theorem)] = quotations(text)
+    assert (module, name, theorem) == ("a.b", "C", "t")
+    assert block != privacy_block(said)
+    assert block.replace("two bits", "one bit") == privacy_block(said)
+
+
+def test_at_least_eight_promises_are_checked() -> None:
+    assert len(checked()) >= 8
+    assert {"DisjointBatches", "LazyForest", "PrivateKeys"} <= set(checked())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_theorem_quotes_the_promise_word_for_word(path: Path) -> None:
+    for module, name, block, theorem in quotations(path.read_text(encoding="utf-8")):
+        member = getattr(importlib.import_module(f"littlestone.{module}"), name)
+        assert block == privacy_block(member.__doc__)
+        assert checked()[name] == (path.relative_to(PROOFS).as_posix(), theorem)
+
+
+def test_every_promise_that_names_a_theorem_is_quoted_there() -> None:
+    quoted = {
+        name: (path.relative_to(PROOFS).as_posix(), theorem)
+        for path in FILES
+        for _, name, _, theorem in quotations(path.read_text(encoding="utf-8"))
+    }
+    assert quoted == checked()
+
+
+def test_the_page_names_every_checked_theorem() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    missing = {
+        name
+        for name, (path, theorem) in checked().items()
+        if theorem not in page or path not in page
+    }
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Lemma l : False. Proof. Admitted.", "Admitted"),
+        ("Lemma l : False. Proof. admit. Qed.", "admit"),
+        ("Axiom a : False.", "Axiom"),
+        ("Parameter p : nat.", "Parameter"),
+        ("Section S. Variable x : nat. End S.\nHypothesis h : False.", "Hypothesis"),
+        ("Section S. Section T. End T. End S. Variables (x : nat).", "Variables"),
+        ("Unset Guard Checking.", "Unset Guard Checking"),
+    ],
+)
+def test_a_hidden_assumption_is_noticed(text: str, word: str) -> None:
+    found = checker().forbidden_in(text + "\n")
+    assert any(each.startswith(word) for each in found)
+
+
+def test_comments_and_sections_are_no_assumptions() -> None:
+    text = (
+        "(* Axiom (* Admitted *) *) Section S.\nVariable x : nat.\nHypothesis h : x = x.\nEnd S.\n"
+    )
+    assert checker().forbidden_in(text) == []
+
+
+def test_no_proof_has_one() -> None:
+    check = checker()
+    found = {
+        str(path): check.forbidden_in((PROOFS / path).read_text(encoding="utf-8"))
+        for path in check.sources()
+    }
+    assert len(found) > 10
+    assert not {path: words for path, words in found.items() if words}
+
+
+def test_every_file_of_promises_has_a_main_theorem() -> None:
+    mains = checker().main_theorems()
+    named = {path for path, _ in mains}
+    assert {path.relative_to(PROOFS).as_posix() for path in FILES} <= named
+    assert {theorem for _, theorem in checked().values()} <= {name for _, name in mains}

@@ -1,0 +1,162 @@
+"""Rows on their way through scikit-learn, River and HTTP."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+from unittest.mock import patch
+
+import pandas as pd
+from tests.rows.door import Rounds, Rows, column_of, learner_over, rounds_of
+from tests.rows.files import json_of
+from tests.rows.tables import (
+    LABEL,
+    Coins,
+    Public,
+    Table,
+)
+from tests.rows.typed import NUMPY, array_of, series_of, typed_tables
+
+from littlestone.client import Client
+from littlestone.concepts.schema import Schema
+from littlestone.integrations import sklearn as adapter
+from littlestone.integrations.river import PrivateClassifier
+from littlestone.integrations.sklearn import PrivateOnlineClassifier
+from littlestone.serve import wire
+from littlestone.serve.desk import event_reader
+from littlestone.serve.routes.writers import sent_in
+
+
+@contextmanager
+def _learned() -> Iterator[list[str]]:
+    """What an estimator hands to its run."""
+    kept = list[str]()
+
+    def learn(run: Any, points: Any, numbers: Any) -> None:
+        del run
+        kept.extend(rounds_of(points, numbers))
+
+    with patch.object(adapter, "_learn", learn):
+        yield kept
+
+
+def of_estimators(table: Callable[[Public, Rows], tuple[Any, Any]]) -> Rounds:
+    def rounds(public: Public, rows: Rows) -> list[str]:
+        X, y = table(public, rows)  # noqa: N806
+        with _learned() as kept:
+            PrivateOnlineClassifier(learner_over(public.schema), random_state=1).fit(X, y)
+        return kept
+
+    return rounds
+
+
+def as_lists(public: Public, rows: Rows) -> tuple[Any, Any]:
+    names = [name for name in public.kinds if name != LABEL]
+    return [[row[name] for name in names] for row in rows], column_of(rows, LABEL)
+
+
+def as_frame(public: Public, rows: Rows) -> tuple[Any, Any]:
+    found = {name: series_of(kind, column_of(rows, name)) for name, kind in public.kinds.items()}
+    labels = found.pop(LABEL)
+    return pd.DataFrame(found), labels
+
+
+def as_array(public: Public, rows: Rows) -> tuple[Any, Any]:
+    """An array has one type for all of its columns: that of the first."""
+    names = [name for name in public.kinds if name != LABEL]
+    kind = public.kinds[names[0]]
+    cells = array_of(kind, [row[name] for row in rows for name in names])
+    return cells.reshape(len(rows), len(names)), array_of(
+        public.kinds[LABEL], column_of(rows, LABEL)
+    )
+
+
+def of_one_type(coins: Coins) -> Table:
+    """Without dates: an estimator's columns are its fields."""
+    table = without_dates(typed_tables(NUMPY))(coins)
+    names = [name for name in table.public.kinds if name != LABEL]
+    kind = table.public.kinds[names[0]]
+    pool = NUMPY[kind]
+
+    def same(row: dict[str, Any]) -> dict[str, Any]:
+        return {name: coins.one_of(pool) if name in names else row[name] for name in row}
+
+    kinds = dict.fromkeys(names, kind) | {LABEL: table.public.kinds[LABEL]}
+    public = Public(table.public.schema, kinds)
+    return Table(public, list(map(same, table.rows)), table.place, same(table.other))
+
+
+def without_dates(draw: Callable[[Coins], Table]) -> Callable[[Coins], Table]:
+    def drawn_without(coins: Coins) -> Table:
+        while True:
+            table = draw(coins)
+            if all(part.date is None for part in table.public.schema.fields):
+                return table
+
+    return drawn_without
+
+
+@cache
+def _river_model(schema: Schema) -> PrivateClassifier:
+    return PrivateClassifier(learner_over(schema), labels=(0, 1))
+
+
+def of_river(public: Public, rows: Rows) -> list[str]:
+    model, found = _river_model(public.schema), list[str]()
+    for row in rows:
+        record = {name: row[name] for name in public.kinds if name != LABEL}
+        with patch.object(model, "_run", _Told(found)):
+            try:
+                model.learn_one(record, row[LABEL])
+            except ValueError:
+                found.append("refused")
+    return found
+
+
+class _Told:
+    """In place of a run: keeps what it is told."""
+
+    def __init__(self, kept: list[str]) -> None:
+        self._kept = kept
+
+    rounds_played = 1
+
+    def observe_canonical(self, x: Any, y: int) -> None:
+        self._kept.append(repr((x, y)))
+
+
+class _Sent(Client):
+    """A client that keeps the body of its request."""
+
+    body = b""
+
+    def _once(
+        self, method: str, path: str, content: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, bytes]:
+        self.body = content or b""
+        return 200, b"{}"
+
+
+@cache
+def _reader(schema: Schema) -> Any:
+    return event_reader(learner_over(schema))
+
+
+def of_a_client(public: Public, rows: Rows) -> list[str]:
+    client = _Sent("http://localhost")
+    names = [name for name in public.kinds if name != LABEL]
+    client.send_many(
+        "run", [({name: json_of(row[name]) for name in names}, json_of(row[LABEL])) for row in rows]
+    )
+    sent, _ = sent_in(client.body)
+    return [_received(_reader(public.schema), one) for one in sent]
+
+
+def _received(reader: Any, sent: wire.EventIn | str) -> str:
+    if isinstance(sent, str):
+        return "refused"
+    try:
+        event = reader("id", sent)
+    except ValueError:
+        return "refused"
+    return repr((event.example, event.x))

@@ -1,0 +1,197 @@
+"""Rows in files: CSV, JSON lines, Parquet, and those of a fleet."""
+
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+from tests.rows.door import Rounds, Rows, column_of, learner_over, rounds_of
+from tests.rows.tables import (
+    LABEL,
+    NANOSECONDS,
+    TOO_LARGE,
+    Public,
+)
+from tests.rows.typed import REAL, SMALL, WHOLE
+
+from littlestone.choose.catalogue import class_from_spec
+from littlestone.concepts.classes.stumps import Stumps
+from littlestone.fleet import database
+from littlestone.fleet.reading import line_reader, numbered
+from littlestone.service.events import Columns, read
+from littlestone.service.log.intake import Event
+from littlestone.service.sources import BadRow, Form
+
+
+@contextmanager
+def _file(name: str) -> Iterator[Path]:
+    place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        yield Path(folder) / name
+
+
+def _events(public: Public, path: Path) -> list[str]:
+    """Of every row its round, and whether it fits, which counts where rows may be rejected."""
+    found = read(
+        str(path), Stumps(public.schema, 1), Columns(label=LABEL), standard_input=io.BytesIO()
+    )
+    return list(map(_told, found))
+
+
+def _told(event: Event | BadRow) -> str:
+    if isinstance(event, BadRow):
+        known = None if event.stand_in is None else event.stand_in.example
+        return repr((known, "does not fit", event.field, event.reason))
+    return repr((event.example, event.x, event.user))
+
+
+def csv_writer(text: Callable[[Any], str]) -> Callable[[Path, list[str], Rows], None]:
+    def write(path: Path, names: list[str], rows: Rows) -> None:
+        lines = [names, *([text(row[name]) for name in names] for row in rows)]
+        content = "".join(",".join(map(_quoted, line)) + "\n" for line in lines)
+        path.write_bytes(content.encode("utf-8", "surrogatepass"))
+
+    return write
+
+
+def _quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"' if {*cell} & {",", '"'} else cell
+
+
+def text_of(value: Any) -> str:
+    text = "" if value is None else "9" * 401 if value is TOO_LARGE else str(value)
+    return text.replace("\n", " ").replace("\r", " ")
+
+
+def json_of(value: Any) -> Any:
+    """What JSON can hold of it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | int | float | bool | list | dict):
+        return value
+    return float(value) if isinstance(value, Decimal) and not value.is_snan() else str(value)
+
+
+def _json_lines(names: list[str], rows: Rows) -> list[str]:
+    return [json.dumps({name: json_of(row[name]) for name in names}) for row in rows]
+
+
+def write_json(path: Path, names: list[str], rows: Rows) -> None:
+    # A first row that has every name: the one rule of JSON lines that looks at several rows
+    # (docs/GUARANTEES.md) asks whether some row has each.
+    first = json.dumps(dict.fromkeys(names, 1))
+    path.write_text("\n".join([first, *_json_lines(names, rows)]) + "\n", encoding="utf-8")
+
+
+_ZONED: Final = pa.timestamp("ns", "Europe/Berlin")
+PARQUET: Final[dict[str, tuple[Any, ...]]] = {
+    "decimal": (Decimal("0"), Decimal("1"), Decimal("1.00"), Decimal("0.10"), Decimal(15), None),
+    "wide decimal": (Decimal(0), Decimal(1), Decimal(2**53 + 1), Decimal(NANOSECONDS + 1), None),
+    "int64": (*WHOLE, None),
+    "uint64": (0, 1, 2**64 - 1, None),
+    "int8": SMALL,
+    "float64": (*REAL, None),
+    "float32": (0.0, 1.0, 0.5, None),
+    "bool": (False, True, None),
+    "string": (b"A", b"1", "é".encode(), b"1", b"", b"\xff\xfe", b"true", None),
+    "date": (19_000, 0, 2**31 - 1, -(2**31), None),
+    "nanoseconds": (10**15, 0, NANOSECONDS + 1, NANOSECONDS + 1000, -(2**62), None),
+    "microseconds": (10**15, 0, 2**62, -(2**62), None),
+    "zone": (10**15, 0, NANOSECONDS + 1, -(2**63) + 1, 2**63 - 1, None),
+    "list": ([1], [], None),
+}
+_ARROW: Final[dict[str, Any]] = {
+    "decimal": pa.decimal128(10, 2), "wide decimal": pa.decimal128(38, 0), "int64": pa.int64(),
+    "uint64": pa.uint64(), "int8": pa.int8(), "float64": pa.float64(), "float32": pa.float32(),
+    "bool": pa.bool_(), "list": pa.list_(pa.int64()),
+}  # fmt: skip
+_STORED: Final[dict[str, tuple[Any, Any]]] = {
+    "string": (pa.binary(), pa.string()), "date": (pa.int32(), pa.date32()),
+    "nanoseconds": (pa.int64(), pa.timestamp("ns")),
+    "microseconds": (pa.int64(), pa.timestamp("us")), "zone": (pa.int64(), _ZONED),
+}  # fmt: skip
+
+
+def _arrow(kind: str, values: list[Any]) -> Any:
+    if kind in _ARROW:
+        return pa.array(values, type=_ARROW[kind])
+    stored, shown = _STORED[kind]
+    return pa.array(values, type=stored).view(shown)
+
+
+def write_parquet(path: Path, columns: Mapping[str, Any]) -> None:
+    parquet.write_table(pa.table(dict(columns)), path)
+
+
+def of_parquet(public: Public, rows: Rows) -> list[str]:
+    with _file("rows.parquet") as path:
+        write_parquet(
+            path, {name: _arrow(kind, column_of(rows, name)) for name, kind in public.kinds.items()}
+        )
+        return _events(public, path)
+
+
+def of_files(name: str, write: Callable[[Path, list[str], Rows], None], skipped: int = 0) -> Rounds:
+    def rounds(public: Public, rows: Rows) -> list[str]:
+        with _file(name) as path:
+            write(path, list(public.kinds), rows)
+            return _events(public, path)[skipped:]
+
+    return rounds
+
+
+# A fleet: rows of one key, numbered.
+
+
+_KEYED: Final = Columns(label=LABEL, identity="key")
+
+
+def of_a_fleet(public: Public, rows: Rows) -> list[str]:
+    concepts = learner_over(public.schema).concepts
+    with _file("rows.jsonl") as path:
+        write_json(path, ["key", *public.kinds], [{"key": "7", **row} for row in rows])
+        parts = numbered(
+            str(path),
+            concepts,
+            _KEYED,
+            sequence=None,
+            standard_input=io.BytesIO(),
+            form=Form(),
+        )
+        events = [event for part in parts for event in zip(*part, strict=True)]
+    return list(map(repr, events))[1:]
+
+
+def put_into_a_fleet(public: Public, rows: Rows) -> list[str]:
+    """The block that a fleet in a database queues."""
+    xs = [{name: row[name] for name in public.kinds if name != LABEL} for row in rows]
+    learner, seqs = learner_over(public.schema), range(1, len(rows) + 1)
+    block = database._block(learner, ["7"] * len(rows), list(seqs), xs, column_of(rows, LABEL))
+    return rounds_of(block.points, block.labels)
+
+
+def of_spark(public: Public, rows: Rows) -> list[str]:
+    """What a worker of Spark calls for the lines of a key."""
+    reader = line_reader(learner_over(public.schema).concepts, _KEYED, sequence="number")
+    numbers = [{"key": "7", "number": place, **row} for place, row in enumerate(rows, start=1)]
+    return [
+        _told(line.event) for line in reader(_json_lines(["key", "number", *public.kinds], numbers))
+    ]
+
+
+def of_a_feature(public: Public, rows: Rows) -> list[str]:
+    """Points of a class without a schema, from a file."""
+    concepts = class_from_spec("thresholds:16" if public.kinds["x"] == "range" else "points")
+    with _file("rows.jsonl") as path:
+        write_json(path, ["x", LABEL], rows)
+        columns = Columns(label=LABEL, feature="x")
+        found = read(str(path), concepts, columns, standard_input=io.BytesIO())
+        return list(map(_told, found))[1:]

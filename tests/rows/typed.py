@@ -1,0 +1,134 @@
+"""Columns with types, which are public: what each may hold, and what holds it."""
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from tests.rows.door import objects
+from tests.rows.tables import (
+    KINDS,
+    LABEL,
+    NANOSECONDS,
+    SCHEMAS,
+    Coins,
+    Public,
+    Table,
+    columns_of,
+    table_of,
+)
+
+_ORDINARY: Final = 2  # of each pool, so many values come most often
+
+
+def typed_tables(kinds: Mapping[str, tuple[Any, ...]]) -> Callable[[Coins], Table]:
+    """Tables whose columns have types, mostly such as fit, from pools of values of each."""
+
+    def row(public: Public, coins: Coins, *, odd: float) -> dict[str, Any]:
+        return {
+            name: coins.one_of(kinds[kind] if coins.uniform() < odd else kinds[kind][:_ORDINARY])
+            for name, kind in public.kinds.items()
+        }
+
+    def fitting(name: str) -> tuple[str, ...]:
+        wanted = {"c": _is_text, "d": _is_date, "w": _is_date, LABEL: _is_bit}.get(name, _is_number)
+        return tuple(kind for kind, pool in kinds.items() if any(map(wanted, pool)))
+
+    fit = {name: fitting(name) for name in "ntfckdwr" + LABEL}
+    assert all(fit.values())
+
+    def draw(coins: Coins) -> Table:
+        schema = coins.one_of(SCHEMAS)
+        public = Public(
+            schema,
+            {
+                name: coins.one_of(fit[name] if coins.uniform() < 0.9 else tuple(kinds))
+                for name in columns_of(schema)
+            },
+        )
+        return table_of(public, coins, row)
+
+    return draw
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal)
+
+
+def _is_text(value: Any) -> bool:
+    return value in ("A", b"A")
+
+
+def _is_date(value: Any) -> bool:
+    return isinstance(value, date) or value == "2013-01-01T05:15" or value in (19_000, 10**15)
+
+
+def _is_bit(value: Any) -> bool:
+    return _is_number(value) and value == 1
+
+
+WHOLE: Final = (
+    0,
+    1,
+    NANOSECONDS + 2,
+    2,
+    3,
+    15,
+    2**53 + 1,
+    NANOSECONDS + 1,
+    NANOSECONDS + 2,
+    -(2**62),
+)
+REAL: Final = (0.0, -0.0, 0.1, 0.3, 1.0, 15.0, 1.7e18, 2.0**53, float("nan"), float("inf"))
+SMALL: Final = (0, 1, 2, 15, -1)
+NUMPY: Final[dict[str, tuple[Any, ...]]] = {
+    "int64": WHOLE,
+    "uint64": (0, 1, 15, 2**53 + 1, 2**63, 2**64 - 1),
+    "int8": SMALL,
+    "float64": REAL,
+    "float32": (0.0, 0.1, 0.3, 1.0, 1.7e18, float("nan")),
+    "float16": (0.0, 1.0, 0.1, 0.3),
+    "longdouble": (0.0, 1.0, 0.1, np.longdouble("0.1")),
+    "bool": (False, True),
+    "U8": ("A", "B", "é", "1", ""),
+    "datetime64[ns]": ("2013-01-01T05:15", "NaT"),
+    "object": (0, 1, True, Decimal(1), 0.1, 2**53 + 1, None, "A", (1, 2)),
+}
+
+
+def array_of(kind: str, values: list[Any]) -> Any:
+    return objects(values) if kind == "object" else np.array(values, dtype=kind)
+
+
+PANDAS: Final[dict[str, tuple[Any, ...]]] = NUMPY | {
+    "Int64": (*WHOLE, None),
+    "Float64": (0.0, 0.1, 1.0, None),
+    "boolean": (False, True, None),
+    "category": ("A", "B", "é", None),
+    "str": ("A", "B", "é", None, "1"),
+    "datetime64[ns, UTC]": ("2013-01-01T05:15", None),
+}
+del PANDAS["U8"], PANDAS["longdouble"], PANDAS["float16"]
+
+
+def series_of(kind: str, values: list[Any]) -> Any:
+    return pd.Series(objects(values) if kind == "object" else values, dtype=kind)
+
+
+POLARS: Final[dict[str, tuple[Any, ...]]] = {
+    "Int64": (*WHOLE, None),
+    "UInt64": (0, 1, 2**53 + 1, 2**64 - 1, None),
+    "Float64": (*REAL, None),
+    "Float32": (0.0, 0.5, 1.0, None),
+    "Boolean": (False, True, None),
+    "String": ("A", "B", "é", "1", "", None),
+    "Date": (*filter(lambda day: not isinstance(day, str), KINDS["days"]), None),
+    "Int8": SMALL,
+}
+
+
+def polars_of(kind: str, values: list[Any]) -> Any:
+    return pl.Series(values, dtype=getattr(pl, kind))
