@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs gallery kills damage rows golden lock clean book kills-served fuzz bridge kills-fleet
+.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs gallery kills damage rows hostile golden lock clean book kills-served fuzz bridge kills-fleet
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -164,6 +164,10 @@ kills-served: $(READY) ## Kill the service SERVED_KILLS times (500) under client
 DAMAGED ?= 5000
 damage: $(READY) ## Damage DAMAGED stores (5000) and check that each is refused or opens whole
 	DAMAGED=$(DAMAGED) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_damaged_stores.py
+
+CALLS ?= 60000
+hostile: $(READY) ## Call everything public CALLS times (60000) with hostile values; no exception but documented ones
+	CALLS=$(CALLS) $(BIN)/python -m pytest -n 0 -m slow tests/conformance/test_hostile_calls.py
 
 TABLES ?= 105000
 rows: $(READY) ## Replace one row of TABLES hostile tables (105000) and count the rounds that change

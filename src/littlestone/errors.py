@@ -2,7 +2,10 @@
 
 
 class LittlestoneError(Exception):
-    """Anything this library refuses to do, apart from plain bad arguments (``ValueError``)."""
+    """Anything this library refuses to do, apart from bad arguments.
+
+    Those are a ``ValueError``, and a call that does not match a signature is a ``TypeError``.
+    """
 
 
 class HaltedError(LittlestoneError):
