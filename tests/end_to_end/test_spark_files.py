@@ -310,4 +310,4 @@ def _kill_workers(driver: "subprocess.Popen[bytes]") -> None:
         for worker in python_workers(driver.pid):
             with suppress(ProcessLookupError):
                 os.kill(worker, signal.SIGKILL)
-        time.sleep(0.01)
+        time.sleep(0.1)
