@@ -73,7 +73,7 @@ class CellReader:
         numbers = np.array(list(map(float, column)))
         if not (np.abs(numbers) < EXACT).all():  # not a number is not, either
             raise ValueError("numbers that floats may not hold")
-        cells: list[int] = self._part.cells_of(numbers).tolist()
+        cells: list[int] = np.searchsorted(self._part.first_floats, numbers, side="right").tolist()
         if len(self.known) < _REMEMBERED:
             pairs = zip(column, cells, strict=True)
             self.known.update((value, cell) for value, cell in pairs if type(value) is str)

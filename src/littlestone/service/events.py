@@ -241,7 +241,8 @@ def _label(value: Any, columns: Columns) -> int:
     if columns.positive is not None:
         return int(_words(value).strip() == columns.positive)
     if isinstance(value, str):
-        label = _LABELS.get(value.strip().lower())
+        label = _LABELS.get(value)
+        label = _LABELS.get(value.strip().lower()) if label is None else label
     else:
         number = int(value) if isinstance(value, bool) else exact_number(value)
         label = None if number is None else _BITS.get(number)

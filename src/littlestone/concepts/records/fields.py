@@ -87,7 +87,7 @@ class Numeric(_Field):
     grid: tuple[float, ...]
     missing: float | None = None
     date: str | None = None
-    _floats: NDArray[np.float64] = field(init=False, repr=False, compare=False)
+    first_floats: NDArray[np.float64] = field(init=False, repr=False, compare=False)
     """For each cut the first float that is not below it."""
     _wholes: NDArray[np.int64] = field(init=False, repr=False, compare=False)
     """For each cut the first whole number that is not below it, as far as 64 bits go."""
@@ -112,7 +112,7 @@ class Numeric(_Field):
         wholes = [max(math.ceil(cut), -_LARGEST) for cut in self.grid]
         require.settle(
             self,
-            _floats=np.array([_first_float(cut) for cut in self.grid]),
+            first_floats=np.array([_first_float(cut) for cut in self.grid]),
             _wholes=np.array([cut for cut in wholes if cut < _LARGEST], dtype=np.int64),
         )
 
@@ -154,7 +154,9 @@ class Numeric(_Field):
             if array is None:
                 return np.fromiter(map(self.cell, values), np.int64, len(values))
         if array.dtype.kind == "f":
-            cells = np.searchsorted(self._floats, array, side="right").astype(np.int64, copy=False)
+            cells = np.searchsorted(self.first_floats, array, side="right").astype(
+                np.int64, copy=False
+            )
             missing = np.isnan(array)
             if missing.any():
                 cells[missing] = self.cell(math.nan)
