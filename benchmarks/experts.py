@@ -2,21 +2,21 @@
 
 import time
 from collections.abc import Iterator
-from typing import Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.experts.hedge import Hedge
-from littlestone.experts.loss_sequences import OneBetter
+from littlestone.experts.loss_sequences import ObliviousLosses
 from littlestone.experts.play_experts import play_experts
 from littlestone.experts.protocols import ExpertsRecipe
 from littlestone.experts.run import ExpertsRun
 from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
-from littlestone.randomness import secure, seeded
+from littlestone.randomness import Randomness, secure, seeded
 
 Row = tuple[str, str, str, bool | None]
 
@@ -27,11 +27,20 @@ GAP = 0.2
 LARGE_CLASS = 10**6
 
 
-class Graded(OneBetter):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
     """Independent losses, 1 with a probability that rises evenly from 1/2 - ``gap`` to 1/2."""
 
-    def chances(self) -> NDArray[np.float64]:
-        return np.linspace(0.5 - self.gap, 0.5, self.experts)
+    experts: int
+    gap: float
+
+    adaptive: ClassVar[bool] = False
+
+    def start(self, *, rng: Randomness) -> ObliviousLosses:
+        generator, chances = rng.generator(), np.linspace(0.5 - self.gap, 0.5, self.experts)
+        return ObliviousLosses(
+            lambda count: (generator.random((count, self.experts)) < chances).astype(np.uint8)
+        )
 
 
 def measure() -> Iterator[Row]:

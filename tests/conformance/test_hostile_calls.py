@@ -3,7 +3,8 @@
 Each call starts from a valid one of ``valid_calls`` and has one or two arguments replaced by a
 value of ``hostile_values``. ``ValueError`` and ``TypeError`` name what is wrong with an argument or
 a call, the library's own errors are refusals, and files and sockets have their ``OSError``
-(docs/reference/privacy.md, *Exceptions*); anything else is a defect, and so is a call that does not end.
+(docs/reference/privacy.md, *Exceptions*); anything else is a defect, and so is a call that does
+not end.
 """
 
 import inspect

@@ -9,7 +9,7 @@ import pytest
 
 import littlestone as ls
 from littlestone import require
-from littlestone.catalogue import class_from_spec
+from littlestone.choose.catalogue import class_from_spec
 
 WIDTHS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
 MAJORITY = ls.PrivateMajority(concepts=ls.Thresholds(3), rounds=100, epsilon=1.0)
@@ -56,7 +56,7 @@ def test_checks_return_what_to_go_on_with() -> None:
 REFUSED: dict[str, Any] = {
     "a margin of 1/0": lambda: class_from_spec("halfspaces:3,1/0"),
     "an epsilon beyond floats": lambda: ls.PrivacyGuarantee(epsilon=10**400),
-    "a rho beyond floats": lambda: ls.ZeroConcentrated(rho=Fraction(10**400, 3)),
+    "a rho beyond floats": lambda: ls.ZeroConcentrated(rho=Fraction(10**400, 3)),  # type: ignore[arg-type]
     "a round beyond the stream": lambda: ls.check_sensitivity(
         MAJORITY, [(1, 1)] * 3, changed_round=3, instead=(1, 0), seed=1
     ),

@@ -143,7 +143,7 @@ def kill_and_check(name: str, group: int, kills: int, folder: Path, rng: Randomn
         counted = run._feeding._counted
         assert counted is not None and len(owners) == 70
         most = run.run.recipe.max_contributions
-        known = {user: counted.add(user or b"") for user in owners}
+        known = dict(zip(owners, counted.add(user or b"" for user in owners), strict=True))
         assert known == {user: min(events, most) for user, events in owners.items()}
     logged = [release_line(release) for release in run.releases()]
     assert published.read_bytes().splitlines() == logged
