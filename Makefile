@@ -102,8 +102,9 @@ test-spark: $(SPARK)/.ready ## A fleet on Apache Spark: kills, going back, every
 prove: ## Check every machine-checked proof and what it assumes; without Coq it says what to install
 	$(PYTHON) proofs/check.py
 
+SHARE ?= 1
 bridge: prove $(TESTABLE) ## Compare Coq's law with the code's, as fractions, on 10,000 instances and broken variants
-	$(BIN)/python proofs/bridge/compare.py
+	SHARE=$(SHARE) $(BIN)/python proofs/bridge/compare.py
 
 build: $(READY) ## Build wheel and sdist into dist; the wheel is made from the sdist
 	rm -rf dist
