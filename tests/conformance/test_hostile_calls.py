@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from tests.conformance.hostile_values import HOSTILE, OwnError
 from tests.conformance.valid_calls import Target, arguments_of, call, makers, targets
+from tests.conformance.valid_values import FOLDER
 
 import littlestone as ls
 from littlestone.randomness import Randomness, seeded
@@ -45,6 +46,8 @@ def limits() -> Iterator[Callable[[float], None]]:
     def ring(*_: object) -> None:
         raise TooLongError
 
+    place = os.getcwd()
+    os.chdir(FOLDER.name)  # text may be taken for the name of a file
     before, handler = resource.getrlimit(resource.RLIMIT_AS), signal.signal(signal.SIGALRM, ring)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, before[1]))
     try:
@@ -53,6 +56,7 @@ def limits() -> Iterator[Callable[[float], None]]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         resource.setrlimit(resource.RLIMIT_AS, before)
         signal.signal(signal.SIGALRM, handler)
+        os.chdir(place)
 
 
 def one_of(choices: Sequence[Any], rng: Randomness) -> Any:

@@ -94,7 +94,7 @@ def test_none_is_no_key() -> None:
         with pytest.raises(ValueError, match="x must be a key, got x=None"):
             feed()
     with pytest.raises(ValueError, match="x must be a key"):
-        run.observe_many(["a", None], [1, 0])
+        run.validated(["a", None], [1, 0])
     assert run.rounds_played == 0
     run.observe(("user", None), 1)
     assert run.rounds_played == 1

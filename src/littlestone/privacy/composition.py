@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from littlestone import require
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
@@ -79,8 +79,7 @@ def advanced_composition(
     1.712
     """
     require.open_probability(extra_delta=extra_delta)
-    known = Counter(costs if isinstance(costs, Mapping) else require.listed(costs=costs))
-    require.listed(PrivacyGuarantee, costs=known)
+    known = Counter(_counted(costs))
     require.listed(int, counts=known.values())
     if not all(cost.is_private for cost in known):
         return NOT_PRIVATE
@@ -160,3 +159,11 @@ def _coins_delta_upper_bound(epsilon: float, count: int, total: float) -> Fracti
     # Each number above is off by at most about ten roundings for each release, in the eightieth
     # digit; no summand exceeds 1, and there are at most count + 1 of them.
     return Fraction(delta) + (count + 10) ** 2 * _SLACK
+
+
+def _counted(costs: Any) -> Any:
+    """Costs that are listed, or counted, once each of them is known to be one."""
+    if not isinstance(costs, Mapping):
+        return require.listed(PrivacyGuarantee, costs=costs)
+    require.listed(PrivacyGuarantee, costs=costs)
+    return costs

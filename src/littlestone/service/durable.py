@@ -238,6 +238,7 @@ class DurableRun:
 
     def alike(self, events: Sequence[Event]) -> list[bool | None]:
         """Whether each was taken with the same example, of the same user; None if its id is new."""
+        events = require.listed(Event, events=events)
         known = [self._store.events.find(event.id) for event in events]
         return [
             None if old is None else (old.digest, old.user) == (new.digest, new.user)
