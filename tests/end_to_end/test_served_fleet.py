@@ -14,6 +14,7 @@ from tests.unit.serve.served import Served, serving
 from littlestone.choose.request import Request
 from littlestone.fleet import database
 from littlestone.fleet.terms import recipe_of
+from littlestone.learners.forms import canonical_form
 from littlestone.serve.routes.fleet_desk import FleetDesk
 from littlestone.serve.tokens import Role
 from littlestone.service.published import release_line
@@ -49,7 +50,7 @@ def events(key: str = KEY, count: int = 400) -> list[dict[str, Any]]:
 
 
 def test_what_is_sent_is_learned_by_workers_and_can_be_read(fleet: Fleet, served: Served) -> None:
-    assert recipe_of(fleet.terms) == fleet.recipe
+    assert canonical_form(recipe_of(fleet.terms)) == canonical_form(fleet.recipe)
     mine, bad = events(), {"key": KEY, "number": 3, "x": 64, "y": 1}
     status, answer = sent(served, [*mine, bad])
     assert (status, answer["queued"]) == (200, 400)
