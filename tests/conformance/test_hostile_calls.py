@@ -153,9 +153,10 @@ def test_every_public_name_is_called_and_every_call_is_valid() -> None:
     assert wrong == {"DecisionTrees.version_space": "ValueError"}  # there are too many
 
 
-def test_hostile_values_meet_documented_refusals(rng: Randomness) -> None:
+def test_hostile_values_meet_documented_refusals() -> None:
+    """The same calls each time; ``make slow`` draws others."""
     started = time.monotonic()
-    assert defects(with_parameters(), FEW, rng) == Counter()
+    assert defects(with_parameters(), FEW, seeded(1)) == Counter()
     print(f"{FEW} calls with hostile values in {time.monotonic() - started:.0f} s")
 
 
