@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve arena test test-web check format lint types layers examples statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs gallery kills damage rows hostile golden lock clean book kills-served fuzz bridge kills-fleet
+.PHONY: help setup run serve arena test test-web check format lint types layers examples notebooks statistical slow test-fleet test-spark prove build test-wheel test-versions claims audit curves bench docs docs-serve gallery kills damage rows hostile golden lock clean book kills-served fuzz bridge kills-fleet
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -59,6 +59,16 @@ check: lint types layers docs test examples ## Format, lint, types, layers, site
 
 examples: $(READY) ## Run every example
 	@printf '%s\n' examples/*.py | xargs -P 2 -I EXAMPLE sh -c 'echo EXAMPLE; $(BIN)/python EXAMPLE > /dev/null'
+
+NOTEBOOKS := paper_in_an_hour rule_from_your_table
+notebooks: $(READY) ## Make notebooks of two examples and execute them; they are in out/notebooks
+	$(BIN)/python $(INSTALL) -e '.[notebooks]'
+	@mkdir -p out/notebooks
+	@for name in $(NOTEBOOKS); do \
+	  $(BIN)/jupytext --quiet --to ipynb --output out/notebooks/$$name.ipynb examples/$$name.py && \
+	  $(BIN)/jupyter-execute --inplace out/notebooks/$$name.ipynb || exit 1; \
+	done
+	@ls out/notebooks/*.ipynb
 
 format: $(READY) ## Rewrite the code in the house format
 	$(BIN)/ruff format .
@@ -119,7 +129,7 @@ test-wheel: build ## Install the wheel into a clean environment and use it
 
 # For instance: make test-versions PYTHONS="python3.12 path/to/python3.13"
 PYTHONS ?= python3.11 python3.12 python3.13
-QUICK := src tests/golden tests/unit/mechanisms tests/unit/privacy tests/unit/theory tests/conformance/test_every_private_learner.py
+QUICK := src tests/golden tests/unit/privacy/mechanisms tests/unit/privacy tests/unit/theory tests/conformance/test_every_private_learner.py
 
 test-versions: ## Doctests and a quick subset of the tests on every Python of PYTHONS that is here
 	@tried=0; for python in $(PYTHONS); do \
@@ -147,6 +157,10 @@ bench: $(READY) ## Print every benchmark beside its target
 docs: $(READY) ## Build the documentation site into out/site; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@grep -q PrivateMajority out/site/reference/learners.html
+	@echo "The site is in out/site: open out/site/index.html"
+
+docs-serve: docs ## Serve the documentation site at http://127.0.0.1:8008
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory out/site 8008
 
 gallery: $(READY) ## Write the gallery of claims anew
 	$(BIN)/python docs/tools/gallery.py
@@ -156,7 +170,7 @@ kills: $(READY) ## Kill durable runs KILLS times (240) and check that nothing is
 	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_killed_runs.py
 
 book: $(READY) ## Kill learn --book at every change of a file, and flip every bit of a book; prints both counts
-	$(BIN)/python -m pytest -n 0 -s tests/end_to_end/test_killed_before_entry.py tests/unit/service/promises/test_book.py -k "two_stores_on_one_entry or flipped_bit"
+	$(BIN)/python -m pytest -n 0 -s tests/end_to_end/test_killed_before_entry.py tests/unit/runs/test_book.py -k "two_stores_on_one_entry or flipped_bit"
 
 SERVED_KILLS ?= 500
 kills-served: $(READY) ## Kill the service SERVED_KILLS times (500) under clients that retry

@@ -14,12 +14,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from littlestone.adversaries.contradiction import Contradiction, FreeLabels, NoisyBoundary
-from littlestone.adversaries.random_stream import RandomStream
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.game.adversaries.boundary import Contradiction, FreeLabels, NoisyBoundary
+from littlestone.game.adversaries.random_stream import RandomStream
 from littlestone.game.play import play
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.randomness import secure
 
 Row = tuple[str, str, str, bool | None]

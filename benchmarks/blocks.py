@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from littlestone.concepts.classes.points import Points
+from littlestone.choose.request import Request
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.loss_table import LossTable
@@ -40,6 +42,7 @@ def measure() -> Iterator[Row]:
     what = "LazyForest on Points(), arrays of int64 in blocks of 65,536"
     yield what, f"{rate / 1e6:,.0f} M/s", "≥ 39 M/s", rate >= 39e6
     yield from deep_pool(4_096)
+    yield from default_rates(100_000)
 
 
 def validation(rounds: int) -> Iterator[Row]:
@@ -85,7 +88,7 @@ def in_slices(run: Any, records: list[Any], labels: list[int]) -> None:
 def validated_once(run: Any, records: list[Any], labels: list[int]) -> None:
     points, bits = run.validated(records, labels)
     while len(bits):
-        taken = run.observe_many_canonical(points, bits)
+        taken = run.take(points, bits)
         points, bits = points[taken:], bits[taken:]
 
 
@@ -124,6 +127,39 @@ def _rate(run: Any, points: Any, labels: Any, rounds: int) -> float:
     while taken < rounds:
         taken += run.observe_many(points, labels)
     return taken / (time.process_time() - began)
+
+
+def default_rates(rounds: int) -> Iterator[Row]:
+    """The default learner over six numbers, fed singly and in blocks of 10,000 rows."""
+    names = [f"x{place}" for place in range(6)]
+    schema = Schema.from_mapping({name: {"range": [0, 100]} for name in names})
+    generator = np.random.default_rng(1)
+    columns = {name: generator.uniform(0, 100, rounds).round(1) for name in names}
+    labels = ((columns["x0"] > 50) ^ (generator.random(rounds) < 0.1)).astype(np.uint8)
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    records, bits = [dict(zip(names, row, strict=True)) for row in rows], labels.tolist()
+    recipe = Request(over=schema, rounds=rounds).recipe()
+
+    def in_blocks(run: Any) -> None:
+        points, ys = run.validated(columns, labels)
+        while len(ys):
+            taken = run.take(points[:10_000], ys[:10_000])
+            points, ys = points[taken:], ys[taken:]
+
+    ways = {
+        "singly": (lambda run: singly(run, records, bits), 150e3),
+        "in blocks": (in_blocks, 600e3),
+    }
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    with threadpool_limits(1):  # threads of BLAS that wait would count
+        for way, (feed, _) in 3 * list(ways.items()):
+            run, began = recipe.start(rng=seeded(1)), time.process_time()
+            feed(run)
+            seconds[way].append(time.process_time() - began)
+    for way, (_, target) in ways.items():
+        rate = rounds / min(seconds[way])
+        what = f"the default over six numbers, {rounds:,} rounds {way}"
+        yield what, f"{rate / 1e3:,.0f} k/s", f"≥ {target / 1e3:,.0f} k/s", rate >= target
 
 
 def deep_pool(rounds: int) -> Iterator[Row]:

@@ -10,16 +10,16 @@ import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
-from littlestone.fleet.keyed import advance
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.randomness import Randomness
-from littlestone.word_sources import Keyed
+from littlestone.randomness.word_sources import Keyed
+from littlestone.runs.fleet.keyed import advance
 
 Row = tuple[str, str, str, bool | None]
 

@@ -8,14 +8,12 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.hedge import Hedge
-from littlestone.experts.loss_sequences import ObliviousLosses
-from littlestone.experts.play_experts import play_experts
-from littlestone.experts.protocols import ExpertsRecipe
-from littlestone.experts.run import ExpertsRun
-from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.experts.exponential_weights import ExponentialWeights, Hedge
+from littlestone.learners.experts.play_experts import ObliviousLosses, play_experts
+from littlestone.learners.experts.protocols import ExpertsRecipe
+from littlestone.learners.experts.run import ExpertsRun
+from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.randomness import Randomness, secure, seeded
 
 Row = tuple[str, str, str, bool | None]

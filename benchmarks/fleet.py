@@ -19,10 +19,10 @@ import numpy as np
 from tests.server import MISSING, Server, binaries, running
 
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.fleet import database
-from littlestone.fleet.high_water import HighWater
-from littlestone.fleet.worker import Worker
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.runs.fleet import database
+from littlestone.runs.fleet.worker import Worker
+from littlestone.runs.journal.mark import HighWater
 
 Row = tuple[str, str, str, bool | None]
 

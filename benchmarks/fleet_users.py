@@ -6,7 +6,6 @@ five events on average, nearly all of which are read. ``FLEET_USERS=100,000`` ta
 """
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,15 +16,13 @@ import numpy as np
 from benchmarks.fleet import BATCH, RECIPE, Row, _Watch, _work
 from tests.server import MISSING, Server, binaries, running
 
-from littlestone.fleet import database
-from littlestone.fleet.high_water import HighWater
-from littlestone.fleet.per_key import PerKey
-from littlestone.fleet.user_counts import UserCounts
+from littlestone.runs.fleet import database
+from littlestone.runs.fleet.per_key import PerKey
+from littlestone.runs.journal.mark import HighWater
 
 COUNTING = replace(RECIPE, max_contributions=10)
 EACH = 10
 TIMES = 2
-IN_MEMORY = 1_000_000
 
 
 def measure() -> Iterator[Row]:
@@ -86,8 +83,7 @@ def _one(server: Server, keys: int, users: str | None, batch: int) -> tuple[floa
 
 
 def _in_memory() -> Iterator[Row]:
-    """``PerKey``: rounds of a thousand keys, and what a million users take up."""
-    yield _memory()
+    """``PerKey``: rounds of a thousand keys; ``benchmarks serve`` prints the memory of a user."""
     plain, counted = PerKey(learner=RECIPE), PerKey(learner=COUNTING, users="user")
     rounds = [(n % 1000, n % 1024, int(n % 1024 >= 300)) for n in range(30_000)]
     users = [f"user {n // 5}" for n in range(len(rounds))]
@@ -110,14 +106,3 @@ def _in_memory() -> Iterator[Row]:
         "<= 1.3 ×",
         with_users <= 1.3 * without,
     )
-
-
-def _memory() -> Row:
-    counts = UserCounts(COUNTING.max_contributions)
-    for _ in range(IN_MEMORY):
-        digest = os.urandom(14)
-        counts.add((int.from_bytes(digest[:4]), digest[1:]))
-    assert len(counts) == IN_MEMORY
-    taken = sum(map(sys.getsizeof, counts._buckets)) + sys.getsizeof(counts._buckets)
-    size = taken / IN_MEMORY
-    return f"of each of {IN_MEMORY:,} users in memory", f"{size:.1f} bytes", "<= 16", size <= 16

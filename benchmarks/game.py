@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from river import linear_model
 
-from littlestone.adversaries.drifting import Drifting
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.replay import Examples, Replay
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing
+from littlestone.game.adversaries.random_stream import Drifting
+from littlestone.game.adversaries.replay import Examples, Replay
 from littlestone.game.play import play
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.randomness import seeded
 
 Row = tuple[str, str, str, bool | None]

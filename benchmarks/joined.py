@@ -1,6 +1,6 @@
 """Simulated streams: what linear rules, and the question about the last rule, give to trees.
 
-The default's candidates were chosen on streams of these kinds (docs/practice.md).
+The default's candidates were chosen on streams of these kinds (docs/theory/practice-log.md).
 """
 
 from collections.abc import Iterator

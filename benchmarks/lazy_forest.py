@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from river.linear_model import LogisticRegression
 
-from littlestone.adversaries.frequent_killer import FrequentKiller
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.spreading import KeepDimension, SpreadMistakes
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.game.adversaries.mistake_forcing import FrequentKiller, MistakeForcing
+from littlestone.game.adversaries.spreading import KeepDimension, SpreadMistakes
 from littlestone.game.play import play
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.randomness import secure

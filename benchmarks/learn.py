@@ -20,7 +20,7 @@ carrier.values = ["AA", "B6", "DL", "UA"]
 distance.grid = [200, 500, 1000, 2000]
 origin.values = ["EWR", "JFK", "LGA"]
 """
-SECONDS, MEGABYTES = 20, 200
+SECONDS, MEGABYTES = 10, 200
 
 
 def measure() -> Iterator[Row]:

@@ -8,13 +8,13 @@ import numpy as np
 import opendp.prelude as dp
 from numpy.typing import NDArray
 
-from littlestone.mechanisms.above_threshold import AboveThreshold
-from littlestone.mechanisms.count_above_threshold import (
+from littlestone.privacy.mechanisms.above_threshold import AboveThreshold
+from littlestone.privacy.mechanisms.count_above_threshold import (
     CountAboveThreshold,
     CountAboveThresholdRun,
     PlainAboveThresholdRun,
 )
-from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 from littlestone.randomness import secure, seeded
 
 Row = tuple[str, str, str, bool | None]

@@ -8,11 +8,13 @@ from typing import Any
 
 import opendp.prelude as dp
 
-from littlestone.mechanisms.noise.bernoulli import BernoulliExp
-from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
-from littlestone.mechanisms.noise.geometric import Geometric
-from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
-from littlestone.mechanisms.noise.waiting_time import WaitingTime
+from littlestone.privacy.mechanisms.noise.coins import BernoulliExp
+from littlestone.privacy.mechanisms.noise.geometric import (
+    DiscreteLaplace,
+    Geometric,
+    TruncatedLaplace,
+)
+from littlestone.privacy.mechanisms.noise.waiting_time import WaitingTime
 from littlestone.randomness import secure
 
 Row = tuple[str, str, str, bool | None]

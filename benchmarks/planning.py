@@ -7,7 +7,7 @@ from typing import Any
 
 from littlestone.choose.catalogue import LEARNERS
 from littlestone.choose.recommendation import recommend
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.private_majority.recipe import PrivateMajority

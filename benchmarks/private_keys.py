@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from littlestone.adversaries.frequent_killer import FrequentKiller
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.spreading import KeepDimension, SpreadMistakes
 from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.game.adversaries.mistake_forcing import FrequentKiller, MistakeForcing
+from littlestone.game.adversaries.spreading import KeepDimension, SpreadMistakes
 from littlestone.game.play import play
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_keys.recipe import PrivateKeys
@@ -80,7 +79,7 @@ def fed(run: PrivateRun, keys: np.ndarray, labels: np.ndarray) -> float:
     points, marks = run.validated(keys, labels)
     while start < len(marks):
         end = start + _BLOCK
-        start += run.observe_many_canonical(points[start:end], marks[start:end])
+        start += run.take(points[start:end], marks[start:end])
     return time.perf_counter() - began
 
 
@@ -99,7 +98,7 @@ def memory(keys: int = 200_000) -> Row:
     run.observe(-1, 1)
     points, labels = run.validated(np.arange(keys), np.ones(keys, dtype=np.uint8))
     tracemalloc.start()
-    run.observe_many_canonical(points, labels)
+    run.take(points, labels)
     each = tracemalloc.get_traced_memory()[0] / keys
     tracemalloc.stop()
     saved = len(run.snapshot()) / keys

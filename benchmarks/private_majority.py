@@ -9,15 +9,14 @@ from functools import cache
 import numpy as np
 from river import linear_model
 
-from littlestone.adversaries.frequent_killer import FrequentKiller
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.spreading import KeepDimension, SpreadMistakes
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
+from littlestone.game.adversaries.mistake_forcing import FrequentKiller, MistakeForcing
+from littlestone.game.adversaries.spreading import KeepDimension, SpreadMistakes
 from littlestone.game.play import play
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import seeded

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from littlestone.adversaries.boundary import Boundary
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.random_stream import RandomStream
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.game.adversaries.boundary import Boundary
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing
+from littlestone.game.adversaries.random_stream import RandomStream
 from littlestone.game.play import play
-from littlestone.game.prediction import play_predictions
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.private_prediction.prediction_game import play_predictions
 from littlestone.learners.private_prediction.recipe import PrivatePrediction
 from littlestone.randomness import secure
 

@@ -4,13 +4,12 @@ import statistics
 from collections.abc import Iterator
 from typing import Any
 
-from littlestone.adversaries.frequent_killer import FrequentKiller
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.spreading import KeepDimension, SpreadMistakes
 from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.game.adversaries.mistake_forcing import FrequentKiller, MistakeForcing
+from littlestone.game.adversaries.spreading import KeepDimension, SpreadMistakes
 from littlestone.game.play import play
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.randomness import secure

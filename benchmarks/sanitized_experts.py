@@ -7,11 +7,11 @@ from collections.abc import Hashable, Iterator
 import numpy as np
 
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
-from littlestone.online.sparse_majority.recipe import SparseMajority
 from littlestone.randomness import secure, seeded
 
 Row = tuple[str, str, str, bool | None]

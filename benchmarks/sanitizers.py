@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.sanitizers.choose import sanitizer_for
+from littlestone.learners.sanitizers.fooling_sanitizer import FoolingSanitizer
+from littlestone.learners.sanitizers.protocols import Sanitized
+from littlestone.learners.sanitizers.queries import queries_of
+from littlestone.learners.sanitizers.realizable_sanitizer import RealizableSanitizer
 from littlestone.randomness import secure
-from littlestone.sanitizers.choose import sanitizer_for
-from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
-from littlestone.sanitizers.protocols import Sanitized
-from littlestone.sanitizers.queries import queries_of
-from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
 
 Row = tuple[str, str, str, bool | None]
 

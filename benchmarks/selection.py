@@ -9,8 +9,8 @@ import numpy as np
 import opendp.prelude as dp
 from numpy.typing import NDArray
 
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.permute_and_flip import PermuteAndFlip
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.permute_and_flip import PermuteAndFlip
 from littlestone.randomness import secure
 
 Row = tuple[str, str, str, bool | None]

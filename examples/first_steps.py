@@ -4,7 +4,7 @@ import littlestone as ls
 
 concepts = ls.Thresholds(6)
 print(f"{concepts}: Littlestone dimension {concepts.littlestone_dimension}")
-print(ls.shattered_tree(concepts).text())
+print(ls.concepts.shattered_tree(concepts).text())
 
 learner = ls.StandardOptimal(concepts)
 for adversary in (ls.MistakeForcing(concepts=concepts), ls.RandomStream(concepts=concepts)):
@@ -14,4 +14,4 @@ for adversary in (ls.MistakeForcing(concepts=concepts), ls.RandomStream(concepts
 # A class of one's own: three concepts on four points.
 mine = ls.FiniteClass([[0, 0, 1, 1], [0, 1, 1, 1], [1, 0, 1, 0]])
 print(f"my class: Littlestone {mine.littlestone_dimension}, VC {mine.vc_dimension}")
-print(f"randomised Littlestone dimension: {ls.randomized_littlestone_dimension(mine)}")
+print(f"randomised Littlestone dimension: {ls.concepts.randomized_littlestone_dimension(mine)}")

@@ -90,7 +90,7 @@ def publish(learner: PrivateLearner, flights: Flights, seed: int | None) -> Publ
     changes, played = [(0, run.hypothesis.describe())], 0
     while played < len(wrong):
         rule = run.hypothesis
-        taken = run.observe_many_canonical(cells[played:], late[played:])
+        taken = run.take(cells[played:], late[played:])
         rows = slice(played, played + taken)
         wrong[rows] = rule.many(cells[rows]) != late[rows]
         played += taken

@@ -67,7 +67,7 @@ def private(rounds: int) -> List:
 
 def every_day(rounds: int) -> List:
     """A stability histogram of each day's reports: disjoint days, so each has the whole budget."""
-    histogram = ls.PrivateHistogram(epsilon=EPSILON, delta=DELTA)
+    histogram = ls.mechanisms.PrivateHistogram(epsilon=EPSILON, delta=DELTA)
     rng, reports, listed, seen = ls.secure(), Counter[str](), set[str](), [0]
 
     def observe(sender: str, reported: int) -> None:

@@ -9,7 +9,7 @@ feature; the stream of rules is differentially private, so it tells little about
 try:
     from river import compose, datasets, evaluate, linear_model, metrics, preprocessing
 
-    from littlestone.integrations.river import PrivateClassifier
+    from littlestone.adapters.river import PrivateClassifier
 except ImportError:
     raise SystemExit("this example needs River: pip install 'littlestone[integrations]'") from None
 

@@ -7,9 +7,12 @@ python examples/sanitizer_errors.py docs/images --full   the pictures of docs/SA
 import sys
 from pathlib import Path
 
-from littlestone.claims.core import examine
-from littlestone.claims.figures import draw
-from littlestone.claims.sanitization import realizable_samples, sanitizers_compared
+from littlestone.lab.claims.core import examine
+from littlestone.lab.claims.figures import draw
+from littlestone.lab.claims.statements.sanitizer_errors import (
+    realizable_samples,
+    sanitizers_compared,
+)
 
 SEED = 20_26
 
@@ -18,7 +21,7 @@ def main(arguments: list[str]) -> None:
     """Measure, print, and draw into the folder that was named."""
     full = "--full" in arguments
     folders = [Path(argument) for argument in arguments if not argument.startswith("--")]
-    for claim in (sanitizers_compared.claim, realizable_samples.claim):
+    for claim in (sanitizers_compared, realizable_samples):
         finding = examine(claim, seed=SEED, full=full).finding
         print(f"{claim.name}: {finding.verdict}: {finding.summary}")
         for row in finding.rows:

@@ -13,7 +13,7 @@ try:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
-    from littlestone.integrations.sklearn import PrivateOnlineClassifier
+    from littlestone.adapters.sklearn import PrivateOnlineClassifier
 except ImportError:
     raise SystemExit(
         "this example needs scikit-learn: pip install 'littlestone[integrations]'"

@@ -5,14 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from littlestone.adversaries.boundary import Boundary
-from littlestone.adversaries.contradiction import Contradiction, FreeLabels, NoisyBoundary
-from littlestone.adversaries.drifting import Drifting
-from littlestone.adversaries.frequent_killer import FrequentKiller
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.random_stream import HiddenOnes, RandomStream
-from littlestone.adversaries.shattered_tree import CoinTree, ShatteredTree
-from littlestone.adversaries.spreading import KeepDimension, SpreadMistakes
 from littlestone.choose import catalogue
 from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
@@ -20,18 +12,26 @@ from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
+from littlestone.game.adversaries.boundary import Boundary, Contradiction, FreeLabels, NoisyBoundary
+from littlestone.game.adversaries.mistake_forcing import (
+    CoinTree,
+    FrequentKiller,
+    MistakeForcing,
+    ShatteredTree,
+)
+from littlestone.game.adversaries.random_stream import Drifting, HiddenOnes, RandomStream
+from littlestone.game.adversaries.spreading import KeepDimension, SpreadMistakes
+from littlestone.game.adversaries.waiting import BurstAndWait, Wait, WaitDownTree
 from littlestone.game.protocols import Adversary
-from littlestone.online.halving import Halving
-from littlestone.online.perceptron import Perceptron
-from littlestone.online.sparse_majority.recipe import SparseMajority
-from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.online.winnow import Winnow
+from littlestone.learners.online.halving import Halving
+from littlestone.learners.online.linear import Perceptron, Winnow
+from littlestone.learners.online.sparse_majority import SparseMajority
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.randomness import seeded
 
 SCATTERED = FiniteClass(np.random.default_rng(3).integers(2, size=(24, 9)))
@@ -68,6 +68,9 @@ ADVERSARIES: dict[str, Callable[[Any], Adversary]] = {
     "frequent-killer": FrequentKiller,
     "coin-tree": CoinTree,
     "hidden-ones": lambda concepts: HiddenOnes(concepts, within=40, length=8),
+    "wait": lambda concepts: Wait(concepts, within=20, most=64),
+    "burst-and-wait": lambda concepts: BurstAndWait(concepts, burst=5, within=20, most=64),
+    "wait-down-tree": lambda concepts: WaitDownTree(concepts, stage=20, within=10),
     "boundary": Boundary,
     "random": RandomStream,
     "noisy": lambda concepts: RandomStream(concepts, noise_rate=0.2),
@@ -78,7 +81,7 @@ ADVERSARIES: dict[str, Callable[[Any], Adversary]] = {
 }
 AGNOSTIC = ("noisy", "drifting", "noisy-boundary", "free-labels", "contradiction")
 REALIZABLE = [name for name in ADVERSARIES if name not in AGNOSTIC]
-NEED_A_DIMENSION = ("shattered-tree", "keep-dimension", "coin-tree")
+NEED_A_DIMENSION = ("shattered-tree", "keep-dimension", "coin-tree", "wait-down-tree")
 
 
 # Learners that are not for every finite class, and a class that they take.

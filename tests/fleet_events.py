@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.fleet.keyed import advance
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.service.events import Columns
-from littlestone.service.published import release_line
+from littlestone.runs.fleet.keyed import advance
+from littlestone.runs.intake.readers import Columns
+from littlestone.runs.published import release_line
 
 RECIPE = PrivateMajority(concepts=Thresholds(64), rounds=500, epsilon=2.0)
 COLUMNS = Columns(label="large", feature="size", identity="shop")

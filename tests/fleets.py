@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 from littlestone.cli.main import app
 from littlestone.errors import LittlestoneError
-from littlestone.fleet import database
-from littlestone.fleet.high_water import HighWater
-from littlestone.fleet.keyed import advance, key_name
-from littlestone.fleet.secret_file import create_secret, fingerprint
-from littlestone.fleet.worker import Worker
+from littlestone.runs.files import create_secret, fingerprint
+from littlestone.runs.fleet import database
+from littlestone.runs.fleet.keyed import advance, key_name
+from littlestone.runs.fleet.worker import Worker
+from littlestone.runs.journal.mark import HighWater
 
 NEEDS_A_SERVER = [pytest.mark.fleet, pytest.mark.skipif(binaries() is None, reason=MISSING)]
 KEYS, EACH, SHARDS = 40, 100, 8

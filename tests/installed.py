@@ -21,7 +21,9 @@ def it_is_the_installed_one() -> None:
     here = Path(ls.__file__).parent
     assert here.is_relative_to(Path(sysconfig.get_path("purelib"))), here
     assert (here / "py.typed").exists(), "types are shipped"
-    assert (here / "mechanisms" / "count_above_threshold.md").exists(), "proofs are shipped"
+    assert (here / "privacy" / "mechanisms" / "count_above_threshold.md").exists(), (
+        "proofs are shipped"
+    )
 
 
 def a_private_learner_learns() -> None:

@@ -18,10 +18,9 @@ from pyspark.sql import SparkSession
 from tests.fleet_events import COLUMNS, RECIPE, SEQUENCE
 
 from littlestone.errors import StoreError
-from littlestone.fleet import keyed
-from littlestone.fleet.spark.folder import SparkFolder, Standing
-from littlestone.fleet.spark.job import RowVisits, SparkFleet
-from littlestone.fleet.spark.visits import RELEASED
+from littlestone.runs.fleet import keyed
+from littlestone.runs.fleet.spark_folder import RELEASED, SparkFolder, Standing
+from littlestone.runs.fleet.spark_job import RowVisits, SparkFleet
 
 
 class WatchedFleet(SparkFleet):

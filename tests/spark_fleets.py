@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from tests.fleet_events import COLUMNS, RECIPE, SEQUENCE
 
-from littlestone.fleet.high_water import HighWater
-from littlestone.fleet.secret_file import create_secret, fingerprint
-from littlestone.fleet.spark.folder import SparkFolder
-from littlestone.fleet.terms import Terms
+from littlestone.runs.files import create_secret, fingerprint
+from littlestone.runs.fleet.spark_folder import SparkFolder
+from littlestone.runs.fleet.terms import Terms
+from littlestone.runs.journal.mark import HighWater
 
 MISSING = {
     "pyspark": "pyspark is not installed here: make test-spark brings it (pip install "
@@ -29,7 +29,7 @@ ABSENT = [
     if (importlib.util.find_spec(name) if name == "pyspark" else shutil.which(name)) is None
 ]
 if not ABSENT:
-    from littlestone.fleet.spark.job import SparkFleet
+    from littlestone.runs.fleet.spark_job import SparkFleet
 
 spark_marks = [
     pytest.mark.spark,

@@ -11,11 +11,11 @@ from littlestone.randomness import seeded
 def wrong_rounds(learner: PrivateLearner, stream: Stream, seed: int) -> NDArray[np.bool_]:
     """In which rounds the published hypothesis erred."""
     run = learner.start(rng=seeded(seed))
-    cells, labels = run.validated(stream.schema.check_many(stream.columns), stream.labels)
+    cells, labels = run.validated(stream.columns, stream.labels)
     wrong, taken = np.empty(len(labels), dtype=np.bool_), 0
     while taken < len(labels):
         published = run.hypothesis
-        count = run.observe_many_canonical(cells[taken:], labels[taken:])
+        count = run.take(cells[taken:], labels[taken:])
         rows = slice(taken, taken + count)
         wrong[rows] = published.many(cells[rows]) != labels[rows]
         taken += count

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.practice.private_linear import NOISES, gaussian_scale, settings, wrong_rounds
 from benchmarks.practice.stream import Stream
 from numpy.typing import NDArray
-from river import linear_model, preprocessing, tree
+from river import forest, linear_model, neighbors, preprocessing, tree
 
 # Of 28 settings with few runs the best one would be the luckiest. Long streams differ little.
 RUNS, RUNS_OF_LONG = 20, 3
@@ -19,10 +19,15 @@ LONG = 10_000
 POINTS = 60
 
 LINEAR = "River LogisticRegression"
+NEIGHBOURS, FOREST = "River KNNClassifier", "River ARFClassifier"
 RIVER: Mapping[str, Callable[[list[str]], Any]] = {
     LINEAR: lambda _: preprocessing.StandardScaler() | linear_model.LogisticRegression(),
     "River HoeffdingTree": lambda nominal: tree.HoeffdingTreeClassifier(nominal_attributes=nominal),
+    NEIGHBOURS: lambda _: preprocessing.StandardScaler() | neighbors.KNNClassifier(),
+    FOREST: lambda nominal: forest.ARFClassifier(nominal_attributes=nominal, seed=1),
 }
+SLOW = (NEIGHBOURS, FOREST)
+"""Not run on long streams."""
 
 
 def curve(wrong: NDArray[np.bool_]) -> list[float]:
@@ -74,7 +79,7 @@ def river(stream: Stream, peer: str) -> dict[str, Any]:
     }
     # Small whole numbers, weekdays for instance, River's trees do better to compare.
     words = [name for name, values in categories.items() if isinstance(values[0], str)]
-    model, numbers_only = RIVER[peer](words), peer == LINEAR
+    model, numbers_only = RIVER[peer](words), peer in (LINEAR, NEIGHBOURS)
     wrong = np.empty(len(stream.labels), dtype=np.bool_)
     for number, (record, label) in enumerate(shuffled.records()):
         x = _one_hot(record, categories) if numbers_only else record

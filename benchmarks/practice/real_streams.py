@@ -63,7 +63,7 @@ def _river(name: str, data: Any, grid: Callable[[str], list[float]], positive: A
     return Stream(name, declared, columns, labels, name != "segments")
 
 
-def _segment_grid(field: str) -> list[float]:
+def segment_grid(field: str) -> list[float]:
     for words, grid in (
         (("centroid",), [50, 100, 150, 200]),
         (("short-line",), [0.05, 0.15]),
@@ -99,7 +99,7 @@ STREAMS: Mapping[str, Callable[[], Stream]] = {
         "bananas", datasets.Bananas(), lambda _: [x / 2 for x in range(-4, 5)], bool
     ),
     "segments": lambda: _river(
-        "segments", datasets.ImageSegments(), _segment_grid, MAN_MADE.__contains__
+        "segments", datasets.ImageSegments(), segment_grid, MAN_MADE.__contains__
     ),
     "digits>=5": lambda: _digits("digits>=5", lambda digit: digit >= 5),
     "digits=0": lambda: _digits("digits=0", lambda digit: digit == 0),

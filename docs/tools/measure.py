@@ -4,8 +4,8 @@
     python docs/tools/measure.py realizable       one part
     python docs/tools/measure.py --render         the tables and the picture again, nothing measured
 
-What was measured is kept in docs/measured.json. Tables stand between two comments in a page; a test
-compares them with the file.
+What was measured is stored in docs/measured.json. Tables and single numbers stand between two
+comments in a page; a test compares them with the file.
 """
 
 import argparse
@@ -18,19 +18,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.random_stream import RandomStream
 from littlestone.choose.catalogue import class_from_spec
 from littlestone.choose.recommendation import recommend
-from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing
+from littlestone.game.adversaries.random_stream import RandomStream
 from littlestone.game.play import play
+from littlestone.lab.bounds.class_floors import mistakes_floor
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.randomness import seeded
-from littlestone.theory.floors import points_floor
+from littlestone.theory.adaptive_floors import burst_and_wait_lower_bound
 
 DOCS = Path(__file__).parents[1]
 MEASURED = DOCS / "measured.json"
@@ -215,9 +216,36 @@ def with_tables(page: str, named: dict[str, str]) -> str:
     return page
 
 
+NUMBER = re.compile(r"<!-- number: (.+?) -->(.*?)<!-- /number -->")
+FLOORS = ("points", "sparse-sets:3", "thresholds:1024", "intervals:64", "conjunctions:8")
+
+
+def numbers(measured: dict[str, Any]) -> dict[str, str]:
+    """Each number that a sentence may quote, by its name: mean mistakes, and floors."""
+    found = {
+        f"{row['learner']} {row['class']}": _nearest(_mean(row["mistakes"]))
+        for row in measured["realizable"]
+    }
+    for row in measured["choosing-epsilon"]:
+        name = f"{row['class']} at {row['epsilon']:g}"
+        found[name] = _nearest(_mean(row["mistakes"]))
+    for spec in FLOORS:
+        delta = DELTA if spec in ("points", "sparse-sets:3") else 0.0
+        setting: Any = {"rounds": CURVE_ROUNDS, "epsilon": 1.0, "delta": delta}
+        floor = mistakes_floor(class_from_spec(spec), **setting)
+        found[f"floor of {spec}"] = str(math.floor(floor.mistakes)) if floor else "–"
+    return found
+
+
+def with_numbers(page: str, named: dict[str, str]) -> str:
+    """The page with every quoted number replaced; KeyError if one has no source."""
+    return NUMBER.sub(lambda f: f"<!-- number: {f[1]} -->{named[f[1]]}<!-- /number -->", page)
+
+
 def pages() -> list[Path]:
     """The pages that quote measurements."""
-    return [path for path in DOCS.glob("*.md") if "<!-- measured:" in path.read_text("utf-8")]
+    every = [DOCS.parent / "README.md", *DOCS.rglob("*.md")]
+    return [path for path in every if re.search("<!-- (measured|number):", path.read_text("utf-8"))]
 
 
 def draw(measured: dict[str, Any]) -> None:
@@ -235,7 +263,8 @@ def draw(measured: dict[str, Any]) -> None:
         bounds = [math.nan if row["bound"] is None else row["bound"] for row in rows]
         axes.plot(EPSILONS, bounds, "--", color=colour, linewidth=1)
     floors = [
-        points_floor(rounds=CURVE_ROUNDS, epsilon=epsilon, delta=DELTA) for epsilon in EPSILONS
+        burst_and_wait_lower_bound(rounds=CURVE_ROUNDS, epsilon=epsilon, delta=DELTA)
+        for epsilon in EPSILONS
     ]
     axes.plot(EPSILONS, floors, "k:", label="floor for points")
     axes.plot([], [], "--", color="grey", label="proved bound (failure 0.05)")
@@ -302,7 +331,8 @@ def main() -> None:
         measured[name] = PARTS[name]()
         MEASURED.write_text(json.dumps(measured, indent=1) + "\n", "utf-8")
     for path in pages():
-        path.write_text(with_tables(path.read_text("utf-8"), tables(measured)), "utf-8")
+        text = with_tables(path.read_text("utf-8"), tables(measured))
+        path.write_text(with_numbers(text, numbers(measured)), "utf-8")
     draw(measured)
 
 

@@ -27,45 +27,56 @@ NAMES = {
     "breast": "breast cancer",
     "changed": "simulated, rule exchanged half-way",
 }
-OPEN_PEERS = ("River LogisticRegression", "River HoeffdingTree")
+OPEN_PEERS = (
+    "River LogisticRegression",
+    "River HoeffdingTree",
+    "River KNNClassifier",
+    "River ARFClassifier",
+)
+DRAWN_PEERS = OPEN_PEERS[:2]
 PRIVATE_PEERS = ("DP-FTRL, Toeplitz", "DP-FTRL, tree", "DP-SGD")
+LISTED = ("held out",)
 DRAWN = ("flights", "flights-no-delay", "bananas", "breast", "segments", "changed")
 
 
 def tables(kept: dict[str, Any]) -> dict[str, str]:
     """Each table by the name of its place in the page."""
     streams = kept["streams"]
+    open_names = tuple(peer.removeprefix("River ") for peer in OPEN_PEERS)
     return (
         {
-            f"practice-{epsilon}": markdown_table(
-                ("stream (rounds)", "constant", *OPEN_PEERS, *PRIVATE_PEERS, "ours"),
-                [_row(title, streams[name], epsilon) for name, title in NAMES.items()],
-            )
-            for epsilon in kept["compared"]
-        }
-        | {f"practice-watch-{epsilon}": _watch(rows) for epsilon, rows in kept["simulated"].items()}
-        | {
-            "practice-compared": _compared({"": kept["compared"]}),
-            "practice-linear": _linear(streams),
-            "practice-tables-compared": _compared(
-                {group: found["compared"] for group, found in kept["tables"].items()}
+            "practice-1": markdown_table(
+                ("stream (rounds)", "constant", *open_names, "DP-FTRL", "linear", "default"),
+                [_row(title, streams[name], "1", OPEN_PEERS) for name, title in NAMES.items()],
+            ),
+            "practice-0.1": markdown_table(
+                ("stream", "constant", "DP-FTRL", "linear", "default"),
+                [_row(title, streams[name], "0.1", ()) for name, title in NAMES.items()],
+            ),
+            "practice-compared": _compared(
+                {"eight streams": kept["compared"]}
+                | {f"tables {group}": found["compared"] for group, found in kept["tables"].items()}
             ),
         }
+        | {f"practice-drift-{epsilon}": _drift(rows) for epsilon, rows in kept["simulated"].items()}
         | {
             f"practice-tables-{group.replace(' ', '-')}": _tables(found["streams"])
             for group, found in kept["tables"].items()
+            if group in LISTED
         }
     )
 
 
-def _row(title: str, entry: dict[str, Any], epsilon: str) -> tuple[str, ...]:
-    ours = entry[f"ours {epsilon}"]
-    private = [entry[f"{peer} {epsilon}"]["error"] for peer in PRIVATE_PEERS]
+def _row(
+    title: str, entry: dict[str, Any], epsilon: str, open_peers: tuple[str, ...]
+) -> tuple[str, ...]:
+    ours, linear = entry[f"ours {epsilon}"], entry[f"linear {epsilon}"]["error"]
+    private = [entry[f"{PRIVATE_PEERS[0]} {epsilon}"]["error"], linear]
     best = min(ours["error"], *private)
     return (
-        f"{title} ({entry['rounds']:,})",
+        f"{title} ({entry['rounds']:,})" if open_peers else title,
         _share(entry["constant"]),
-        *(_share(entry[peer]["error"]) for peer in OPEN_PEERS),
+        *(_share(entry[peer]["error"]) if peer in entry else "–" for peer in open_peers),
         *(_bold_if(error == best, _share(error)) for error in private),
         f"{_bold_if(ours['error'] == best, _share(ours['error']))} ± {_share(ours['spread'])}",
     )
@@ -73,20 +84,13 @@ def _row(title: str, entry: dict[str, Any], epsilon: str) -> tuple[str, ...]:
 
 def _compared(groups: dict[str, Any]) -> str:
     return markdown_table(
-        (
-            "ε",
-            "better than DP-FTRL with settings in hindsight",
-            "more than 1.15 times its error",
-            "better than with one setting",
-            "which",
-        ),
+        ("which", "ε", "default better than DP-FTRL in hindsight", "beyond 1.15 times its error"),
         [
             (
-                f"{epsilon}, {group}" if group else epsilon,
+                group,
+                epsilon,
                 f"{found['better in hindsight']} of {found['streams']}",
                 f"{found['beyond']}",
-                f"{found['better than one setting']} of {found['streams']}",
-                found["setting"],
             )
             for group, compared in groups.items()
             for epsilon, found in compared.items()
@@ -123,30 +127,12 @@ def _tables(streams: dict[str, Any]) -> str:
     )
 
 
-def _watch(simulated: dict[str, Any]) -> str:
-    kinds = ("watch", "not planned", "windows alone", "batches alone", "constant")
+def _drift(simulated: dict[str, Any]) -> str:
+    kinds = ("default", "no vote", "no limit", "no longer with time", "constant")
     return markdown_table(
         ("simulated stream", *kinds),
         [(row["what"], *(_share(row[kind]) for kind in kinds)) for row in simulated.values()],
     )
-
-
-def _linear(streams: dict[str, Any]) -> str:
-    return markdown_table(
-        ("stream", "DP-FTRL in hindsight, ε = 1", "`PrivateLinear`, ε = 1", "ε = 0.1"),
-        [
-            (
-                title,
-                _share(streams[name]["DP-FTRL, Toeplitz 1"]["error"]),
-                *(_with_spread(streams[name][f"linear {epsilon}"]) for epsilon in ("1", "0.1")),
-            )
-            for name, title in NAMES.items()
-        ],
-    )
-
-
-def _with_spread(found: dict[str, Any]) -> str:
-    return f"{_share(found['error'])} ± {_share(found['spread'])}"
 
 
 def _share(value: float) -> str:
@@ -167,7 +153,7 @@ def draw(kept: dict[str, Any]) -> None:
     grid: Any = figure.subplots(2, 3)
     lines = [("ours 1", "ours", {"color": "black", "linewidth": 2})]
     lines += [(f"{peer} 1", peer, {"linewidth": 1}) for peer in PRIVATE_PEERS]
-    lines += [(peer, f"{peer}, not private", {"linewidth": 1, "ls": ":"}) for peer in OPEN_PEERS]
+    lines += [(peer, f"{peer}, not private", {"linewidth": 1, "ls": ":"}) for peer in DRAWN_PEERS]
     for name, axes in zip(DRAWN, grid.flat, strict=True):
         entry = kept["streams"][name]
         for key, label, style in lines:

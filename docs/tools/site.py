@@ -1,21 +1,30 @@
-"""What the site adds by itself: CONTRIBUTING, documents in capitals, proofs beside the code."""
+"""Extend the site: files of the root, proofs beside the code, and formulas as MathML."""
 
 import itertools
+import re
 from pathlib import Path
+from typing import Any
 
+from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "littlestone"
-DOCUMENTS = ("GUARANTEES.md", "STATEMENTS.md", "ERRATA.md")  # first; the others by name
+OF_THE_ROOT = (
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "CODE_OF_CONDUCT.md",
+    "examples/paper_in_an_hour.py",
+    "examples/rule_from_your_table.py",
+)
+DISPLAY = re.compile(r"^\$\$\n(.+?)\n\$\$$", re.MULTILINE | re.DOTALL)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Fill the two sections of the navigation that are left empty in mkdocs.yml."""
-    for section in config.nav or []:
-        if "Documents" in section:
-            section["Documents"] = documents(Path(config.docs_dir))
+    """Fill the section *Proofs*, which is empty in mkdocs.yml."""
+    for section in _sections(config.nav or []):
         if "Proofs" in section:
             section["Proofs"] = [
                 {folder: [{path.stem: uri(path)} for path in paths]}
@@ -24,26 +33,35 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     return config
 
 
+def _sections(nav: list[Any]) -> Any:
+    for entry in nav:
+        if isinstance(entry, dict):
+            yield entry
+            for inner in entry.values():
+                yield from _sections(inner if isinstance(inner, list) else [])
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Show files from outside of ``docs`` as pages; they stay where they are."""
-    for path in (ROOT / "CONTRIBUTING.md", *proofs()):
+    for path in (*(ROOT / name for name in OF_THE_ROOT), *proofs()):
         files.append(File.generated(config, uri(path), abs_src_path=str(path)))
     return files
 
 
-def documents(folder: Path) -> list[str]:
-    """The documents in capitals, the most read ones first."""
-    names = sorted(path.name for path in folder.glob("[A-Z]*.md"))
-    return [*DOCUMENTS, *(name for name in names if name not in DOCUMENTS)]
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Typeset every formula between lines of ``$$``: browsers read MathML without a script."""
+    return DISPLAY.sub(
+        lambda found: f'<div class="formula">{convert(found[1], display="block")}</div>', markdown
+    )
 
 
 def proofs() -> list[Path]:
-    """The proofs beside the code, folder by folder."""
+    """List the proofs beside the code, folder by folder."""
     return sorted(SOURCE.rglob("*.md"))
 
 
 def uri(path: Path) -> str:
-    """Where a page stands in the site."""
+    """Return where a page stands in the site."""
     if path.is_relative_to(SOURCE):
         return f"proofs/{path.relative_to(SOURCE).as_posix()}"
-    return path.name
+    return path.relative_to(ROOT).as_posix()

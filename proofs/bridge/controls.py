@@ -11,16 +11,15 @@ from writing import Instance
 
 from littlestone.audit.controls import broken_counters as counters
 from littlestone.audit.controls import broken_forests as forests
-from littlestone.audit.substitution import with_engine
+from littlestone.audit.substitution import altered, with_engine
 from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
 from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
 from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.mechanisms.laplace_count import LaplaceCount
-from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
-from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
+from littlestone.privacy.mechanisms.laplace_count import LaplaceCount
+from littlestone.privacy.mechanisms.noise.geometric import DiscreteLaplace, TruncatedLaplace
 
 Drawing = Callable[[Random], Instance]
 
@@ -72,10 +71,15 @@ def _half_sensitivity(
 
 
 class _KeepsTheBatch(DisjointBatchesEngine):
+    """Every draw reads all earlier batches, too."""
+
+    _kept: tuple[list[Any], list[Any]] = ([], [])
+
     def _draw(self) -> None:
-        batch = dict(self._batch)
+        points, labels = self._kept
+        self._points, self._labels = points + self._points, labels + self._labels
+        self._kept = self._points, self._labels
         super()._draw()
-        self._batch = batch
 
 
 def _low_threshold(recipe: PrivateHistogram) -> PrivateHistogram:
@@ -139,6 +143,9 @@ CONTROLS: Final[dict[str, Drawing]] = {
     "forest-noise-skipped-when-correct": _forest(forests._NoNoiseWhenCorrect),
     "forest-timed-by-true-count": _forest(forests._TimedByTrueCount),
     "forest-judged-after-seeing": _forest(forests._JudgesAgain),
+    "forest-add-remove-last-layer": lambda random: lazy_forest(
+        random, lambda recipe: altered(recipe, histogram=forests.add_remove)
+    ),
     "histogram-threshold-low": lambda random: instances.private_histogram(random, _low_threshold),
     "PrivateHistogram with half the scale": lambda random: instances.private_histogram(
         random, _too_little_noise

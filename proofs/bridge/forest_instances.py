@@ -23,13 +23,13 @@ from writing import (
 from littlestone.audit.exact.tape import Tape
 from littlestone.audit.substitution import replaced
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.hypotheses.one_form import one_form
+from littlestone.concepts.json_form import one_form
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.mechanisms.count_above_threshold import CountAboveThresholdRun
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThresholdRun
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 
 CLASSES: Final = (
     [(0, 0), (0, 1), (1, 0)],

@@ -26,19 +26,18 @@ from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.keys import key_order
-from littlestone.concepts.witnesses.systems import AGAIN
+from littlestone.concepts.witness_systems import AGAIN
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
 from littlestone.learners.private_witnesses.plan import WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.mechanisms.laplace_count import LaplaceCount
-from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
-from littlestone.mechanisms.noise.exact import exp_bounds
-from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
+from littlestone.privacy.mechanisms.laplace_count import LaplaceCount
+from littlestone.privacy.mechanisms.noise.exact import exp_bounds
+from littlestone.privacy.mechanisms.noise.geometric import DiscreteLaplace, TruncatedLaplace
 from littlestone.randomness import seeded
 
 
@@ -262,34 +261,20 @@ def definitions() -> str:
     )
 
 
-WATCHES: Final = (
-    *((rounds, 0, 0, 4096) for rounds in (1, 2, 3, 4, 5)),
-    *(
-        (2, 2, 0, 1),
-        (3, 2, 1, 1),
-        (3, 3, 0, 1),
-        (4, 3, 1, 1),
-        (5, 3, 1, 1),
-        (5, 3, 1, 2),
-        (8, 6, 1, 1),
-    ),
-)
-"""Rounds, and the sizes of a window and of a recent batch, and the first round that is watched."""
-
-
 def disjoint_batches(random: Random, changed: Any = None) -> Instance:
     rows = random.choice(([(0, 1), (1, 0)], [(0, 0), (0, 1), (1, 1)], [(0, 0), (1, 1), (1, 0)]))
     concepts = FiniteClass(tuple(rows))
-    # A window draws one of some forty places: one window is enough, whatever else is drawn.
-    rounds, window, recent, watched_from = random.choice(WATCHES)
+    # A window draws one of 74 places: one window is enough, whatever else is drawn.
+    rounds = random.randint(1, 5)
     recipe: Any = DisjointBatches(
         concepts=concepts,
         epsilon=random.choice(EPSILONS),
         first=random.randint(1, 2),
         growth=random.choice((1.0, 2.0)),
-        window=window,
-        recent=recent,
-        watched_from=watched_from,
+        longest=random.choice((1, 2, 512)),
+        past=random.choice((1, 2, 16)),
+        window=random.randint(0, 1),
+        watched_from=random.choice((1, 4, 5)),
     )
     if changed is not None:
         recipe = changed(recipe)
@@ -303,22 +288,21 @@ def disjoint_batches(random: Random, changed: Any = None) -> Instance:
     def play(coins: Tape) -> int:
         run, view = recipe.start(rng=coins), 1
         engine = run._engine
-        for kind, due, _ in schedule:
+        for kind, due in schedule:
             example = strategy(view)
             if example is None:
                 engine.idle(0)
             else:
                 engine.step(*example)
-            place = (rules.index(engine._rule), rules.index(engine._recent), engine._shown)[kind]
+            place = (rules.index(engine._rule), engine._shown)[kind]
             view = 16 * view + (1 + place if due else 0)
         return view
 
     law = Enumeration(BASES[0], 0).law(play, rounds)
     engine = recipe.start(rng=seeded(0))._engine
     constants = [rules.index(each) for each in engine._constants]
-    kinds, dues, watching = zip(*schedule, strict=True)
-    public = map(listed, (map(number, kinds), map(boolean, dues), map(boolean, watching)))
-    plan = f"(Schedule {' '.join(public)})"
+    kinds, dues = zip(*schedule, strict=True)
+    plan = f"(Schedule {listed(map(number, kinds))} {listed(map(boolean, dues))})"
     weights = _weights_name(recipe.epsilon)
     adversary = strategy.table(
         lambda z: "None" if z is None else f"Some ({number(z[0])}, {boolean(z[1])})"
@@ -326,34 +310,20 @@ def disjoint_batches(random: Random, changed: Any = None) -> Instance:
     truth = listed(listed(boolean(rule(x)) for x in range(len(rows[0]))) for rule in rules)
     line = (
         f"disjoint_batches_agrees {truth} {listed(map(number, constants))} "
-        f"{boolean(recipe.recent)} {number(rules.index(engine._rule))} {plan} {weights} "
+        f"{number(rules.index(engine._rule))} {plan} {weights} "
         f"{number(rounds)} {adversary} {law_table(law)}"
     )
     return Instance("DisjointBatches", line, len(law))
 
 
-def _schedule(recipe: Any, rounds: int) -> list[tuple[int, bool, bool]]:
-    """Of each round: which buffer it fills, whether that is read, whether there is a watch."""
-    engine = recipe.start(rng=seeded(0))._engine
-    plan = []
-    for _ in range(rounds):
-        before = [engine._in_batch, engine._in_recent_batch, engine._in_window]
-        watching = engine._watching
+def _schedule(recipe: Any, rounds: int) -> list[tuple[int, bool]]:
+    """Of each round: which buffer it fills, and whether that is read then."""
+    engine, plan = recipe.start(rng=seeded(0))._engine, []
+    for played in range(1, rounds + 1):
+        window = played % 4 == 0 and played > engine._unwatched
         engine.idle(0)
-        after = [engine._in_batch, engine._in_recent_batch, engine._in_window]
-        # A buffer that is full at once goes from 0 to 0.
-        [kind] = [i for i in range(3) if before[i] != after[i]] or [
-            _full_at_once(recipe, engine, watching)
-        ]
-        plan.append((kind, after[kind] == 0, watching))
+        plan.append((int(window), not (engine._window_labels if window else engine._labels)))
     return plan
-
-
-def _full_at_once(recipe: Any, engine: Any, watching: bool) -> int:
-    turn = engine._played % 8 if watching else 0
-    if turn == 0:
-        return 0
-    return 1 if turn % 4 == 0 and recipe.recent_size else 2
 
 
 def private_histogram(random: Random, changed: Any = None) -> Instance:

@@ -60,57 +60,26 @@ Definition price (o0 o1 : option (key * Z)) : R :=
 Definition apart (o0 o1 : option (key * Z)) :=
   match o0, o1 with Some (x, _), Some (y, _) => x <> y | _, _ => True end.
 
-(** Two trees may end in different leaves: [before] relates what two worlds end in if the challenge has
-    not come yet, [after] what they end in if it has. *)
-Section Game.
+(** Two trees that differ in their leaves only. *)
+Inductive alike {V} (after : V -> V -> Prop) : tree V -> tree V -> Prop :=
+  | AlikeSame t : alike after t t
+  | AlikeDone v0 v1 : after v0 v1 -> alike after (Done v0) (Done v1)
+  | AlikeEnsure x tau' t0 t1 : alike after t0 t1 -> alike after (Ensure x tau' t0) (Ensure x tau' t1)
+  | AlikeDec x t0 t1 : alike after t0 t1 -> alike after (Dec x t0) (Dec x t1)
+  | AlikeDrop x t0 t1 : alike after t0 t1 -> alike after (Drop x t0) (Drop x t1)
+  | AlikeToss x k0 k1 : (forall answer, alike after (k0 answer) (k1 answer)) -> alike after (Toss x k0) (Toss x k1).
+
+Section Alike.
 Context {V : Type}.
-Variables (c kept : R) (before after : V -> V -> Prop) (tau : Z) (n : nat).
-Hypothesis Hc : 0 <= c <= 1.
+Variables (kept : R) (after : V -> V -> Prop).
 Hypothesis Hkept : 0 < kept <= 1.
-
-Inductive alike : tree V -> tree V -> Prop :=
-  | AlikeSame t : alike t t
-  | AlikeDone v0 v1 : after v0 v1 -> alike (Done v0) (Done v1)
-  | AlikeEnsure x tau' t0 t1 : alike t0 t1 -> alike (Ensure x tau' t0) (Ensure x tau' t1)
-  | AlikeDec x t0 t1 : alike t0 t1 -> alike (Dec x t0) (Dec x t1)
-  | AlikeDrop x t0 t1 : alike t0 t1 -> alike (Drop x t0) (Drop x t1)
-  | AlikeToss x k0 k1 : (forall answer, alike (k0 answer) (k1 answer)) -> alike (Toss x k0) (Toss x k1).
-
-Definition covered (L : key -> bool) (o : option (key * Z)) (t : tree V) :=
-  match o with None => True | Some (x, tau') => L x = true \/ (tau' = tau /\ unseen x tau n t) end.
-
-Inductive neighbours : (key -> bool) -> tree V -> tree V -> Prop :=
-  | Same L t : neighbours L t t
-  | Ended L v0 v1 : before v0 v1 -> neighbours L (Done v0) (Done v1)
-  | EnsureBoth L x tau' t0 t1 :
-      neighbours (set L x true) t0 t1 -> neighbours L (Ensure x tau' t0) (Ensure x tau' t1)
-  | DecBoth L x t0 t1 : neighbours L t0 t1 -> neighbours L (Dec x t0) (Dec x t1)
-  | DropBoth L x t0 t1 : neighbours (set L x false) t0 t1 -> neighbours L (Drop x t0) (Drop x t1)
-  | TossBoth L x k0 k1 :
-      neighbours (set L x false) (k0 true) (k1 true) -> neighbours L (k0 false) (k1 false) ->
-      neighbours L (Toss x k0) (Toss x k1)
-  | AlikeFromNow L t t' : c <= kept -> alike t t' -> neighbours L t t'
-  | Challenge L o0 o1 t t' :
-      c <= price o0 o1 * kept -> apart o0 o1 -> covered L o0 t' -> covered L o1 t' -> alike t t' ->
-      neighbours L (count o0 t) (count o1 t').
-
 Variables (f : V -> R) (slack : R).
 Hypothesis Hf : forall v, 0 <= f v <= 1.
 Hypothesis Hslack : 0 <= slack.
-Hypothesis Hbefore : forall v0 v1, before v0 v1 -> c * f v0 <= f v1 + c * slack.
 Hypothesis Hafter : forall v0 v1, after v0 v1 -> kept * f v0 <= f v1 + kept * slack.
-
-Let ensured_o (o : option (key * Z)) (s : state) : law state :=
-  match o with None => ret s | Some (x, tau') => ensured x tau' s end.
-Let dec_o (o : option (key * Z)) (s : state) : state :=
-  match o with None => s | Some (x, _) => dec x s end.
-
 Let Bf : bounded f. Proof. now apply bounded_test. Qed.
 
-Lemma run_count o t s : run (count o t) s f = ensured_o o s (fun s => run t (dec_o o s) f).
-Proof. destruct o as [[x tau']|]; reflexivity. Qed.
-
-Lemma alike_close t t' : alike t t' -> forall s, kept * run t s f <= run t' s f + kept * slack.
+Lemma alike_close t t' : alike after t t' -> forall s, kept * run t s f <= run t' s f + kept * slack.
 Proof.
   induction 1 as [t|v0 v1 A|x tau' t0 t1 A IH|x t0 t1 A IH|x t0 t1 A IH|x k0 k1 A IH]; intro s.
   - pose proof (run_test a b t f s Hf). nra.
@@ -127,6 +96,60 @@ Proof.
   - cbn [Machine.run]. apply IH.
   - cbn [Machine.run mix E]. pose proof (hit_01 a x s). pose proof (IH true (set s x None)). pose proof (IH false s). nra.
 Qed.
+Lemma alike_under (mu : law state) t t' : alike after t t' ->
+  kept * mu (fun s => run t s f) <= mu (fun s => run t' s f) + kept * slack * mu (fun _ => 1).
+Proof.
+  intro Al. assert (Bt : forall t : tree V, bounded (fun s => run t s f)) by (intro; now apply run_bounded).
+  assert (0 <= kept * slack) by nra.
+  rewrite <- E_const, <- E_plus, <- E_scal by (assumption || lra || apply Bt || now apply bounded_const).
+  apply E_mono; [apply bounded_scal; [lra|apply Bt]|apply bounded_plus; [apply Bt|now apply bounded_const]|].
+  now apply alike_close.
+Qed.
+End Alike.
+
+(** Two trees may end in different leaves: [before] relates what two worlds end in if the challenge has not
+    come yet, [after] if it has and counted for different keys, [moved] if it counted for the same. *)
+Section Game.
+Context {V : Type}.
+Variables (c kept kept_moved : R) (before after moved : V -> V -> Prop) (tau : Z) (n : nat).
+Hypothesis Hc : 0 <= c <= 1.
+Hypothesis Hkept : 0 < kept <= 1.
+Hypothesis Hkept_moved : 0 < kept_moved <= 1.
+
+Definition covered (L : key -> bool) (o : option (key * Z)) (t : tree V) :=
+  match o with None => True | Some (x, tau') => L x = true \/ (tau' = tau /\ unseen x tau n t) end.
+
+Inductive neighbours : (key -> bool) -> tree V -> tree V -> Prop :=
+  | Same L t : neighbours L t t
+  | Ended L v0 v1 : before v0 v1 -> neighbours L (Done v0) (Done v1)
+  | EnsureBoth L x tau' t0 t1 :
+      neighbours (set L x true) t0 t1 -> neighbours L (Ensure x tau' t0) (Ensure x tau' t1)
+  | DecBoth L x t0 t1 : neighbours L t0 t1 -> neighbours L (Dec x t0) (Dec x t1)
+  | DropBoth L x t0 t1 : neighbours (set L x false) t0 t1 -> neighbours L (Drop x t0) (Drop x t1)
+  | TossBoth L x k0 k1 :
+      neighbours (set L x false) (k0 true) (k1 true) -> neighbours L (k0 false) (k1 false) ->
+      neighbours L (Toss x k0) (Toss x k1)
+  | AlikeFromNow L t t' : c <= kept_moved -> alike moved t t' -> neighbours L t t'
+  | Challenge L o0 o1 t t' :
+      c <= price o0 o1 * kept -> apart o0 o1 -> covered L o0 t' -> covered L o1 t' -> alike after t t' ->
+      neighbours L (count o0 t) (count o1 t').
+
+Variables (f : V -> R) (slack : R).
+Hypothesis Hf : forall v, 0 <= f v <= 1.
+Hypothesis Hslack : 0 <= slack.
+Hypothesis Hbefore : forall v0 v1, before v0 v1 -> c * f v0 <= f v1 + c * slack.
+Hypothesis Hafter : forall v0 v1, after v0 v1 -> kept * f v0 <= f v1 + kept * slack.
+Hypothesis Hmoved : forall v0 v1, moved v0 v1 -> kept_moved * f v0 <= f v1 + kept_moved * slack.
+
+Let ensured_o (o : option (key * Z)) (s : state) : law state :=
+  match o with None => ret s | Some (x, tau') => ensured x tau' s end.
+Let dec_o (o : option (key * Z)) (s : state) : state :=
+  match o with None => s | Some (x, _) => dec x s end.
+
+Let Bf : bounded f. Proof. now apply bounded_test. Qed.
+
+Lemma run_count o t s : run (count o t) s f = ensured_o o s (fun s => run t (dec_o o s) f).
+Proof. destruct o as [[x tau']|]; reflexivity. Qed.
 
 Lemma covered_close L o o' t s : covered L o t -> apart o o' -> (forall x, L x = true -> s x <> None) ->
   Rabs (ensured_o o s (fun s => run (count o' t) s f) - run (count o' t) s f) <= INR n * stray tau.
@@ -187,16 +210,6 @@ Proof.
   destruct o0, o1; nra.
 Qed.
 
-Lemma alike_under (mu : law state) t t' : alike t t' ->
-  kept * mu (fun s => run t s f) <= mu (fun s => run t' s f) + kept * slack * mu (fun _ => 1).
-Proof.
-  intro Al. assert (Bt : forall t : tree V, bounded (fun s => run t s f)) by (intro; now apply run_bounded).
-  assert (0 <= kept * slack) by nra.
-  rewrite <- E_const, <- E_plus, <- E_scal by (assumption || lra || apply Bt || now apply bounded_const).
-  apply E_mono; [apply bounded_scal; [lra|apply Bt]|apply bounded_plus; [apply Bt|now apply bounded_const]|].
-  now apply alike_close.
-Qed.
-
 Theorem counters_private L t0 t1 : neighbours L t0 t1 -> forall mu, payable mu -> present L mu ->
   c * mu (fun s => run t0 s f)
   <= mu (fun s => run t1 s f) + ((1 + c / kept) * (INR n * stray tau) + c * slack) * mu (fun _ => 1).
@@ -234,14 +247,17 @@ Proof.
                           |apply bounded_mult; [apply bounded_test; apply miss_01|apply bounded_const; lra]].
       f_equal. apply functional_extensionality. intro; ring. }
     rewrite <- Mass. nra.
-  - set (m := mu (fun _ => 1)). specialize (Hm mu). fold m in Hm.
-    assert (S2 : kept * mu (fun s => run t s f) <= mu (fun s => run t' s f) + kept * slack * m) by now apply alike_under.
-    assert (p <= 1) by (unfold p; apply (Rmult_le_reg_r kept); [lra|]; unfold Rdiv; rewrite Rmult_assoc, Rinv_l by lra; lra).
-    pose proof (E_pos mu _ (Bt t')). apply Rmult_le_compat_l with (r := p) in S2; [|exact Hp].
-    rewrite <- Rmult_assoc, <- Pk in S2. rewrite Rmult_plus_distr_r. rewrite Pk at 2.
+  - set (m := mu (fun _ => 1)). specialize (Hm mu). fold m in Hm. set (g := c / kept_moved).
+    assert (Hg : 0 <= g) by (apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; lra]).
+    assert (Gk : c = g * kept_moved) by (unfold g; field; lra).
+    assert (S2 : kept_moved * mu (fun s => run t s f) <= mu (fun s => run t' s f) + kept_moved * slack * m)
+      by now apply (alike_under kept_moved moved).
+    assert (g <= 1) by (unfold g; apply (Rmult_le_reg_r kept_moved); [lra|]; unfold Rdiv; rewrite Rmult_assoc, Rinv_l by lra; lra).
+    pose proof (E_pos mu _ (Bt t')). apply Rmult_le_compat_l with (r := g) in S2; [|exact Hg].
+    rewrite <- Rmult_assoc, <- Gk in S2. rewrite Rmult_plus_distr_r. rewrite Gk at 2.
     assert (0 <= (1 + p) * (INR n * stray tau) * m) by (repeat apply Rmult_le_pos; lra).
-    assert (p * mu (fun s => run t' s f) <= mu (fun s => run t' s f)) by nra.
-    replace (p * kept * slack * m) with (p * (kept * slack * m)) by ring. lra.
+    assert (g * mu (fun s => run t' s f) <= mu (fun s => run t' s f)) by nra.
+    replace (g * kept_moved * slack * m) with (g * (kept_moved * slack * m)) by ring. lra.
   - set (D := INR n * stray tau) in *. set (m := mu (fun _ => 1)) in *.
     set (E1 := fun s => ensured_o o1 s (fun s => run (count o0 t') s f)).
     set (E0 := fun s => ensured_o o0 s (fun s => run (count o1 t') s f)).
@@ -266,7 +282,7 @@ Proof.
           f_equal. apply functional_extensionality. intro. now rewrite run_count. }
       exact Pm. }
     assert (S2 : kept * mu (fun s => run (count o0 t) s f) <= mu (fun s => run (count o0 t') s f) + kept * slack * m).
-    { apply alike_under. destruct o0 as [[x0 tau0]|]; [apply AlikeEnsure, AlikeDec|]; exact Al. }
+    { apply (alike_under kept after); try assumption. destruct o0 as [[x0 tau0]|]; [apply AlikeEnsure, AlikeDec|]; exact Al. }
     pose proof (E_pos mu _ B1) as P1. specialize (Hm mu). fold m in Hm. assert (0 <= D * m) by nra.
     assert (Pp : p <= price o0 o1) by (apply (Rmult_le_reg_r kept); [lra|rewrite <- Pk; exact Pr]).
     assert (T0 : p * (kept * mu (fun s => run (count o0 t) s f)) <= p * (mu (fun s => run (count o0 t') s f) + kept * slack * m))
@@ -281,17 +297,18 @@ End Game.
 (** The usual case: the leaves are views, and equal ones are compared. *)
 Lemma Challenged {V} c tau n L o0 o1 (t : tree V) :
   c <= price o0 o1 -> apart o0 o1 -> covered tau n L o0 t -> covered tau n L o1 t ->
-  neighbours c 1 eq eq tau n L (count o0 t) (count o1 t).
+  neighbours c 1 1 eq eq eq tau n L (count o0 t) (count o1 t).
 Proof. intros. apply Challenge; try assumption; [now rewrite Rmult_1_r|apply AlikeSame]. Qed.
 
 Corollary views_private {V} c tau n (f : V -> R) : 0 <= c <= 1 -> (forall v, 0 <= f v <= 1) ->
-  forall L t0 t1, neighbours c 1 eq eq tau n L t0 t1 -> forall mu, payable mu -> present L mu ->
+  forall L t0 t1, neighbours c 1 1 eq eq eq tau n L t0 t1 -> forall mu, payable mu -> present L mu ->
   c * mu (fun s => run t0 s f)
   <= mu (fun s => run t1 s f) + (1 + c) * (INR n * stray tau) * mu (fun _ => 1).
 Proof.
   intros Hc Hf L t0 t1 N mu P Q.
-  assert (T := counters_private c 1 eq eq tau n Hc ltac:(lra) f 0 Hf ltac:(lra)
-    ltac:(intros v v1 <-; specialize (Hf v); nra) ltac:(intros v v1 <-; specialize (Hf v); nra) L t0 t1 N mu P Q).
+  assert (T := counters_private c 1 1 eq eq eq tau n Hc ltac:(lra) ltac:(lra) f 0 Hf ltac:(lra)
+    ltac:(intros v v1 <-; specialize (Hf v); nra) ltac:(intros v v1 <-; specialize (Hf v); nra)
+    ltac:(intros v v1 <-; specialize (Hf v); nra) L t0 t1 N mu P Q).
   replace (c / 1) with c in T by field. rewrite Rmult_0_r, Rplus_0_r in T. exact T.
 Qed.
 End Privacy.

@@ -51,38 +51,35 @@ Definition exponential_agrees (table : list Z) (scores : list Z) (multiplicities
 
 (** ** DisjointBatches: what is drawn is a place among the candidates, and the concept there *)
 
-Record schedule := Schedule { kinds : list nat; dues : list bool; watched : list bool }.  (* 0 batch, 1 recent, 2 window *)
+Record schedule := Schedule { kinds : list nat; dues : list bool }.  (* 0 batch, 1 window *)
 Section Batches.
-Variables (truth : list (list bool)) (constants : list nat) (with_recent : bool) (first : nat) (s : schedule) (W : list Z).
+Variables (truth : list (list bool)) (constants : list nat) (first : nat) (s : schedule) (W : list Z).
 Notation example := (option (nat * bool)).
 Notation view := (list (option (nat * nat))).
-Record display := Display { rule : nat; recent : nat; shown : nat }.
+Record display := Display { rule : nat; shown : nat }.
 Fixpoint displayed (v : view) : display :=
   match v with
-  | [] => Display first first 0
+  | [] => Display first 0
   | y :: v =>
-      let d := displayed v in let t := length v in
-      match y, nth t (kinds s) 0%nat with
+      let d := displayed v in
+      match y, nth (length v) (kinds s) 0%nat with
       | None, _ => d
-      | Some (_, c), 0%nat => Display c (if nth t (watched s) false then recent d else c) 0
-      | Some (_, c), 1%nat => Display (rule d) c (shown d)
-      | Some (i, _), _ => Display (rule d) (recent d) i
+      | Some (_, c), 0%nat => Display c 0
+      | Some (i, _), _ => Display (rule d) i
       end
   end.
 Definition candidates (v : view) : list nat :=
   match nth (length v) (kinds s) 0%nat with
-  | 2%nat => let d := displayed v in rule d :: (if with_recent then [recent d] else []) ++ constants
-  | _ => seq 0 (length truth)
+  | 0%nat => seq 0 (length truth)
+  | _ => rule (displayed v) :: constants
   end.
 Definition prior (v : view) (i : nat) : Q :=
   match nth (length v) (kinds s) 0%nat with
-  | 2%nat =>
-      let n := length (candidates v) in
-      inject_Z ((if Nat.eqb i 0 then 18 else 1) + (if Nat.eqb i (shown (displayed v)) then 18 + Z.of_nat (n - 1) else 0))
-  | _ => 1
+  | 0%nat => 1
+  | _ => inject_Z ((if Nat.eqb i 0 then 60 else 1) + (if Nat.eqb i (shown (displayed v)) then 12 else 0))
   end.
 Definition errs_here (c : nat) (z : example) : Z :=
-  errs (fun c x => nth x (nth c truth []) false) c z.
+  errs Bool.eqb (fun c x => nth x (nth c truth []) false) c z.
 Definition drawn_here (v : view) (batch : list example) : dist (nat * nat) :=
   let among := candidates v in
   bindQ (drawQ (weights_of W) (length among) (prior v)

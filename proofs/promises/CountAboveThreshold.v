@@ -1,4 +1,4 @@
-(** mechanisms/count_above_threshold.py: one counter, key 0, with noise of one rate. *)
+(** privacy/mechanisms/count_above_threshold.py: one counter, key 0, with noise of one rate. *)
 From Coq Require Import ZArith Reals Lra Lia List FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Littlestone Require Import Laws Game Machine Payments Ghost Neighbours.
@@ -37,12 +37,12 @@ Qed.
 Definition there : key -> bool := set (fun _ => false) 0%nat true.
 
 Lemma observe_neighbours (a b : rate) c world rounds : c <= a -> c <= b -> forall view,
-  neighbours a b c 1 eq eq tau 0 there (observe world rounds false view) (observe (negb world) rounds false view).
+  neighbours a b c 1 1 eq eq eq tau 0 there (observe world rounds false view) (observe (negb world) rounds false view).
 Proof.
   intros Ca Cb. pose proof (base_01 a). pose proof (base_01 b).
   assert (Toss_again : forall (L : key -> bool) (k0 k1 : list bool -> tree (list bool)) view, L = there ->
-    (forall view, neighbours a b c 1 eq eq tau 0 there (k0 view) (k1 view)) ->
-    neighbours a b c 1 eq eq tau 0 L
+    (forall view, neighbours a b c 1 1 eq eq eq tau 0 there (k0 view) (k1 view)) ->
+    neighbours a b c 1 1 eq eq eq tau 0 L
       (Toss 0%nat (fun above => if above then if again then Ensure 0%nat tau (k0 (true :: view)) else Done (true :: view) else k0 (false :: view)))
       (Toss 0%nat (fun above => if above then if again then Ensure 0%nat tau (k1 (true :: view)) else Done (true :: view) else k1 (false :: view)))).
   { intros L k0 k1 view -> K. apply TossBoth; [|apply K]. destruct again; [|apply Same].
@@ -51,7 +51,7 @@ Proof.
   induction rounds as [|rounds IH]; intro view; [apply Same|]. cbn [observe received].
   destruct (challenge adv view) as [[z0 z1]|].
   - set (t w := Toss 0%nat (fun above => if above then if again then Ensure 0%nat tau (observe w rounds true (true :: view)) else Done (true :: view) else observe w rounds true (false :: view))).
-    change (neighbours a b c 1 eq eq tau 0 there (counted (if world then z1 else z0) (t world)) (counted (if negb world then z1 else z0) (t (negb world)))).
+    change (neighbours a b c 1 1 eq eq eq tau 0 there (counted (if world then z1 else z0) (t world)) (counted (if negb world then z1 else z0) (t (negb world)))).
     replace (t (negb world)) with (t world).
     + destruct (if world then z1 else z0), (if negb world then z1 else z0); try apply Same; unfold counted;
         (apply Challenged; [unfold price; lra|simpl; exact I|simpl; try exact I; now left|simpl; try exact I; now left]).
@@ -76,7 +76,7 @@ Definition count_above_threshold epsilon (H : 0 < epsilon) tau again adv rounds 
 
 (** All answers, the view "no yes so far" among them, against every adaptive adversary, however many
     rounds; with [again] also all instances on disjoint rounds together. *)
-(** The promise of mechanisms/count_above_threshold.py, CountAboveThreshold:
+(** The promise of privacy/mechanisms/count_above_threshold.py, CountAboveThreshold:
 
     Privacy:
         Releases:   the answer of every round, up to and including the first yes
@@ -93,7 +93,7 @@ Theorem count_above_threshold_private : forall epsilon (H : 0 < epsilon) tau aga
 Proof.
   intros epsilon H tau again adv rounds world f Hf. unfold count_above_threshold, start.
   set (q := at_rate epsilon H). pose proof (base_01 q) as Hq.
-  assert (N : neighbours q q q 1 eq eq tau 0 (fun _ => false)
+  assert (N : neighbours q q q 1 1 eq eq eq tau 0 (fun _ => false)
     (Ensure 0%nat tau (observe tau again adv world rounds false []))
     (Ensure 0%nat tau (observe tau again adv (negb world) rounds false []))).
   { apply EnsureBoth. apply observe_neighbours; lra. }

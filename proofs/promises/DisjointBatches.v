@@ -29,7 +29,7 @@ Fixpoint batches (world : bool) (rounds : nat) (used : bool) (published : view) 
       let t := length published in
       let batch := bs (goes t) ++ [z] in                                            (* (L2) *)
       if due t
-      then bind (drawn published batch) (fun y =>                                   (* (L3, L4, L5) *)
+      then bind (drawn published batch) (fun y =>                                   (* (L3, L4) *)
         batches world rounds used (Some y :: published) (put bs (goes t) []))
       else batches world rounds used (None :: published) (put bs (goes t) batch)
   end.
@@ -106,14 +106,16 @@ End Disjoint.
 
 (** A draw has candidates and prior weights that are functions of what was drawn before and of coins that
     are tossed before the batch is looked at: all listed concepts (prior 1), all trees, linear rules of a
-    pool (the coins), or what a window chooses from (prior weights 18 : 1 : 1 : 1, and more for the one on
-    display). Its weights are those of ExponentialMechanism or of TreeSelection. The score of a candidate
+    pool (the coins), or what a window chooses from (prior weights 60 for the rule and 1 for the constant
+    of each label, and 12 more for the one on display). Labels are of any type, so there may be any number
+    of them. Its weights are those of ExponentialMechanism or of TreeSelection. The score of a candidate
     is the number of its errors; an example that stays unread (None) is nobody's error. *)
 Section Learner.
-Context {point hypothesis coins : Type}.
-Notation example := (option (point * bool)).
+Context {point label hypothesis coins : Type}.
+Notation example := (option (point * label)).
 Notation view := (list (option hypothesis)).
-Variable says : hypothesis -> point -> bool.
+Variable same : label -> label -> bool.
+Variable says : hypothesis -> point -> label.
 Variables (goes : nat -> nat) (due : nat -> bool).
 Variable epsilon : R.
 Hypothesis Heps : 0 <= epsilon.
@@ -125,7 +127,7 @@ Variable W : view -> weights (epsilon / 2).
 Variable nobody : hypothesis.                   (* what nth says beyond the end, where nothing is drawn *)
 
 Definition errs (h : hypothesis) (z : example) : Z :=
-  match z with None => 0 | Some (x, y) => if Bool.eqb (says h x) y then 0 else 1 end.
+  match z with None => 0 | Some (x, y) => if same (says h x) y then 0 else 1 end.
 Fixpoint errors (h : hypothesis) (batch : list example) : Z :=
   match batch with [] => 0 | z :: batch => errs h z + errors h batch end.
 
@@ -139,7 +141,7 @@ Definition drawn (published : view) (batch : list example) : law hypothesis :=
 Lemma errors_app h l l' : errors h (l ++ l') = (errors h l + errors h l')%Z.
 Proof. induction l as [|z l IH]; simpl; [reflexivity|]. rewrite IH. lia. Qed.
 Lemma errs_01 h z : (0 <= errs h z <= 1)%Z.
-Proof. destruct z as [[x y]|]; simpl; [destruct (Bool.eqb (says h x) y)|]; lia. Qed.
+Proof. destruct z as [[x y]|]; simpl; [destruct (same (says h x) y)|]; lia. Qed.
 Lemma errors_replaced h l l' : replaced l l' -> (-1 <= errors h l' - errors h l <= -1 + 2)%Z.
 Proof.
   intros [before [after [z [z' [-> ->]]]]]. rewrite !errors_app. simpl.

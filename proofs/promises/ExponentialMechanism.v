@@ -1,4 +1,4 @@
-(** mechanisms/exponential.py: one of finitely many elements, the likelier the smaller its score. *)
+(** privacy/mechanisms/exponential.py: one of finitely many elements, the likelier the smaller its score. *)
 From Coq Require Import ZArith Reals Lra Lia List.
 From Coquelicot Require Import Coquelicot.
 From Littlestone Require Import Laws Game Choices.
@@ -189,7 +189,7 @@ Proof.
 Qed.
 
 (** The scores of two worlds move by a vector with max - min <= range_width. *)
-(** The promise of mechanisms/exponential.py, ExponentialMechanism:
+(** The promise of privacy/mechanisms/exponential.py, ExponentialMechanism:
 
     Privacy (of each draw):
         Releases:   one element

@@ -1,4 +1,4 @@
-(** mechanisms/laplace_count.py with noise/discrete_laplace.py: a whole number, and two-sided noise. *)
+(** privacy/mechanisms/laplace_count.py with noise/geometric.py: a whole number, and two-sided noise. *)
 From Coq Require Import ZArith Reals Lra Lia FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Littlestone Require Import Laws Game Machine CountAboveThreshold.
@@ -106,7 +106,7 @@ End Promise.
 Lemma rate_positive epsilon sensitivity : 0 < epsilon -> (0 < sensitivity)%Z -> 0 < epsilon / IZR sensitivity.
 Proof. intros He Hs. apply Rdiv_lt_0_compat; [exact He|now apply IZR_lt]. Qed.
 
-(** The promise of mechanisms/laplace_count.py, LaplaceCount:
+(** The promise of privacy/mechanisms/laplace_count.py, LaplaceCount:
 
     Privacy (of each release):
         Releases:   one whole number

@@ -323,7 +323,7 @@ Definition earlier_leaf (l l' : leaf) := l = l' \/ exists w r v F, l = Yes w r f
 Definition counter : key -> bool := set (fun _ => false) 0%nat true.
 
 Lemma watch_neighbours world rounds s h : (s <= depth)%nat -> forall published F,
-  neighbours (switch_rate s) (switch_rate s) (exp (- epsilon)) (exp (- later eps s)) earlier_leaf later_leaf
+  neighbours (switch_rate s) (switch_rate s) (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf later_leaf later_leaf
     (switch_threshold s h) 0 counter (watch world rounds false published s h F) (watch (negb world) rounds false published s h F).
 Proof.
   intro Hs. pose proof (affordable_epsilon s Hs) as Af. set (q := switch_rate s) in *. pose proof (base_01 q) as Hq.
@@ -339,7 +339,7 @@ Proof.
     { unfold in_layer. destruct (Nat.ltb s depth); [apply insert_other|intros j _; reflexivity]. }
     set (t w G := Toss 0%nat (fun yes : bool => if yes then Done (Yes (negb true && w) rounds true (Answer true :: published) G)
       else watch w rounds true (Answer false :: published) s h G)).
-    change (neighbours q q (exp (- epsilon)) (exp (- later eps s)) earlier_leaf later_leaf (switch_threshold s h) 0 counter
+    change (neighbours q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf later_leaf later_leaf (switch_threshold s h) 0 counter
       (count (if errs h z then Some (0%nat, switch_threshold s h) else None) (t world (in_layer z)))
       (count (if errs h z' then Some (0%nat, switch_threshold s h) else None) (t (negb world) (in_layer z')))).
     assert (Al : alike later_leaf (t world (in_layer z)) (t (negb world) (in_layer z'))).
@@ -354,7 +354,7 @@ Proof.
     + apply Challenge; [unfold price; lra|exact I|apply Cov; auto|apply Cov; auto|exact Al].
     + apply AlikeFromNow; [exact Kept|exact Al].
   - set (z := example adv published). set (G := if Nat.ltb s depth then insert h (slot c s rounds) z F else F).
-    assert (K : forall Lc, Lc = counter -> neighbours q q (exp (- epsilon)) (exp (- later eps s)) earlier_leaf later_leaf (switch_threshold s h) 0 Lc
+    assert (K : forall Lc, Lc = counter -> neighbours q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf later_leaf later_leaf (switch_threshold s h) 0 Lc
       (Toss 0%nat (fun yes : bool => if yes then Done (Yes (negb false && world) rounds false (Answer true :: published) G)
          else watch world rounds false (Answer false :: published) s h G))
       (Toss 0%nat (fun yes : bool => if yes then Done (Yes (negb false && negb world) rounds false (Answer true :: published) G)
@@ -369,7 +369,7 @@ Lemma instance_private fuel s h L f : (s <= depth)%nat -> (forall v, 0 <= f v <=
   (forall world rounds published F, within epsilon delta
     (play fuel world rounds false published s L F) (play fuel (negb world) rounds false published s L F)) ->
   let q := switch_rate s in forall there t0 t1,
-  neighbours q q (exp (- epsilon)) (exp (- later eps s)) earlier_leaf later_leaf (switch_threshold s h) 0 there t0 t1 ->
+  neighbours q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf later_leaf later_leaf (switch_threshold s h) 0 there t0 t1 ->
   forall mu, payable q mu -> present there mu ->
   mu (fun st => run q q t0 st (rest fuel s L f))
   <= exp epsilon * mu (fun st => run q q t1 st (rest fuel s L f)) + delta * mu (fun _ => 1).
@@ -386,8 +386,8 @@ Proof.
   { intros l l' [->|(r & v & G & G' & k & -> & -> & DG)].
     - pose proof (rest_01 fuel s L f l' Hf). assert (0 <= exp (- later eps s) * delta) by nra. nra.
     - cbn [rest]. apply unexp. pose proof (play_differ fuel false r v s L G G' k DG f Hf). lra. }
-  assert (T := counters_private q q (exp (- epsilon)) (exp (- later eps s)) earlier_leaf later_leaf (switch_threshold s h) 0
-    ltac:(lra) Ek (rest fuel s L f) delta ltac:(intro; now apply rest_01) Hdelta Hb Ha there t0 t1 N mu P Q).
+  assert (T := counters_private q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf later_leaf later_leaf (switch_threshold s h) 0
+    ltac:(lra) Ek Ek (rest fuel s L f) delta ltac:(intro; now apply rest_01) Hdelta Hb Ha Ha there t0 t1 N mu P Q).
   cbn [INR] in T. rewrite Rmult_0_l, Rmult_0_r, Rplus_0_l in T. rewrite <- Rmult_assoc. exact T.
 Qed.
 
@@ -401,7 +401,7 @@ Proof.
     + apply F1_fixed_coins; [exact Hdelta|]. intro counts. apply IH. lia.
     + destruct restarts; [apply IH; lia|apply Free].
   - intros f Hf. rewrite !play_instance.
-    assert (N : neighbours (switch_rate s) (switch_rate s) (exp (- epsilon)) (exp (- later eps s)) earlier_leaf later_leaf
+    assert (N : neighbours (switch_rate s) (switch_rate s) (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf later_leaf later_leaf
         (switch_threshold s h) 0 (fun _ => false)
         (Ensure 0%nat (switch_threshold s h) (watch world rounds false published s h F))
         (Ensure 0%nat (switch_threshold s h) (watch (negb world) rounds false published s h F)))
@@ -451,7 +451,7 @@ Hypothesis light : forall s, q s ^ noise_bound s * (1 - q s) <= listing_delta s 
 Hypothesis high : forall s, (Z.of_nat (noise_bound s) < list_threshold s)%Z.
 
 Variables (epsilon delta : R).
-(** checks.py: an example of layer s pays its AboveThreshold and the lists of all later layers. *)
+(** plan.py, check_budgets: an example of layer s pays its AboveThreshold and the lists of all later layers. *)
 Hypothesis within_epsilon : forall s, (s <= depth)%nat -> switching s + later depth listing s <= epsilon.
 Hypothesis within_delta : later depth listing_delta 0 <= delta.
 
@@ -475,7 +475,7 @@ Definition lazy_forest (toss : law coins) (adv : coins -> adversary X event) (fu
                     (``max_contributions`` examples) by group privacy
         Assumes:    a deterministic base learner; timing (docs/GUARANTEES.md): a round with a
                     mistake takes longer
-        Proof:      algorithm.md, layer.md, mechanisms/first_frequent.md
+        Proof:      algorithm.md, layer.md, privacy/mechanisms/first_frequent.md
         Checked:    proofs/promises/LazyForest.v, theorem lazy_forest_private,
                     for plans that are neither packed nor early *)
 Theorem lazy_forest_private toss adv fuel rounds : private epsilon delta (lazy_forest toss adv fuel rounds).
@@ -488,7 +488,8 @@ Proof.
   intro world. apply F1_fixed_coins; [exact Pd|]. intro c. apply post_processing.
   apply (play_private hypothesis_dec says begin after tournament errs depth pairs switch_rate switch_threshold release listing_of restarts c (adv c)
     listing listing_delta Pl listing_delta_pos) with (switch_eps := switching); try assumption; try reflexivity; try lia.
-  intros s V V' N. apply one_direction; [exact ND|apply light|apply high|exact N].
+  intros s V V' N. exact (one_direction hypothesis_dec universe ND (listing s) (listing_delta s) (mode_of s) (noise_bound s)
+    (list_threshold s) (listing_pos s) (light s) (high s) V V' N).
 Qed.
 
 (** The stream of hypotheses, or whatever else is made of what is released and of the coins. *)

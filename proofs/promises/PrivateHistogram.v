@@ -1,4 +1,4 @@
-(** mechanisms/histogram.py with noise/truncated_laplace.py: the frequent keys of a list, with their counts. *)
+(** privacy/mechanisms/histogram.py with noise/geometric.py: the frequent keys of a list, with their counts. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Littlestone Require Import Laws Game Choices Machine CountAboveThreshold.
@@ -231,7 +231,7 @@ Proof.
 Qed.
 End Histogram.
 
-(** privacy/neighbours.py, and how many counts a neighbour changes. [Replace] covers that an element is
+(** privacy/guarantee.py, and how many counts a neighbour changes. [Replace] covers that an element is
     added or removed, too, which the promise does not mention and LazyForest needs. *)
 Inductive mode := AddRemove | Replace.
 Definition cells_changed (m : mode) : nat := match m with AddRemove => 1 | Replace => 2 end.
@@ -286,7 +286,7 @@ Proof.
   replace (cells * (delta / cells)) with delta in R by (field; lra). exact R.
 Qed.
 
-(** The promise of mechanisms/histogram.py, PrivateHistogram:
+(** The promise of privacy/mechanisms/histogram.py, PrivateHistogram:
 
     Privacy:
         Releases:   the keys whose noisy count reaches ``threshold``, with their noisy counts

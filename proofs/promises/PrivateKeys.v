@@ -97,7 +97,7 @@ End Unseen.
 
 Section Neighbours.
 Variables (a b : rate) (n : nat).
-Notation near := (neighbours a b (a * b) 1 eq eq reports n).
+Notation near := (neighbours a b (a * b) 1 1 eq eq eq reports n).
 Hypothesis ND : NoDup universe.
 
 Lemma near_toss_all xs : NoDup xs -> forall due L k0 k1,

@@ -6,7 +6,7 @@ Import ListNotations.
 Open Scope R_scope.
 
 Section Algorithm.
-(** A witness system, as public functions: concepts/witnesses/systems.py. *)
+(** A witness system, as public functions: concepts/witness_systems.py. *)
 Context {X place : Type}.
 Variable first : place.                            (* system.begin() *)
 Variable live : place -> list key.                 (* system.live(state), in a fixed order *)
@@ -74,7 +74,7 @@ Qed.
 
 Section Neighbours.
 Variables (a b : rate).
-Notation near := (neighbours a b (a * b) 1 eq eq 0%Z 0).
+Notation near := (neighbours a b (a * b) 1 1 eq eq eq 0%Z 0).
 Lemma near_toss_all xs : forall due L k0 k1,
   (forall L due, near L (k0 due) (k1 due)) -> near L (toss_all xs due k0) (toss_all xs due k1).
 Proof. induction xs as [|x xs IH]; intros due L k0 k1 K; simpl; [apply K|]. apply TossBoth; apply IH; exact K. Qed.
@@ -169,19 +169,7 @@ Proof.
   - intros t f. rewrite <- E'. reflexivity.
 Qed.
 
-(** The promise of learners/private_witnesses/recipe.py, PrivateWitnesses:
-
-    Privacy:
-        Releases:   the hypothesis of every round
-        Neighbours: streams that differ in one example
-        Adversary:  adaptive
-        Guarantee:  (epsilon, 0), conditionally on every prefix; per user
-                    (``max_contributions`` examples) by group privacy
-        Assumes:    timing (docs/GUARANTEES.md): a round with a mistake takes longer,
-                    and one that draws a place the longer the more mistakes there were
-        Proof:      algorithm.md
-        Checked:    proofs/promises/PrivateWitnesses.v, theorem private_witnesses_private,
-                    for systems without places *)
+(** The promise of systems without places; WitnessPlaces.v has the others. *)
 Theorem private_witnesses_private epsilon adv rounds : query_rate + threshold_rate <= epsilon ->
   private epsilon 0 (private_witnesses adv rounds).
 Proof.

@@ -1,4 +1,4 @@
-"""So that ``python -m littlestone`` is the command ``littlestone``."""
+"""Run the command ``littlestone`` with ``python -m littlestone``."""
 
 from littlestone.cli.main import main
 

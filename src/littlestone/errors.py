@@ -1,19 +1,42 @@
-"""Refusals that a caller may want to tell apart; each carries its numbers as attributes."""
+"""Errors that a caller may want to tell apart; each carries its numbers as attributes."""
+
+from importlib import import_module
+from typing import Any, Final
+
+_EXTRAS: Final = {
+    "matplotlib": "plot",
+    "scipy": "solver",
+    "river": "integrations",
+    "sklearn": "integrations",
+    "joblib": "sweeps",
+    "dask": "sweeps",
+    "distributed": "sweeps",
+    "psycopg": "fleet",
+    "pyspark": "spark",
+    "pyarrow": "parquet",
+    "narwhals": "frames",
+    "starlette": "serve",
+    "uvicorn": "serve",
+    "httptools": "serve",
+    "uvloop": "serve",
+    "msgspec": "serve",
+}
+"""The extra of this package that installs each optional dependency."""
 
 
 class LittlestoneError(Exception):
-    """Anything this library refuses to do, apart from bad arguments.
+    """The base of all errors of this library except bad arguments.
 
-    Those are a ``ValueError``, and a call that does not match a signature is a ``TypeError``.
+    A bad argument is a ``ValueError``; a call that does not match a signature is a ``TypeError``.
     """
 
 
 class HaltedError(LittlestoneError):
-    """A mechanism that stops after its first yes was asked again."""
+    """A mechanism that has stopped after its first yes was called again."""
 
 
 class RetiredError(LittlestoneError):
-    """What holds noise must not be used any more: after a fork, or a step that broke off."""
+    """An object that holds noise was used after a fork, or after a step that failed."""
 
 
 class BudgetExceededError(LittlestoneError):
@@ -38,12 +61,12 @@ class HorizonExceededError(LittlestoneError):
 
 
 class SequenceGapError(LittlestoneError):
-    """Events of a key are missing before the one that came; nothing was learned."""
+    """Events of a key are missing before this one; nothing was learned."""
 
     def __init__(self, *, expected: int, got: int) -> None:
         super().__init__(
             f"event {expected} of this key is missing: number {got} came instead, and nothing was "
-            f"learned. Feed the missing ones first; numbers run from 1 without gaps"
+            f"learned. Send the missing events first; numbers run from 1 without gaps"
         )
         self.expected = expected
         self.got = got
@@ -62,7 +85,7 @@ class SnapshotError(LittlestoneError):
 
 
 class TooFewExamplesError(LittlestoneError):
-    """The wanted accuracy needs more examples; nothing was spent."""
+    """The requested accuracy needs more examples; nothing was spent."""
 
     def __init__(self, *, size: int, needed: int, error: float, failure_probability: float) -> None:
         super().__init__(
@@ -85,3 +108,37 @@ class RollbackError(StoreError):
 
 class InUseError(StoreError):
     """Another process has the store open."""
+
+
+class UnreachableError(StoreError):
+    """The store cannot be reached at the moment: a server is down, or a disk is full."""
+
+
+def missing_extra(problem: ModuleNotFoundError, what: str) -> LittlestoneError | None:
+    """Return the error that names the extra, or None if no extra installs the missing module.
+
+    Args:
+        problem: What the import raised.
+        what: The command or feature that needs the module.
+
+    >>> print(missing_extra(ModuleNotFoundError(name="scipy.optimize"), "optimum"))
+    optimum needs scipy: pip install 'littlestone[solver]'
+    """
+    package = str(problem.name).partition(".")[0]
+    if package not in _EXTRAS:
+        return None
+    return LittlestoneError(
+        f"{what} needs {package}: pip install 'littlestone[{_EXTRAS[package]}]'"
+    )
+
+
+def optional(module: str, what: str) -> Any:
+    """Import a module of an optional dependency.
+
+    Raises:
+        LittlestoneError: It is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as problem:
+        raise missing_extra(problem, what) or problem from problem

@@ -1,9 +1,9 @@
-"""Refuse bad arguments early, by name and value, before anything changes."""
+"""Reject bad arguments early, by name and value, before anything changes."""
 
 import inspect
 import math
 import operator
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from dataclasses import fields
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial, wraps
@@ -25,6 +25,11 @@ LARGEST_WORD: Final = 2**63 - 1
 _LARGEST_EPSILON: Final = 1e6
 _NUMBERS: Final = (int, float, Fraction)
 _DEEPEST: Final = 32
+_MOST_KINDS: Final = 64
+_OWN: Final = "__door_"
+_CHECKED: Final = "<arguments of "
+_OF_ANY_SIZE: Final = frozenset({"seed", "slots", "threshold"})
+"""Whole numbers that are not computed with in floats; the paper's slots exceed every float."""
 _OPEN: Final = (inspect.Parameter.empty, Any, Hashable)
 Checked = TypeVar("Checked", bound=Callable[..., Any])
 
@@ -33,7 +38,7 @@ def plain(recipe: Any) -> None:
     """Make the numbers among a frozen dataclass's fields plain ones, and its sequences tuples.
 
     Numbers of 8 bits wrap around where a plain one would not, so a plan or a sum of costs made of
-    them would be silently wrong. What is neither is left for the checks that follow.
+    them would be silently wrong. Other values are left to later checks.
     """
     for name in _names_of_fields(type(recipe)):  # type: ignore[arg-type]
         value = getattr(recipe, name)
@@ -42,16 +47,19 @@ def plain(recipe: Any) -> None:
 
 
 def fields_fit(recipe: Any, *names: str) -> None:
-    """``plain``, and refuse a field of the wrong kind by name before anything asks it for more.
+    """Make fields plain, and raise a ValueError that names a field of the wrong type.
 
-    All fields unless some are named.
+    An integer is at most 10**150; the caller checks narrower ranges.
 
-    Whether a number is in range is for the checks that follow.
+    Args:
+        recipe: A frozen dataclass.
+        names: The fields to check; all by default.
     """
     plain(recipe)
     for name, hint in _hints_of(type(recipe)).items():  # type: ignore[arg-type]
         if not names or name in names:
             require_fit(name, getattr(recipe, name), hint)
+            _refuse_huge(name, getattr(recipe, name))
 
 
 def settle(recipe: Any, **derived: Any) -> None:
@@ -61,11 +69,11 @@ def settle(recipe: Any, **derived: Any) -> None:
 
 
 def checked(made: Checked) -> Checked:
-    """Make the numbers among a function's arguments plain, and refuse those of a wrong kind.
+    """Decorate a function so that its arguments are plain numbers of the annotated types.
 
-    Of a class: those of all its public methods, and of its constructor, except a dataclass's,
-    which is for ``fields_fit``. A failure probability must lie in (0, 1); whether another number
-    is in range is for the checks that follow.
+    On a class, decorate its public methods and its constructor; the constructor of a dataclass
+    calls ``fields_fit`` instead. A failure probability must lie in (0, 1), and an integer is at
+    most 10**150, whose square a float holds. The function checks narrower ranges.
 
     >>> @checked
     ... def total(first: int, *, second: int) -> int:
@@ -90,38 +98,57 @@ def checked(made: Checked) -> Checked:
 
 
 def _checked_function(function: Any) -> Any:
-    """A function of the same signature, compiled: noise is drawn through some of them."""
-    parameters = inspect.signature(function).parameters
-    head, body, passed = [], [], []
-    known: dict[str, Any] = {"function": function}
-    named_only = False
-    for name, each in parameters.items():
-        marks: dict[Any, str] = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}
-        stars = marks.get(each.kind, "")
-        if each.kind is each.KEYWORD_ONLY and not named_only:
-            head.append("*")
-        named_only = named_only or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
-        known[f"default_{name}"] = each.default
-        head.append(stars + name + ("" if each.default is each.empty else f"=default_{name}"))
-        if each.kind is each.POSITIONAL_ONLY and len(head) == len(_positional_only(parameters)):
-            head.append("/")
-        passed.append(f"{name}={name}" if each.kind is each.KEYWORD_ONLY else stars + name)
-        if name in ("self", "cls") or each.annotation in _OPEN:
-            continue
-        door = _Door(function, name)
-        known[f"kinds_{name}"], known[f"fitting_{name}"] = door.kinds, door.fitting
-        if stars:
-            known[f"fitting_{name}"] = door.all_fitting if stars == "*" else door.named_fitting
-        body.append(f"    if type({name}) not in kinds_{name}: {name} = fitting_{name}({name})")
-    if not body:
+    """Return a function of the same signature, compiled: noise is drawn through some of them.
+
+    Its text holds names of parameters, which are identifiers, and nothing else of the function:
+    defaults and annotations are values under names that no parameter has.
+    """
+    if function.__code__.co_filename.startswith(_CHECKED):
         return function
-    lines = [f"def call({', '.join(head)}):", *body, f"    return function({', '.join(passed)})"]
-    exec("\n".join(lines), known)
+    signature = inspect.signature(function)
+    if any(name.startswith(_OWN) for name in signature.parameters):
+        raise ValueError(f"no parameter may begin with {_OWN}, got {signature}")
+    known: dict[str, Any] = {f"{_OWN}function": function, f"{_OWN}type": type, f"{_OWN}int": int}
+    known |= {f"{_OWN}least": -_LARGEST, f"{_OWN}most": _LARGEST}
+    parameters, checks, passed = [], [], []
+    for name, each in signature.parameters.items():
+        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")  # type: ignore[call-overload]
+        passed.append(f"{name}={name}" if each.kind is each.KEYWORD_ONLY else stars + name)
+        default = each.empty if each.default is each.empty else _Name(f"{_OWN}default_{name}")
+        parameters.append(each.replace(annotation=each.empty, default=default))
+        known[f"{_OWN}default_{name}"] = each.default
+        if name not in ("self", "cls") and each.annotation not in _OPEN:
+            door = _Door(function, name)
+            known |= {f"{_OWN}kinds_{name}": door.kinds, f"{_OWN}fitting_{name}": door.of(stars)}
+            checks.append(f"    {_unless_fit(each, stars)}{name} = {_OWN}fitting_{name}({name})")
+    if not checks:
+        return function
+    head = f"def call{signature.replace(parameters=parameters, return_annotation=each.empty)}:"
+    text = "\n".join([head, *checks, f"    return {_OWN}function({', '.join(passed)})"])
+    exec(compile(text, f"{_CHECKED}{function.__qualname__}>", "exec"), known)
     return wraps(function)(known["call"])
 
 
-def _positional_only(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
-    return [name for name, each in parameters.items() if each.kind is each.POSITIONAL_ONLY]
+def _unless_fit(each: inspect.Parameter, stars: str) -> str:
+    """Return what lets an argument pass without a closer look: its type and, of whole ones, its
+    size."""
+    if stars:
+        return ""
+    name, hint = each.name, each.annotation
+    found = f"if {_OWN}type({name}) not in {_OWN}kinds_{name}"
+    if name in _OF_ANY_SIZE or (isinstance(hint, type) and hint not in (int, float)):
+        return f"{found}: "
+    size = f"{_OWN}least <= {name} <= {_OWN}most"
+    if hint is int:
+        return f"if {_OWN}type({name}) is not {_OWN}int or not {size}: "
+    return f"{found} or ({_OWN}type({name}) is {_OWN}int and not {size}): "
+
+
+class _Name(str):
+    """Written as it is: a signature with it as a default names the default."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
 
 
 class _Door:
@@ -130,21 +157,29 @@ class _Door:
     def __init__(self, function: Any, name: str) -> None:
         self._function, self._name = function, name
         self.kinds: set[type] = set()
-        """Types, among those that came, whose values all fit and are plain."""
+        """Types, among the first that came, whose values all fit and are plain."""
+
+    def of(self, stars: str) -> Callable[[Any], Any]:
+        if not stars:
+            return self.fitting
+        return self.all_fitting if stars == "*" else self.named_fitting
 
     @cached_property
     def _hint(self) -> Any:
         # Not before the first call: names in annotations may be defined later.
         hint = get_type_hints(self._function)[self._name]
-        return Any if hint is Hashable else hint  # left to whoever knows the domain
+        return Any if hint is Hashable else hint  # the domain checks it
 
     def fitting(self, value: Any) -> Any:
         value = plain_number(value)
         require_fit(self._name, value, self._hint)
+        _refuse_huge(self._name, value)
         if self._name == "failure_probability":
             open_probability(failure_probability=value)
-        elif always_fits(kind := cast(Any, type(value)), self._hint):
-            self.kinds.add(kind)  # plain by now, so those of other widths are not among them
+        elif len(self.kinds) < _MOST_KINDS and always_fits(
+            kind := cast(Any, type(value)), self._hint
+        ):
+            self.kinds.add(kind)  # of a plain type, so no other widths
         return value
 
     def all_fitting(self, values: tuple[Any, ...]) -> list[Any]:
@@ -164,6 +199,7 @@ class _Door:
         found = {name: plain_number(value) for name, value in values.items()}
         for name, value in found.items():
             require_fit(name, value, hints[name])
+            _refuse_huge(name, value)
         return found
 
 
@@ -173,6 +209,16 @@ def _plain_sequence(value: Any, depth: int = 0) -> Any:
             raise ValueError(f"sequences must be nested at most {_DEEPEST} deep")
         return tuple(_plain_sequence(part, depth + 1) for part in value)
     return plain_number(value)
+
+
+def _refuse_huge(name: str, value: Any) -> None:
+    """Whole numbers and fractions may exceed every float; what is computed with them does not."""
+    if type(value) not in (int, Fraction) or name in _OF_ANY_SIZE:
+        return
+    if not -_LARGEST <= value <= _LARGEST:
+        raise ValueError(
+            f"{name} must lie between {-_LARGEST:.0e} and {_LARGEST:.0e}, got {name}={shown(value)}"
+        )
 
 
 @lru_cache(maxsize=512)
@@ -231,10 +277,10 @@ def open_probability(**named: Any) -> None:
 
 
 def integer(*, at_least: int | None = None, at_most: int | None = None, **named: Any) -> int:
-    """Return the last one as a plain int, or refuse what is no whole number or out of range.
+    """Return the last argument as a plain int; raise a ValueError if one is no such number.
 
-    True and 3.0 are no whole numbers. Whoever goes on with a number uses what is returned:
-    numpy's numbers of 8 bits wrap around.
+    True and 3.0 are no whole numbers. Use the returned number: numpy's 8-bit numbers wrap
+    around.
 
     >>> integer(count=np.uint8(200), at_least=0) + 100
     300
@@ -294,8 +340,8 @@ def usual_fields(recipe: Any) -> None:
             integer(rounds=recipe.rounds, at_most=LARGEST_WORD)
 
 
-def label(y: Any, name: str = "label") -> int:
-    """Return ``y`` as the plain integer 0 or 1, or refuse it.
+def label(y: Any, name: str = "label", count: int = 2) -> int:
+    """Return ``y`` as a plain integer, 0 or 1, or one of ``count`` labels; or refuse it.
 
     >>> label(True)
     1
@@ -309,12 +355,15 @@ def label(y: Any, name: str = "label") -> int:
             return 0
         if y == 1:
             return 1
+        for number in range(2, count):
+            if y == number:
+                return number
     except Exception:  # its own: an array's truth value is undefined, a signalling NaN refuses
         pass
-    raise ValueError(f"label must be 0 or 1, got {name}={shown(y)}")
+    raise ValueError(f"label must be {_all_of(count)}, got {name}={shown(y)}")
 
 
-def labels(ys: Any) -> NDArray[np.uint8]:
+def labels(ys: Any, count: int = 2) -> NDArray[np.uint8]:
     """Return what ``label`` says of each label of a block, or refuse it naming the first bad one.
 
     What has one type of number is looked at as a whole; of anything else each label is.
@@ -323,23 +372,29 @@ def labels(ys: Any) -> NDArray[np.uint8]:
     if isinstance(kind, np.dtype) and kind.kind in "biuf" and not isinstance(ys, np.ma.MaskedArray):
         array = np.asarray(ys)
     else:
-        array = np.array(_zeros_and_ones(ys), dtype=np.uint8)
+        array = np.array(_small_numbers(ys, count), dtype=np.uint8)
     if array.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {array.shape}")
-    if array.dtype != np.uint8 or (array > 1).any():
-        bad = np.flatnonzero((array != 0) & (array != 1))
+    if array.dtype != np.uint8 or (array >= count).any():
+        bad = np.flatnonzero(~np.isin(array, np.arange(count)))
         if len(bad):
-            raise ValueError(f"label must be 0 or 1, got labels[{bad[0]}]={shown(array[bad[0]])}")
+            raise ValueError(
+                f"label must be {_all_of(count)}, got labels[{bad[0]}]={shown(array[bad[0]])}"
+            )
     return array.astype(np.uint8, copy=False)
 
 
-def _zeros_and_ones(ys: Any) -> bytearray | list[int]:
+def _all_of(count: int) -> str:
+    return "0 or 1" if count == 2 else f"from 0 to {count - 1}"
+
+
+def _small_numbers(ys: Any, count: int) -> bytearray | list[int]:
     """Small whole numbers as bytes, which numpy reads ten times as fast; others one by one."""
     values = listed(labels=ys)
     try:
         return bytearray(values)
     except Exception:  # of what is in the list: a closer look follows
-        return [label(y, f"labels[{place}]") for place, y in enumerate(values)]
+        return [label(y, f"labels[{place}]", count) for place, y in enumerate(values)]
 
 
 def listed(kind: Any = Any, **named: Any) -> list[Any]:
@@ -360,6 +415,26 @@ def listed(kind: Any = Any, **named: Any) -> list[Any]:
         for place, value in enumerate(found):
             require_fit(f"{name}[{place}]", value, kind)
     return found
+
+
+def pairs(**named: Any) -> tuple[list[Any], list[Any]]:
+    """Return the points and the labels of one argument, or refuse it unless it holds pairs.
+
+    >>> pairs(dataset=[(1, 0), (2, 1)])
+    ([1, 2], [0, 1])
+    >>> pairs(dataset=[(1, 0), 2])
+    Traceback (most recent call last):
+    ...
+    ValueError: dataset[1] must be a pair of point and label, got dataset[1]=2
+    """
+    ((name, _),) = named.items()
+    found = listed(**named)
+    for place, one in enumerate(found):
+        held = isinstance(one, tuple | list) or (isinstance(one, np.ndarray) and one.ndim)
+        if not held or len(one) != 2:
+            at = f"{name}[{place}]"
+            raise ValueError(f"{at} must be a pair of point and label, got {at}={shown(one)}")
+    return [x for x, _ in found], [y for _, y in found]
 
 
 def _is_real(value: object) -> bool:

@@ -1,7 +1,7 @@
-"""Whether a value fits the annotation of the place that it goes to; numbers in plain form."""
+"""Check whether a value fits an annotation, and bring numbers into plain form."""
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from fractions import Fraction
 from functools import lru_cache
@@ -12,7 +12,9 @@ from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, ge
 import numpy as np
 
 _BUILT_IN = (NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
-_WITH_CONTENT = (Mapping, tuple, list, AbstractSet)
+_WITH_CONTENT = (Mapping, tuple, list, AbstractSet, np.ndarray)
+_NUMBERS_IN: Final = {np.bool_: "b", np.integer: "biu", np.floating: "biuf"}
+"""The kinds of arrays that may stand for one of such numbers."""
 UNIONS: Final = (Union, UnionType)
 _MOST_REMEMBERED: Final = 1024
 _Test = Callable[[Any], bool]
@@ -47,7 +49,7 @@ def fits(value: Any, hint: Any) -> bool:
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def _test_for(hint: Any) -> _Test:
-    """The annotation taken apart once: saved runs ask for the same few again and again."""
+    """Return the annotation taken apart once: saved runs ask for the same few again and again."""
     if hint is None:
         return lambda value: value is None
     origin, inner = get_origin(hint), get_args(hint)
@@ -58,7 +60,7 @@ def _test_for(hint: Any) -> _Test:
         return lambda value: type(value) in _BUILT_IN and value in inner
     if origin is not None:
         within = _test_within(origin, inner)
-        return lambda value: isinstance(value, origin) and within(value)
+        return lambda value: isinstance(value, origin) and _iterates(value) and within(value)
     if isinstance(hint, TypeVar) and (hint.__constraints__ or hint.__bound__):
         return _test_for(Union[hint.__constraints__ or hint.__bound__])  # noqa: UP007
     if hint is Any or not isinstance(hint, type):
@@ -72,7 +74,7 @@ def _test_for(hint: Any) -> _Test:
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def always_fits(kind: Any, hint: Any) -> bool:
-    """Whether every value of exactly this type fits, whatever it holds.
+    """Return whether every value of exactly this type fits, whatever it holds.
 
     >>> always_fits(int, int | None), always_fits(tuple, tuple[int, ...]), always_fits(bool, int)
     (True, False, False)
@@ -80,6 +82,8 @@ def always_fits(kind: Any, hint: Any) -> bool:
     origin = get_origin(hint)
     if origin in UNIONS:
         return any(always_fits(kind, one) for one in get_args(hint))
+    if origin is np.ndarray and _array_kinds(get_args(hint)) is None:
+        return issubclass(kind, np.ndarray)
     if isinstance(origin, type):
         return issubclass(kind, origin) and not issubclass(origin, _WITH_CONTENT)
     if not isinstance(hint, type) or hint is Any:
@@ -91,9 +95,33 @@ def always_fits(kind: Any, hint: Any) -> bool:
     return issubclass(kind, hint)
 
 
+def _iterates(value: Any) -> bool:
+    """False if it says that it can be iterated over and then cannot."""
+    if isinstance(value, _BUILT_IN) or not isinstance(value, Iterable):
+        return True
+    try:
+        iter(value)
+    except Exception:  # its own, whatever it is
+        return False
+    return True
+
+
+def _array_kinds(inner: tuple[Any, ...]) -> str | None:
+    """Return the kinds of numbers that may stand for those of an annotated array.
+
+    None if any may.
+    """
+    number = next(iter(get_args(inner[1])), None)
+    known = [kind for kind in _NUMBERS_IN if isinstance(number, type) and issubclass(number, kind)]
+    return _NUMBERS_IN[known[0]] if known else None
+
+
 def _test_within(origin: type, inner: tuple[Any, ...]) -> _Test:
     if not issubclass(origin, _WITH_CONTENT):
         return lambda value: True
+    if issubclass(origin, np.ndarray):
+        kinds = _array_kinds(inner)
+        return lambda value: kinds is None or value.dtype.kind in kinds
     tests = [_test_for(one) for one in inner if one is not Ellipsis]
     if issubclass(origin, Mapping):
         key, content = tests if len(tests) == 2 else (*tests, _test_for(int))  # a Counter
@@ -107,7 +135,7 @@ def _test_within(origin: type, inner: tuple[Any, ...]) -> _Test:
 
 
 def _offers(value: Any, protocol: Any) -> bool:
-    """Whether it has every member of the protocol, without asking it for any."""
+    """Return whether it has every member of the protocol, without asking it for any."""
     kind: Any = type(value)
     lacking = _lacking(kind, protocol)
     return not lacking or lacking <= getattr(value, "__dict__", {}).keys()
@@ -115,7 +143,7 @@ def _offers(value: Any, protocol: Any) -> bool:
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def _lacking(kind: Any, protocol: Any) -> frozenset[str]:
-    """The members of the protocol that are no attributes of the class."""
+    """Return the members of the protocol that are no attributes of the class."""
     members = (name for name in dir(protocol) if not name.startswith("_"))
     return frozenset(name for name in members if not hasattr(kind, name))
 
@@ -129,7 +157,7 @@ def require_fit(name: str, value: Any, hint: Any) -> None:
 
 
 def _what_lacks(value: Any, hint: Any) -> str:
-    """What a value would need to be of an interface that it nearly has, in words."""
+    """Return what a value would need to be of an interface that it nearly has, in words."""
     asked = [one for one in (hint, *get_args(hint)) if getattr(one, "_is_protocol", False)]
     if not asked or isinstance(value, _BUILT_IN):
         return ""
@@ -139,14 +167,14 @@ def _what_lacks(value: Any, hint: Any) -> str:
 
 
 def _may_be(kind: type, hint: Any) -> bool:
-    """Whether a number of this type may stand for one of those that are asked for."""
+    """Return whether a number of this type may stand for one of those that are asked for."""
     asked = {one for one in (hint, *get_args(hint)) if one in _NUMBERS}
     return float in asked or (Fraction in asked and kind is int)
 
 
 @lru_cache(maxsize=512)
 def _wanted(hint: Any) -> str:
-    """A type in words."""
+    """Return a type in words."""
     if get_origin(hint) is Literal:
         return " or ".join(map(repr, get_args(hint)))
     if get_origin(hint) in UNIONS:
@@ -156,7 +184,7 @@ def _wanted(hint: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """What a message says of a value: its ``repr``, if it has one, and not too much of it."""
+    """Return the ``repr`` of a value for a message, shortened."""
     try:
         text = repr(value)
     except Exception:  # its own, whatever it is: the caller is about to be told of the value

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import littlestone
+from tests.public import public
 
 TEXT = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
 HEADINGS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Privacy"}
@@ -34,8 +34,8 @@ def unmentioned_promises(text: str) -> list[str]:
     """Public recipes that promise something and have no line in the text."""
     promising = [
         name
-        for name in littlestone.__all__
-        if isinstance(member := getattr(littlestone, name), type)
+        for name, member in public().items()
+        if isinstance(member, type)
         and callable(getattr(member, "guarantee", None))
         and "Guarantee:" in (member.__doc__ or "")
     ]

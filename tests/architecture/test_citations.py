@@ -1,4 +1,4 @@
-"""Every [key, …] in code and documents is an entry of docs/references.bib."""
+"""Every [key, …] is an entry of docs/references.bib, and every file that a page names exists."""
 
 import re
 from pathlib import Path
@@ -7,6 +7,8 @@ ROOT = Path(__file__).parents[2]
 KEY = r"[A-Z][A-Za-z]*\d{2}[a-z]?"
 CITATION = re.compile(rf"\[((?:{KEY}|P)(?:[,;][^\[\]]*)?)\](?!\()")
 ENTRY = re.compile(r"^@\w+\{([^,\s]+),", re.MULTILINE)
+NAMED = re.compile(r"`([\w./-]+\.(?:py|md))`")
+FOLDERS = ("benchmarks", "docs", "examples", "proofs", "src", "tests")
 
 
 def cited_keys(text: str) -> set[str]:
@@ -48,3 +50,23 @@ def test_every_citation_resolves() -> None:
 
 def test_no_entry_is_listed_twice() -> None:
     assert len(entries()) == len(set(entries())) > 0
+
+
+def missing_files(text: str, known: str) -> set[str]:
+    """The files that a page names and that do not exist; a page may name those that it makes."""
+    return {
+        name
+        for name in NAMED.findall(text)
+        if f"/{name}\n" not in known and name not in text.replace(f"`{name}`", "")
+    }
+
+
+def test_every_file_that_a_page_names_exists() -> None:
+    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.*")]
+    paths += ROOT.glob("*.*")
+    known = "".join(f"/{path.relative_to(ROOT).as_posix()}\n" for path in paths)
+    pages = [path for path in paths if path.suffix == ".md"]
+    assert len(pages) > 50
+    missing = {page: missing_files(page.read_text(encoding="utf-8"), known) for page in pages}
+    assert not {page: names for page, names in missing.items() if names}
+    assert missing_files("`audit/gone.py` and `README.md`", known) == {"audit/gone.py"}

@@ -6,6 +6,8 @@ import typing
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from tests.public import public
+
 import littlestone
 
 # What a recipe promises or plans with: nobody should have to count positions to read these.
@@ -16,15 +18,18 @@ RULES = {"calibrated", "largest", "paper", "planned", "proved", "rounded_up"}
 # What a run does, of the one kind of run that no recipe starts: it has a file.
 RUNS = {"DurableRun": {"resume", "start"}}
 # These answer a question, and randomness has the names under which everybody looks for it.
-ANSWERS = {"keyed", "play", "play_predictions", "privacy_curve", "recommend", "secure", "seeded"}
+ANSWERS = {
+    *("compare", "keyed", "learner", "play", "play_predictions", "privacy_curve", "recommend"),
+    *("secure", "seeded"),
+}
 
 # Its rounds are those of a sanitizer's game on one dataset, not a horizon.
-DATASETS = littlestone.RealizableSanitizer
+DATASETS = littlestone.learners.sanitizers.RealizableSanitizer
 
 
-def public(accept: Callable[[Any], bool]) -> dict[str, Any]:
-    members = {name: getattr(littlestone, name) for name in littlestone.__all__}
-    return {name: member for name, member in members.items() if accept(member)}
+def that(accept: Callable[[Any], bool]) -> dict[str, Any]:
+    """The public members of a kind."""
+    return {name: member for name, member in public().items() if accept(member)}
 
 
 def made(member: Any) -> bool:
@@ -95,21 +100,21 @@ def hidden_constructors(functions: dict[str, Any], kinds: dict[str, Any]) -> lis
 
 
 def test_what_a_promise_is_made_of_is_given_by_name() -> None:
-    found = {name: positional_promises(kind) for name, kind in public(made).items()}
+    found = {name: positional_promises(kind) for name, kind in that(made).items()}
     assert {name: names for name, names in found.items() if names} == {}
 
 
 def test_every_other_way_says_from_what_or_by_which_rule() -> None:
-    assert [way for kind in public(made).values() for way in other_ways(kind)] == []
+    assert [way for kind in that(made).values() for way in other_ways(kind)] == []
 
 
 def test_a_learner_asks_for_the_problem_alone_or_names_its_rules() -> None:
     learners = [
         kind
-        for kind in public(made).values()
+        for kind in that(made).values()
         if issubclass(kind, littlestone.PrivateLearner) and not inspect.isabstract(kind)
     ]
-    assert littlestone.LazyForest in learners and littlestone.Restarting in learners
+    assert littlestone.LazyForest in learners and littlestone.learners.Restarting in learners
     for kind in learners:
         rules = RULES & {name for name, _ in class_methods(kind)}
         assert required(kind) <= PROBLEM or len(rules) > 1, kind
@@ -117,12 +122,15 @@ def test_a_learner_asks_for_the_problem_alone_or_names_its_rules() -> None:
 
 
 def test_no_function_is_a_constructor_in_disguise() -> None:
-    assert hidden_constructors(public(inspect.isfunction), public(made)) == []
+    assert hidden_constructors(that(inspect.isfunction), that(made)) == []
 
 
 def test_every_learner_with_a_horizon_has_one_way_to_another() -> None:
-    learners = [kind for kind in public(made).values() if {"concepts", "rounds"} <= fields(kind)]
-    assert littlestone.LazyForest in learners and littlestone.ProperAgnostic in learners
+    learners = [kind for kind in that(made).values() if {"concepts", "rounds"} <= fields(kind)]
+    assert (
+        littlestone.LazyForest in learners
+        and littlestone.learners.online.ProperAgnostic in learners
+    )
     assert [kind for kind in learners if not hasattr(kind, "for_rounds")] == [DATASETS]
 
 

@@ -89,6 +89,23 @@ def test_the_page_names_every_checked_theorem() -> None:
     assert not missing
 
 
+def test_the_page_names_every_theorem_about_floors() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    found = [(path, name) for path, name in checker().main_theorems() if path.startswith("floors/")]
+    assert len(found) >= 6
+    assert not [name for path, name in found if f"`{name}`" not in page or path not in page]
+
+
+def test_a_module_that_the_checker_trusts_is_noticed() -> None:
+    check = checker()
+    own = "".join(f"Checking library: {name}\n" for name in check.modules())
+    libraries = "Checking library: Coq.Lists.List\n"
+    trusted = own + "Admitting library: Coq.Lists.List\n"
+    assert check.not_reread(libraries, trusted) == set()
+    assert check.not_reread("", trusted) == {"Coq.Lists.List"}
+    assert check.not_reread(libraries, trusted.partition("\n")[2]) == {check.modules()[0]}
+
+
 @pytest.mark.parametrize(
     ("text", "word"),
     [

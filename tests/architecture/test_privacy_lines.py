@@ -10,19 +10,19 @@ from pathlib import Path
 
 import tests.reference
 
-import littlestone.experts
 import littlestone.learners
-import littlestone.mechanisms
-import littlestone.proper
-import littlestone.sanitizers
+import littlestone.learners.batch
+import littlestone.learners.experts
+import littlestone.learners.sanitizers
+import littlestone.privacy.mechanisms
 
 LINES = ("Releases:", "Neighbours:", "Adversary:", "Guarantee:", "Assumes:", "Proof:")
 PACKAGES = (
-    littlestone.experts,
+    littlestone.learners.experts,
     littlestone.learners,
-    littlestone.mechanisms,
-    littlestone.proper,
-    littlestone.sanitizers,
+    littlestone.privacy.mechanisms,
+    littlestone.learners.batch,
+    littlestone.learners.sanitizers,
     tests.reference,
 )
 ROOT = Path(__file__).parents[2]

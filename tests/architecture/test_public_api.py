@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.public import public, rooms
 
 import littlestone
 
@@ -28,22 +29,35 @@ def imports(path: Path) -> list[ast.alias]:
 
 
 def test_every_name_is_listed_once_and_in_the_form_that_exports_it() -> None:
-    listed = imports(FILE.with_suffix(".pyi"))
-    assert sorted(alias.name for alias in listed) == littlestone.__all__
-    # ``import X as X`` in a stub is a promise to type checkers; ``import X`` is for the stub alone.
-    assert [alias.name for alias in listed if alias.asname != alias.name] == []
+    for room in rooms():
+        listed = imports(Path(str(room.__file__)).with_suffix(".pyi"))
+        # ``import X as X`` in a stub is a promise to type checkers; ``import X`` is for the stub.
+        exported = [alias.name for alias in listed if alias.asname is not None]
+        assert sorted(exported) == room.__all__ == sorted(set(exported)), room
+        assert [a.name for a in listed if a.asname not in (None, a.name)] == [], room
 
 
-def test_every_name_can_be_imported() -> None:
-    assert [name for name in littlestone.__all__ if not hasattr(littlestone, name)] == []
+def test_the_top_has_what_a_first_hour_needs_and_the_rooms_have_all() -> None:
+    assert len(littlestone.__all__) <= 60
+    assert littlestone.mechanisms.AboveThreshold is public()["AboveThreshold"]
+    in_rooms = {name for room in rooms() if room is not littlestone for name in room.__all__}
+    elsewhere = {"Client", "ServiceError", "Randomness", "keyed", "play", "secure", "seeded"}
+    top = {
+        name
+        for name in littlestone.__all__
+        if not isinstance(getattr(littlestone, name), ModuleType)
+    }
+    errors = {name for name in top if public()[name].__module__ == "littlestone.errors"}
+    assert top - in_rooms == elsewhere | errors
 
 
 def test_a_name_means_the_same_when_asked_for_again() -> None:
-    # Importing a subpackage sets an attribute of that name on the package and would hide ours.
-    for name in littlestone.__all__:
-        first = getattr(littlestone, name)
-        assert getattr(littlestone, name) is first, name
-        assert not isinstance(first, ModuleType), name
+    # Importing a module sets an attribute of its name on its package and would hide ours.
+    for room in rooms():
+        for name in room.__all__:
+            first = getattr(room, name)
+            assert getattr(room, name) is first, name
+            assert not (Path(str(room.__file__)).parent / f"{name}.py").exists(), name
 
 
 def classes_in(hint: Any) -> Iterator[type]:
@@ -73,7 +87,7 @@ def needed_for(member: Any) -> set[type]:
 
 
 def test_what_public_fields_and_arguments_are_made_of_is_public() -> None:
-    members = [getattr(littlestone, name) for name in littlestone.__all__]
+    members = list(public().values())
     needed = set().union(*map(needed_for, members))
     assert needed - {member for member in members if inspect.isclass(member)} == set()
 
@@ -85,7 +99,7 @@ def test_every_refusal_is_public() -> None:
         for name in re.findall(r"^ *class (\w*Error)\b", path.read_text(encoding="utf-8"), re.M)
     }
     assert "BudgetExceededError" in defined
-    assert {name for name in defined if not name.startswith("_")} <= set(littlestone.__all__)
+    assert {name for name in defined if not name.startswith("_")} <= set(public())
 
 
 def test_a_name_that_is_not_on_the_list_does_not_exist() -> None:
@@ -99,7 +113,6 @@ def test_star_imports_are_not_used() -> None:
 
 
 def test_every_public_name_is_documented() -> None:
-    for name in littlestone.__all__:
-        member = getattr(littlestone, name)
+    for name, member in public().items():
         if callable(member):
             assert (member.__doc__ or "").strip(), name

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 SOURCE = Path(__file__).parents[2] / "src" / "littlestone"
-FOLDERS = ("mechanisms", "proper", "sanitizers", "experts", "learners", "service")
+FOLDERS = ("privacy", "learners", "runs")
 # Those who choose the losses protect nobody.
-ADVERSARIES = {SOURCE / "experts" / "loss_sequences.py"}
+ADVERSARIES = {SOURCE / "learners" / "experts" / "play_experts.py"}
 PRIVATE = sorted(
     {path for folder in FOLDERS for path in (SOURCE / folder).rglob("*.py")} - ADVERSARIES
 )
+assert all((SOURCE / folder).is_dir() for folder in FOLDERS)
 EVERYTHING = sorted(SOURCE.rglob("*.py"))
 # Uniform words, and the annotations of what adversaries and simulations are handed.
 HARMLESS = {"SeedSequence", "PCG64DXSM", "Generator"}

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.architecture.definitions import ROOT, the_object, the_test
 
-import littlestone.claims
-from littlestone.claims.registry import CLAIMS as REGISTERED
+import littlestone.lab.claims.statements
+from littlestone.lab.claims.registry import CLAIMS as REGISTERED
 
 TABLE = ROOT / "docs" / "STATEMENTS.md"
 NOTHING = "–"
@@ -199,8 +199,7 @@ def claim_status(claims: tuple[str, ...]) -> str:
     """As good as the weakest of the named claims can get."""
     if not claims:
         return "no claim"
-    files = (Path(inspect.getfile(REGISTERED[name].measure)) for name in claims)
-    sources = [file.read_text(encoding="utf-8") for file in files]
+    sources = [inspect.getsource(REGISTERED[name].measure) for name in claims]
     confirmed = all("Verdict.CONFIRMED" in source for source in sources)
     return "claim confirmed" if confirmed else "claim not refuted"
 
@@ -235,14 +234,16 @@ def test_every_claim_is_named_by_the_statements_it_is_about() -> None:
     assert named | BEYOND_THE_PAPER == set(REGISTERED)
 
 
-def test_every_module_with_a_claim_is_registered() -> None:
-    folder = Path(littlestone.claims.__file__).parent
-    modules = {
-        path
-        for path in folder.rglob("*.py")
-        if re.search(r"^def claim\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+def test_every_claim_is_registered() -> None:
+    folder = Path(littlestone.lab.claims.statements.__file__).parent
+    claims = {
+        name.replace("_", "-")
+        for path in folder.glob("*.py")
+        for name in re.findall(
+            r"^@claimed\((?s:.*?)^\)\ndef (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
     }
-    assert modules == {Path(inspect.getfile(claim.measure)) for claim in REGISTERED.values()}
+    assert claims == set(REGISTERED)
 
 
 def test_recorded_verdicts_are_those_that_the_table_relies_on() -> None:

@@ -5,9 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 THEORY = Path(__file__).parents[2] / "src" / "littlestone" / "theory"
-SIDES = ("_upper_bound", "_lower_bound", "_floor", "_order", "_plan")
-HELPERS = {"outwards.py", "sample_size.py"}
-MODULES = sorted(p for p in THEORY.rglob("*.py") if p.name not in {"__init__.py", *HELPERS})
+SIDES = ("_upper_bound", "_lower_bound", "_order", "_plan")
+HELPERS = {"outwards.py", "tails.py"}
+NO_BOUNDS = THEORY / "optimum"  # computes the value of a game, from both sides
+MODULES = sorted(
+    path
+    for path in THEORY.rglob("*.py")
+    if path.name not in {"__init__.py", *HELPERS} and NO_BOUNDS not in path.parents
+)
 
 
 def public_functions(code: str) -> list[ast.FunctionDef]:

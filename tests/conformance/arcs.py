@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.losses.answers import Matrix
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
 

@@ -17,27 +17,26 @@ from tests.conformance import test_every_private_learner as private
 from tests.conformance import test_every_sanitizer as sanitizing
 from tests.conformance.arcs import Arc, Arcs, ArcSpace, ArcTracker, OfferingArcs
 
-from littlestone.adversaries.random_stream import RandomStream
 from littlestone.choose.catalogue import LEARNERS
 from littlestone.concepts import json_form
 from littlestone.concepts.losses.label_counts import tallied
-from littlestone.concepts.losses.loss_runs import losses_on
+from littlestone.concepts.losses.loss_runs import losses_on, project
 from littlestone.concepts.losses.loss_table import LossTable
-from littlestone.concepts.losses.projection import project
 from littlestone.errors import SnapshotError
-from littlestone.game.consistency import ConsistencyTracker
+from littlestone.game.adversaries.random_stream import RandomStream
 from littlestone.game.play import play
+from littlestone.game.referee import ConsistencyTracker
 from littlestone.learners import codec
+from littlestone.learners.batch.proper_selection import ProperSelection
+from littlestone.learners.online.halving import Halving
+from littlestone.learners.online.proper import HedgeLearner
+from littlestone.learners.online.sparse_majority import SparseMajority
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.online.halving import Halving
-from littlestone.online.hedge_learner import HedgeLearner
-from littlestone.online.sparse_majority.recipe import SparseMajority
-from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.proper.proper_selection import ProperSelection
+from littlestone.learners.sanitizers.choose import sanitizer_for
+from littlestone.learners.sanitizers.fooling_sanitizer import FoolingSanitizer
+from littlestone.learners.sanitizers.tree_sanitizer import TreeSanitizer
 from littlestone.randomness import Randomness, seeded
-from littlestone.sanitizers.choose import sanitizer_for
-from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
-from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 FALSE_FAILURE_PROBABILITY = 1e-9
 

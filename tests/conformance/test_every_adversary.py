@@ -19,11 +19,11 @@ from tests.battery import (
     learners_for,
 )
 
-from littlestone.adversaries.boundary import Boundary
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.thresholds import ThresholdVersionSpace
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 from littlestone.game import play as game_loop
+from littlestone.game.adversaries.boundary import Boundary
 from littlestone.game.play import play
 from littlestone.game.protocols import Adversary, BlockAttack
 from littlestone.game.transcript import Transcript

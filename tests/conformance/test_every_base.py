@@ -18,19 +18,18 @@ from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.learners.golowich_livni.eager_forest import EagerForest
-from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
+from littlestone.game.protocols import OnlineLearner
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.online.halving import Halving
+from littlestone.learners.online.linear import Perceptron, Winnow
+from littlestone.learners.online.sparse_majority import SparseMajority
+from littlestone.learners.online.standard_optimal import StandardOptimal
+from littlestone.learners.rivals.eager_forest import EagerForest
+from littlestone.learners.rivals.fresh_copies import FreshCopies
 from littlestone.learners.run import PrivateLearner
-from littlestone.mechanisms.frequent_release import FrequentRelease
-from littlestone.online.halving import Halving
-from littlestone.online.perceptron import Perceptron
-from littlestone.online.protocols import OnlineLearner
-from littlestone.online.sparse_majority.recipe import SparseMajority
-from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.online.winnow import Winnow
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.frequent_release import FrequentRelease
 from littlestone.randomness import seeded
 
 SPACES: dict[str, ConceptClass] = {

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from littlestone.choose.catalogue import LEARNERS
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.run import PrivateLearner
-from littlestone.service import durable
-from littlestone.service.durable import DurableRun
-from littlestone.service.log.intake import Event
+from littlestone.runs import durable
+from littlestone.runs.durable import DurableRun
+from littlestone.runs.intake.event import Event
 
 BUDGET: dict[str, Any] = {"rounds": 200, "epsilon": 8.0, "delta": 1e-3}
 STREAM = [Event(str(n), 5 * n % 7, int(5 * n % 7 >= 3)) for n in range(140)]

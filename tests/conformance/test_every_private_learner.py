@@ -16,19 +16,19 @@ from littlestone.choose.catalogue import LEARNERS
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import HorizonExceededError, SnapshotError
-from littlestone.fleet.keyed import advance
+from littlestone.lab.private_teachers.plan import TeachersPlan
+from littlestone.lab.private_teachers.recipe import PrivateTeachers
 from littlestone.learners import codec
 from littlestone.learners.forms import form_digest
-from littlestone.learners.private_teachers.plan import TeachersPlan
-from littlestone.learners.private_teachers.recipe import PrivateTeachers
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.learners.run import PrivateRun
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness, labelled, secure, seeded
-from littlestone.service.entries import Release
-from littlestone.word_sources import labelled_keys
+from littlestone.randomness.word_sources import labelled_keys
+from littlestone.runs.fleet.keyed import advance
+from littlestone.runs.journal.records import Release
 
 CONCEPTS = Thresholds(3)
 BUDGET: dict[str, Any] = {"rounds": 120, "epsilon": 1.0, "delta": 1e-3}

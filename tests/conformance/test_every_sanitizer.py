@@ -9,17 +9,16 @@ import pytest
 
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.sanitizers.fooling_sanitizer import FoolingSanitizer
+from littlestone.learners.sanitizers.histogram_sanitizer import HistogramSanitizer
+from littlestone.learners.sanitizers.labels import LabelConversion
+from littlestone.learners.sanitizers.protocols import Sanitizer
+from littlestone.learners.sanitizers.realizable_sanitizer import RealizableSanitizer
+from littlestone.learners.sanitizers.tree_sanitizer import TreeSanitizer
 from littlestone.randomness import Randomness, secure, seeded
-from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
-from littlestone.sanitizers.labels import LabelConversion
-from littlestone.sanitizers.protocols import Sanitizer
-from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
-from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
-from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 LINE = Thresholds(9)
 PLAIN = [1, 4, 4, 7] * 50

@@ -11,9 +11,9 @@ from tests.battery import TAKES
 from littlestone.audit.exact.privacy_curve import privacy_curve
 from littlestone.audit.two_worlds import Subject, World
 from littlestone.choose.catalogue import LEARNERS
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.learners.naive_recomposition import NaiveRecomposition
+from littlestone.learners.rivals.naive_recomposition import NaiveRecomposition
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness

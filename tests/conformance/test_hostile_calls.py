@@ -22,14 +22,17 @@ import pytest
 from tests.conformance.hostile_values import HOSTILE, OwnError
 from tests.conformance.valid_calls import Target, arguments_of, call, makers, targets
 from tests.conformance.valid_values import FOLDER
+from tests.public import public
 
 import littlestone as ls
+from littlestone import require
 from littlestone.randomness import Randomness, seeded
 
 REFUSED = (ValueError, TypeError, ls.LittlestoneError, OwnError)
 # Files and sockets fail in ways of their own, and say so.
 OUTSIDE = ("Client.", "from_toml", "DurableRun.")
-SECONDS = 10.0
+SECONDS = 10.0  # of computing; a machine with other work takes longer
+PATIENCE = 120.0
 MEMORY = 6 << 30
 FEW = 4000
 CALLS = int(os.environ.get("CALLS", "60000"))
@@ -48,14 +51,21 @@ def limits() -> Iterator[Callable[[float], None]]:
 
     place = os.getcwd()
     os.chdir(FOLDER.name)  # text may be taken for the name of a file
-    before, handler = resource.getrlimit(resource.RLIMIT_AS), signal.signal(signal.SIGALRM, ring)
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    handlers = {number: signal.signal(number, ring) for number in (signal.SIGALRM, signal.SIGPROF)}
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, before[1]))
+
+    def clock(seconds: float) -> None:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds and PATIENCE)
+
     try:
-        yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds) and None
+        yield clock
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        clock(0)
         resource.setrlimit(resource.RLIMIT_AS, before)
-        signal.signal(signal.SIGALRM, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         os.chdir(place)
 
 
@@ -108,11 +118,11 @@ def outcome(target: Target, rng: Randomness, clock: Callable[[float], None]) -> 
             return None
         if isinstance(error, KeyboardInterrupt):
             raise
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        kinds = ", ".join(f"{name}: {type(given[name]).__name__}" for name in sorted(chosen))
-        return (
-            f"{type(error).__name__} in {place.name}, line {place.lineno}: {target.name}({kinds})"
-        )
+        frames = traceback.extract_tb(error.__traceback__)
+        place = next((one for one in reversed(frames) if "littlestone" in one.filename), frames[-1])
+        values = ", ".join(f"{name}={require.shown(given[name]):.60}" for name in sorted(chosen))
+        where = f"{place.name}, line {place.lineno} of {os.path.basename(place.filename)}"
+        return f"{type(error).__name__} in {where}: {target.name}({values})"
     finally:
         clock(0)
     return None
@@ -124,6 +134,12 @@ def defects(among: list[Target], calls: int, rng: Randomness) -> Counter[str]:
         return Counter(defect for defect in found if defect is not None)
 
 
+def refuse_defects(found: Counter[str]) -> None:
+    """Fail, with a line for each defect."""
+    lines = [f"{times} × {defect}" for defect, times in sorted(found.items())]
+    assert not lines, "\n".join(["undocumented exceptions:", *lines])
+
+
 def with_parameters() -> list[Target]:
     return [target for target in targets() if inspect.signature(target.called()).parameters]
 
@@ -131,16 +147,16 @@ def with_parameters() -> list[Target]:
 def test_every_public_name_is_called_and_every_call_is_valid() -> None:
     made = [
         name
-        for name, member in ((name, getattr(ls, name)) for name in ls.__all__)
+        for name, member in public().items()
         if inspect.isclass(member)
         and not getattr(member, "_is_protocol", False)
         and not issubclass(member, Exception)  # refusals are made by the library
     ]
     called = {target.name for target in targets()}
     assert set(made) - called == {"PrivateLearner"}  # the base of recipes; its methods are called
-    assert {name for name in ls.__all__ if inspect.isfunction(getattr(ls, name))} <= called
+    assert {name for name, member in public().items() if inspect.isfunction(member)} <= called
     assert {
-        f"{name}.guarantee" for name in makers() if hasattr(getattr(ls, name), "guarantee")
+        f"{name}.guarantee" for name in makers() if hasattr(public()[name], "guarantee")
     } <= called
     wrong = {}
     for target in targets():
@@ -150,13 +166,17 @@ def test_every_public_name_is_called_and_every_call_is_valid() -> None:
             wrong[target.name] = type(error).__name__
     outside = {name for name, error in wrong.items() if name.startswith("Client.")}
     assert {wrong.pop(name) for name in outside} == {"ConnectionRefusedError"}
-    assert wrong == {"DecisionTrees.version_space": "ValueError"}  # there are too many
+    assert wrong == {
+        "DecisionTrees.version_space": "ValueError",  # there are too many
+        "MajorityVote.to_sql": "ValueError",  # of thresholds, which SQL does not say
+        "TableHypothesis.to_sql": "ValueError",
+    }
 
 
 def test_hostile_values_meet_documented_refusals() -> None:
     """The same calls each time; ``make slow`` draws others."""
     started = time.monotonic()
-    assert defects(with_parameters(), FEW, seeded(1)) == Counter()
+    refuse_defects(defects(with_parameters(), FEW, seeded(1)))
     print(f"{FEW} calls with hostile values in {time.monotonic() - started:.0f} s")
 
 
@@ -171,7 +191,7 @@ def test_many_hostile_values_meet_documented_refusals(
             f"\n{CALLS} calls with hostile values to {len(with_parameters())} public callables: "
             f"{found.total()} undocumented exceptions, {time.monotonic() - started:.0f} s"
         )
-    assert found == Counter()
+    refuse_defects(found)
 
 
 def unchecked_total(numbers: Any, *, rate: float) -> float:
@@ -191,7 +211,7 @@ def test_a_function_without_checks_is_caught() -> None:
 
 
 def test_what_require_checks_guards_would_be_caught_without_it() -> None:
-    guarded = ls.user_level
+    guarded = ls.privacy.user_level
     bare = inspect.unwrap(guarded)
     each: dict[str, Any] = {"guarantee": ls.PrivacyGuarantee(epsilon=1.0), "max_contributions": 2}
     broken, whole = (

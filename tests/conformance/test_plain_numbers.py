@@ -9,43 +9,41 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.battery import built
+from tests.public import public
 
-import littlestone
 from littlestone.choose.catalogue import ADVERSARIES
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import BudgetExceededError
-from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.hedge import Hedge
-from littlestone.experts.lazy_switching import LazySwitching
-from littlestone.experts.realizable_experts import RealizableExperts
-from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.learners.experts.exponential_weights import ExponentialWeights, Hedge
+from littlestone.learners.experts.lazy_switching import LazySwitching
+from littlestone.learners.experts.realizable_experts import RealizableExperts
+from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.plan import EpochPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.sanitizers.fooling_sanitizer import FoolingSanitizer
+from littlestone.learners.sanitizers.histogram_sanitizer import HistogramSanitizer
+from littlestone.learners.sanitizers.realizable_sanitizer import RealizableSanitizer
+from littlestone.learners.sanitizers.tree_sanitizer import TreeSanitizer
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
-from littlestone.mechanisms.above_threshold import AboveThreshold
-from littlestone.mechanisms.binary_mechanism import DyadicIntervals
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.first_frequent import FirstFrequent
-from littlestone.mechanisms.frequent_release import FrequentRelease
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.mechanisms.incremental_selection import IncrementalSelection
-from littlestone.mechanisms.laplace_count import LaplaceCount
-from littlestone.mechanisms.permute_and_flip import PermuteAndFlip
-from littlestone.mechanisms.sparse_sample import SparseSample
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mechanisms.above_threshold import AboveThreshold
+from littlestone.privacy.mechanisms.binary_mechanism import DyadicIntervals
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.first_frequent import FirstFrequent
+from littlestone.privacy.mechanisms.frequent_release import FrequentRelease
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
+from littlestone.privacy.mechanisms.incremental_selection import IncrementalSelection
+from littlestone.privacy.mechanisms.laplace_count import LaplaceCount
+from littlestone.privacy.mechanisms.permute_and_flip import PermuteAndFlip
+from littlestone.privacy.mechanisms.sparse_sample import SparseSample
 from littlestone.privacy.mixed_budget import MixedBudget
 from littlestone.privacy.zcdp import ZeroConcentrated
-from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
-from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
-from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
-from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 LINE = Thresholds(3)
 BUDGET: dict[str, Any] = {"rounds": 120, "epsilon": 1.0, "delta": 0.0009765625}
@@ -135,15 +133,14 @@ def test_no_public_recipe_with_a_number_is_left_out() -> None:
     results = {"AuditReport", "Receipt", "Recommendation", "Transcript", "Event"}
     results |= {"MarginHalfspaces", "Candidate", "PrivacyCurve"}
     missing = []
-    for name in littlestone.__all__:
-        member = getattr(littlestone, name)
+    for name, member in public().items():
         if not isinstance(member, type) or not dataclasses.is_dataclass(member):
             continue
         numeric = [f for f in dataclasses.fields(member) if f.init and f.type in (int, float)]
         recipe = hasattr(member, "start") or hasattr(member, "guarantee")
         if numeric and recipe and member not in known and name not in results:
             missing.append(name)
-    checks = {name: _calls_plain(getattr(littlestone, name)) for name in missing}
+    checks = {name: _calls_plain(public()[name]) for name in missing}
     assert all(checks.values()), [n for n in checks if not checks[n]]
 
 

@@ -22,31 +22,30 @@ from hypothesis import strategies as st
 from tests.battery import TAKES
 from tests.conformance.test_plain_numbers import LINE, PAIR, _given, recipes
 
-from littlestone.adversaries.replay import Replay
 from littlestone.choose.catalogue import LEARNERS
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.keys import key_from_json
 from littlestone.errors import LittlestoneError, SnapshotError
+from littlestone.game.adversaries.replay import Replay
+from littlestone.learners.batch.irreducible import IrreducibleLearner
+from littlestone.learners.batch.proper_selection import ProperSelection
+from littlestone.learners.batch.subsampling import Subsampled
 from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.online.linear import Perceptron, Winnow
+from littlestone.learners.online.proper_agnostic import ProperAgnostic
+from littlestone.learners.online.sparse_majority import SparseMajority
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
-from littlestone.mechanisms.laplace_count import LaplaceCount
-from littlestone.online.perceptron import Perceptron
-from littlestone.online.proper_agnostic import ProperAgnostic
-from littlestone.online.sparse_majority.recipe import SparseMajority
-from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.online.winnow import Winnow
 from littlestone.privacy.ledger import Ledger
-from littlestone.proper.irreducible import IrreducibleLearner
-from littlestone.proper.proper_selection import ProperSelection
-from littlestone.proper.subsampling import Subsampled
+from littlestone.privacy.mechanisms.laplace_count import LaplaceCount
 from littlestone.randomness import seeded
 
 REFUSALS = (ValueError, TypeError, LittlestoneError)

@@ -16,14 +16,15 @@ import numpy as np
 from tests.golden.games import small_teachers
 
 import littlestone as ls
-from littlestone.audit.adversaries.questions import OneQuestion
+from littlestone.audit.attacks import OneQuestion
+from littlestone.concepts.hypotheses.layered_tree import with_label_before
 from littlestone.concepts.losses.label_counts import tallied
 from littlestone.learners.forms import canonical_form
-from littlestone.privacy.charge import Charge
+from littlestone.learners.sanitizers.fooling_sanitizer import FoolingPlan
+from littlestone.learners.sanitizers.realizable_sanitizer import RealizablePlan
+from littlestone.privacy.ledger import Charge
 from littlestone.privacy.mixed_budget import MixedBudget
-from littlestone.sanitizers.fooling.fooling_plan import FoolingPlan
-from littlestone.sanitizers.realizable.realizable_plan import RealizablePlan
-from littlestone.word_sources import Seeded
+from littlestone.randomness.word_sources import Seeded
 
 PAIR: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-3}
 LONG: dict[str, Any] = {"rounds": 120, **PAIR}
@@ -36,12 +37,21 @@ RECORDS = [{"delay": 20, "carrier": "UA"}, {"delay": 3, "carrier": "AA"}]
 GUARANTEE = ls.PrivacyGuarantee(**PAIR)
 REQUEST = ls.Request(over="thresholds:3", rounds=120)
 MAJORITY = ls.PrivateMajority(concepts=LINE, rounds=120, epsilon=1.0)
-SELECTION = ls.ProperSelection(concepts=LINE, epsilon=1.0)
-TREE = ls.TreeSanitizer(concepts=LINE, epsilon=1.0)
-EPOCH = ls.EpochPlan(votes=3, rate=1.0, weights=(1, 2), thresholds=(1, 1, 2))
-FLIP = ls.PermuteAndFlip(epsilon=1.0)
+SELECTION = ls.learners.batch.ProperSelection(concepts=LINE, epsilon=1.0)
+TREE = ls.learners.sanitizers.TreeSanitizer(concepts=LINE, epsilon=1.0)
+EPOCH = ls.learners.EpochPlan(votes=3, rate=1.0, weights=(1, 2), thresholds=(1, 1, 2))
+FLIP = ls.mechanisms.PermuteAndFlip(epsilon=1.0)
 QUESTION = OneQuestion(zero=[1, 1], one=[1, 2])
 EXAMPLES = [(0, 0), (1, 1), (2, 1)]
+LABELLED = ls.Schema.from_mapping(
+    {"delay": {"grid": [0, 15]}, "label": {"values": ["ok", "late", "cancelled"]}}
+)
+COMPARED = ls.game.compare(
+    [ls.learners.online.Halving(LINE)],
+    [ls.adversaries.Boundary(LINE)],
+    rounds=5,
+    rng=ls.seeded(1),
+)
 MIXED = MixedBudget.split(**PAIR)
 FOOLING = FoolingPlan(budget=MIXED, rounds=3, error=0.5, gap=0.2, threshold=0.3)
 REALIZABLE = RealizablePlan(
@@ -53,8 +63,8 @@ NUMBERS = count()
 FOLDER = tempfile.TemporaryDirectory(prefix="littlestone-hostile-")
 
 
-def trees(size: int, parts: int) -> ls.Sanitizer:
-    return ls.TreeSanitizer(concepts=LINE, epsilon=1.0 / parts)
+def trees(size: int, parts: int) -> ls.learners.sanitizers.Sanitizer:
+    return ls.learners.sanitizers.TreeSanitizer(concepts=LINE, epsilon=1.0 / parts)
 
 
 class Scores:
@@ -91,7 +101,7 @@ def a_begun_engine() -> Any:
 
 def a_durable_run() -> dict[str, Any]:
     durable = ls.DurableRun.start(MAJORITY, new_path())
-    return {"recipe": MAJORITY, "store": durable._store, "run": durable.run}
+    return {"recipe": MAJORITY, "log": durable._log, "run": durable.run}
 
 
 def a_closed_store() -> Path:
@@ -105,9 +115,9 @@ def a_fleet_snapshot() -> bytes:
 
 
 @cache
-def a_curve() -> ls.PrivacyCurve:
-    subject = ls.Subject.from_release(FLIP, FLIP.draw)
-    return ls.privacy_curve(subject, QUESTION, rounds=1)
+def a_curve() -> ls.audit.PrivacyCurve:
+    subject = ls.audit.Subject.from_release(FLIP, FLIP.draw)
+    return ls.audit.privacy_curve(subject, QUESTION, rounds=1)
 
 
 @cache
@@ -118,64 +128,79 @@ def a_schema_file() -> Path:
 
 
 VALUES: list[Callable[[], Any]] = [
-    lambda: ls.AgnosticEmpirical(learner=SELECTION, size=40, sampled=10, epsilon=0.3),
-    lambda: ls.AuditReport(
+    lambda: ls.learners.batch.AgnosticEmpirical(learner=SELECTION, size=40, sampled=10,
+        epsilon=0.3),
+    lambda: ls.audit.AuditReport(
         subject="a", adversary="b", claimed=GUARANTEE, epsilon_lower_bound=0.5,
         failure_probability=0.01, runs=100, seconds=1.0,
     ),
-    lambda: ls.Batches(first=2, growth=1.5),
+    lambda: ls.learners.experts.Batches(first=2, growth=1.5),
     lambda: REQUEST,
-    lambda: ls.BernoulliExp(exponent=0.5),
-    lambda: ls.Boxes(2, 4),
-    lambda: ls.Candidate(name="a", recipe=MAJORITY, bound=3.0, expected=2.0, calibrated=False),
-    lambda: ls.Category("carrier", ("UA", "AA"), missing="UA"),
-    lambda: ls.ConsistencyTracker(LINE),
-    lambda: ls.CorrelatedSums(releases=4, width=2, longest_squared=4, rho=0.5),
-    lambda: ls.DartboardPlan(rate=0.01, fake=0.5, batch=2, cap=30),
-    lambda: ls.DecisionTree(SCHEMA, ((0, 2, 2), ((1, 0, 0), 1, 0), 0)),
+    lambda: ls.mechanisms.BernoulliExp(exponent=0.5),
+    lambda: ls.concepts.Boxes(2, 4),
+    lambda: COMPARED,
+    lambda: COMPARED.games["Halving", "Boundary"],
+    lambda: ls.game.Failure(game=1, error="none"),
+    lambda: ls.game.Workers(),
+    lambda: LABELLED,
+    lambda: ls.concepts.LayeredTree(
+        ls.concepts.DecisionTree(LABELLED, ((0, 2, 2), 1, 0)),
+        (ls.concepts.DecisionTree(with_label_before(LABELLED), ((0, 0, 0), 2, 3)),),
+    ),
+    lambda: ls.choose.Candidate(name="a", recipe=MAJORITY, bound=3.0, expected=2.0,
+        calibrated=False),
+    lambda: ls.concepts.Category("carrier", ("UA", "AA"), missing="UA"),
+    lambda: ls.game.ConsistencyTracker(LINE),
+    lambda: ls.mechanisms.CorrelatedSums(releases=4, width=2, longest_squared=4, rho=0.5),
+    lambda: ls.learners.experts.DartboardPlan(rate=0.01, fake=0.5, batch=2, cap=30),
+    lambda: ls.concepts.DecisionTree(SCHEMA, ((0, 2, 2), ((1, 0, 0), 1, 0), 0)),
     lambda: ls.DecisionTrees(SCHEMA, 2),
-    lambda: ls.DiscreteLaplace(rate=0.5),
+    lambda: ls.mechanisms.DiscreteLaplace(rate=0.5),
     lambda: EPOCH,
     lambda: ls.Event("a", 1, 1),
-    lambda: ls.Examples([0, 1], [0, 1]),
+    lambda: ls.adversaries.Examples([0, 1], [0, 1]),
     lambda: TABLE,
-    lambda: ls.ForestBudgets(switching=(0.5, 0.5), listing=(GUARANTEE,)),
-    lambda: ls.Geometric(rate=0.5, size=9),
-    lambda: ls.IntervalSanitizer(rounds=16, family=trees, domain=LINE.domain, shortest=2),
+    lambda: ls.learners.ForestBudgets(switching=(0.5, 0.5), listing=(GUARANTEE,)),
+    lambda: ls.mechanisms.Geometric(rate=0.5, size=9),
+    lambda: ls.learners.sanitizers.IntervalSanitizer(rounds=16, family=trees,
+        domain=LINE.domain, shortest=2),
     lambda: ls.KeySets(),
-    lambda: ls.LabelConversion(sanitizer=TREE, domain=LINE.domain, anchor=2, count_epsilon=0.25),
-    lambda: ls.Leaf(LINE.concept(1)),
+    lambda: ls.learners.sanitizers.LabelConversion(sanitizer=TREE, domain=LINE.domain,
+        anchor=2, count_epsilon=0.25),
+    lambda: ls.concepts.Leaf(LINE.concept(1)),
     a_ledger,
-    lambda: ls.MajorityVote([LINE.concept(1), LINE.concept(2), LINE.concept(2)]),
-    lambda: ls.MarginHalfspaces(2, 0.5),
-    lambda: ls.NoisyLosses(concepts=LINE, **LONG),
-    lambda: ls.Numeric("delay", (0.0, 15.0), missing=-1.0),
+    lambda: ls.concepts.MajorityVote([LINE.concept(1), LINE.concept(2), LINE.concept(2)]),
+    lambda: ls.concepts.MarginHalfspaces(2, 0.5),
+    lambda: ls.learners.NoisyLosses(concepts=LINE, **LONG),
+    lambda: ls.concepts.Numeric("delay", (0.0, 15.0), missing=-1.0),
     lambda: ls.PerKey(learner=MAJORITY, max_keys=2),
-    lambda: ls.PredictionPlan(copies=30, rate=0.15, cap=20, cap_epsilon=1.0),
+    lambda: ls.learners.PredictionPlan(copies=30, rate=0.15, cap=20, cap_epsilon=1.0),
     a_curve,
-    lambda: ls.PrivatePrediction(concepts=LINE, **LONG),
+    lambda: ls.learners.PrivatePrediction(concepts=LINE, **LONG),
     lambda: MAJORITY.start(rng=ls.seeded(1)),
     small_teachers,
     lambda: small_teachers().plan,
     lambda: ls.seeded(1),
     lambda: ls.keyed(bytes(32), label=f"hostile {next(NUMBERS)}"),
-    lambda: ls.RationalBall(2),
-    lambda: ls.Receipt(1, 1),
-    lambda: ls.Recommendation(candidates=(), refused={}, rounds=9, explanation="none"),
-    lambda: ls.Round(number=1, hypothesis=LINE.concept(1), x=1, y=1, mistake=False),
-    lambda: ls.Rule(SCHEMA, ((0, 1, 2),)),
-    lambda: ls.SampledPlan(threshold_epsilon=0.5, epochs=(EPOCH,)),
+    lambda: ls.concepts.RationalBall(2),
+    lambda: ls.runs.Receipt(1, 1),
+    lambda: ls.choose.Recommendation(candidates=(), refused={}, rounds=9, explanation="none"),
+    lambda: ls.game.Round(number=1, hypothesis=LINE.concept(1), x=1, y=1, mistake=False),
+    lambda: ls.concepts.Rule(SCHEMA, ((0, 1, 2),)),
+    lambda: ls.learners.SampledPlan(threshold_epsilon=0.5, epochs=(EPOCH,)),
     lambda: SCHEMA,
-    lambda: ls.Scorecard(SCHEMA, -5, ((10,), (0, -30, 1))),
-    lambda: ls.SparseSets(2, 9),
-    lambda: ls.Stumps(SCHEMA, 2),
-    lambda: ls.Subject.from_learner(MAJORITY),
-    lambda: ls.TableHypothesis(bytes([0, 1, 1])),
-    lambda: ls.play(ls.Halving(LINE), ls.Boundary(LINE), rounds=5, rng=ls.seeded(1), record=2),
-    lambda: ls.TruncatedLaplace(rate=0.5, bound=9),
-    lambda: ls.shattered_tree(LINE),
-    lambda: ls.Visit("a", MAJORITY, 1, 2),
-    lambda: ls.WitnessPlan(query_rate=1.5, threshold_rate=1.5, threshold=1, again=1),
+    lambda: ls.concepts.Scorecard(SCHEMA, -5, ((10,), (0, -30, 1))),
+    lambda: ls.concepts.Scorecards(SCHEMA, (1, -5), (((0,), (0, 0, 0)), ((10,), (0, -30, 1)))),
+    lambda: ls.concepts.SparseSets(2, 9),
+    lambda: ls.concepts.Stumps(SCHEMA, 2),
+    lambda: ls.audit.Subject.from_learner(MAJORITY),
+    lambda: ls.concepts.TableHypothesis(bytes([0, 1, 1])),
+    lambda: ls.play(ls.learners.online.Halving(LINE), ls.adversaries.Boundary(LINE), rounds=5,
+        rng=ls.seeded(1), record=2),
+    lambda: ls.mechanisms.TruncatedLaplace(rate=0.5, bound=9),
+    lambda: ls.concepts.shattered_tree(LINE),
+    lambda: ls.audit.Visit("a", MAJORITY, 1, 2),
+    lambda: ls.learners.WitnessPlan(query_rate=1.5, threshold_rate=1.5, threshold=1, again=1),
     lambda: ls.DurableRun.start(MAJORITY, new_path()),
     lambda: ls.Client("http://127.0.0.1:9", patience=0.1, timeout=0.5),
     lambda: ls.PrivateKeys(**LONG),
@@ -213,21 +238,31 @@ FUNCTIONS: dict[str, Callable[[], dict[str, Any]]] = {
     "covering_number": lambda: {"concepts": TABLE, "depth": 1},
     "growth_function": lambda: {"concepts": TABLE, "points": 2},
     "hypothesis_from_json": lambda: {"data": LINE.concept(1).to_json()},
+    "compare": lambda: {
+        "learners": [ls.learners.online.Halving(LINE)],
+        "adversaries": [ls.adversaries.Boundary(LINE)], "rounds": 9, "rng": ls.seeded(1),
+    },
+    "learner": lambda: {"recipe": MAJORITY, "runs": 8_000, "rng": ls.seeded(1)},
     "keyed": lambda: {"key": bytes(32), "label": f"hostile {next(NUMBERS)}"},
     "majority": lambda: {"concepts": TABLE, "members": 3},
+    "mistakes_floor": lambda: {"concepts": LINE, **LONG},
+    "optimal_mistakes": lambda: {
+        "concepts": [[0, 0], [0, 1]], "rounds": 2, "epsilon": 1.0, "most": 2000,
+    },
     "optimal_composition": lambda: {"cost": GUARANTEE, "count": 3, "extra_delta": 1e-6},
     "parallel_composition": lambda: {"costs": [GUARANTEE], "prefix_conditional": True},
     "play": lambda: {
-        "learner": ls.Halving(LINE), "adversary": ls.Boundary(LINE), "rounds": 9,
+        "learner": ls.learners.online.Halving(LINE),
+        "adversary": ls.adversaries.Boundary(LINE), "rounds": 9,
         "rng": ls.seeded(1),
     },
     "play_predictions": lambda: {
-        "learner": ls.PrivatePrediction(concepts=LINE, **LONG), "adversary": ls.Boundary(LINE),
+        "learner": ls.learners.PrivatePrediction(concepts=LINE, **LONG),
+        "adversary": ls.adversaries.Boundary(LINE),
         "rounds": 9, "rng": ls.seeded(1),
     },
-    "points_floor": lambda: dict(LONG),
     "privacy_curve": lambda: {
-        "subject": ls.Subject.from_release(FLIP, FLIP.draw), "adversary": QUESTION,
+        "subject": ls.audit.Subject.from_release(FLIP, FLIP.draw), "adversary": QUESTION,
         "rounds": 1,
     },
     "recommend": lambda: {"over": LINE, "asked": LONG},
@@ -236,6 +271,9 @@ FUNCTIONS: dict[str, Callable[[], dict[str, Any]]] = {
     "seeded": lambda: {"seed": 1},
     "union": lambda: {"left": TABLE, "right": TABLE},
     "user_level": lambda: {"guarantee": GUARANTEE, "max_contributions": 2},
+    "worst_mistakes": lambda: {
+        "recipe": ls.StandardOptimal(ls.Thresholds(2)), "rounds": 2, "most": 500,
+    },
     "xor": lambda: {"left": TABLE, "right": TABLE},
 }  # fmt: skip
 
@@ -300,12 +338,13 @@ PLAIN: dict[str, Any] = {
     "y": 1,
 }
 MADE: dict[str, Callable[[], Any]] = {
+    "required": lambda: {**PAIR, "error": 0.5, "failure_probability": 0.1},
     "asked": lambda: {**PAIR, "error": 0.5, "failure_probability": 0.1},
     "cells": lambda: SCHEMA.check_many(RECORDS),
     "charge": lambda: CHARGE,
     "charges": tuple,
     "chosen": lambda: [0, 1],
-    "concentrated": lambda: ls.ZeroConcentrated(rho=0.1),
+    "concentrated": lambda: ls.privacy.ZeroConcentrated(rho=0.1),
     "concept": lambda: LINE.concept(1),
     "concepts": lambda: LINE,
     "cost": lambda: ls.PrivacyGuarantee(epsilon=0.5),
@@ -358,7 +397,7 @@ OF_METHODS: dict[str, dict[str, Callable[[], Any]]] = {
     "Subsampled.needed": {"error": lambda: 1.0},
     "ProperSelection.learn": {"dataset": lambda: list(EXAMPLES)},
     "Request.from_json": {"asked": lambda: {"class": "thresholds:3", "rounds": 9}},
-    "Request.kept": {"form": lambda: canonical_form(REQUEST.recipe())},
+    "Request.stored_recipe": {"form": lambda: canonical_form(REQUEST.recipe())},
     "Request.differences": {"other": lambda: REQUEST},
     ".release": {
         "dataset": lambda: DATASET, "count": lambda: 3, "data": lambda: {1: 2, 2: 3},
@@ -370,8 +409,14 @@ OF_METHODS: dict[str, dict[str, Callable[[], Any]]] = {
     "Category.declared_cell": {"value": lambda: "UA"},
     "Category.describe": {"low": lambda: 1, "high": lambda: 1},
     "Client.send_many": {"events": lambda: [(1, 1)]},
+    "Comparison.mistakes": {"learner": lambda: "Halving", "adversary": lambda: "Boundary"},
+    "Comparison.plot": {"axes": lambda: None},
+    "LabelledSchema.label_number": {"value": lambda: "ok"},
+    "Sweep.summary": {"quantity": lambda: "mistakes"},
+    "Workers.each": {"task": lambda: abs, "arguments": lambda: [1, -2]},
     "Client.create": {"asked": lambda: {"rounds": 9}},
-    "DurableRun.resume": {"path": a_closed_store},
+    "DurableRun.resume": {"store": a_closed_store},
+    "DurableRun.start": {"store": new_path},
     "FoolingSanitizer.from_plan": {"plan": lambda: FOOLING, "labelled": lambda: False},
     "RealizableSanitizer.from_plan": {"plan": lambda: REALIZABLE, "labelled": lambda: False},
     ".planned": {"epsilon": lambda: 1.0, "delta": lambda: 1e-3, "size": lambda: 200},
@@ -395,7 +440,7 @@ OF_METHODS: dict[str, dict[str, Callable[[], Any]]] = {
     ".observe_block": {"ones": lambda: [1], "length": lambda: 3},
     ".observe_many": {"losses": lambda: [[0, 1, 0, 1]], "labels": lambda: [1]},
     "IntervalSanitizer.start().observe": {"example": lambda: 1},
-    "Subject.from_release": {"recipe": lambda: ls.LaplaceCount(epsilon=1.0)},
+    "Subject.from_release": {"recipe": lambda: ls.mechanisms.LaplaceCount(epsilon=1.0)},
     "ZeroConcentrated.rounded_up": {"rho": lambda: Fraction(1, 3)},
     "Perceptron.start().after": {"x": lambda: (0.5, 0.5)},
     "Winnow.start().after": {"x": lambda: (0, 1, 0, 1)},

@@ -12,15 +12,15 @@ from tests.fleets import NEEDS_A_SERVER, emptied, littlestone
 from tests.server import Server
 
 from littlestone.errors import RollbackError, SequenceGapError
-from littlestone.fleet import blocklist, database
-from littlestone.fleet.high_water import HighWater
-from littlestone.fleet.secret_file import create_secret, fingerprint, read_secret
-from littlestone.fleet.split_keys import LabelledKeysEngine
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.service.entries import chained, release_body
-from littlestone.service.promises.book import Book
-from littlestone.service.published import parsed
+from littlestone.runs.book import Book
+from littlestone.runs.files import create_secret, fingerprint, read_secret
+from littlestone.runs.fleet import blocklist, database
+from littlestone.runs.fleet.split_keys import LabelledKeysEngine
+from littlestone.runs.journal.mark import HighWater
+from littlestone.runs.journal.records import chained, release_body
+from littlestone.runs.published import parsed
 
 pytestmark = NEEDS_A_SERVER
 

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.serve.served import serving
+from tests.unit.http.served import serving
 from typer.testing import CliRunner
 
 from littlestone.cli.main import app
 from littlestone.errors import BudgetExceededError, StoreError
+from littlestone.http.hosted import Runs
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.serve.hosted import Runs
-from littlestone.service.promises.book import Book
+from littlestone.runs.book import Book
 
 FLEET = ("--class", "thresholds:64", "--rounds", "100", "--setting", "realizable")
 RUN: dict[str, Any] = {"class": "thresholds:7", "rounds": 100, "learner": "private-majority"}
@@ -46,6 +46,16 @@ def test_a_fleet_without_room_is_not_made(book: Book, tmp_path: Path) -> None:
     assert isinstance(refused.exception, BudgetExceededError)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["book"]
     assert book.entries() == []
+
+
+def test_more_partitions_than_a_mark_has_lines_are_refused_before_the_book(
+    book: Book, tmp_path: Path
+) -> None:
+    before = book.path.read_bytes()
+    refused = init(tmp_path, "fleet", "--partitions", "5000")
+    assert "partitions must be at most 4096" in str(refused.exception)
+    assert book.path.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["book"]
 
 
 def test_what_was_reserved_for_a_fleet_that_cannot_be_made_is_given_back(
@@ -115,6 +125,6 @@ async def opened_without_book(folder: Path) -> None:
     runs = Runs(folder)
     runs.open_all()
     try:
-        await runs.owner("one").ready()
+        await runs.threads["one"].ready()
     finally:
         await runs.close()

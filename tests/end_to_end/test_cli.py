@@ -118,24 +118,103 @@ def test_help_starts_without_the_numerical_libraries() -> None:
 
 
 def test_every_command_has_help() -> None:
-    for command, (_, line) in COMMANDS.items():
+    for command, (_, line, _, _) in COMMANDS.items():
         result = run(command, "--help")
         assert result.exit_code == 0, command
         assert line in " ".join(result.output.split()), command
 
 
 @pytest.mark.parametrize(
-    ("command", "module", "status"),
-    [("fleet", "psycopg", 2), ("serve", "littlestone.serve.tokens", 3)],
+    ("words", "module", "status", "extra"),
+    [
+        ("fleet init", "psycopg", 2, "fleet"),
+        ("fleet --help", "psycopg", 0, "fleet"),
+        ("serve --help", "starlette", 0, "serve"),
+        ("arena", "starlette", 2, "serve"),
+        ("demo --plot x.png", "matplotlib", 2, "plot"),
+        ("optimum thresholds:2 --rounds 1", "scipy", 2, "solver"),
+        ("serve --help", "littlestone.http.service", 3, ""),
+    ],
 )
 def test_an_extra_that_is_missing_is_named_and_a_module_of_ours_is_a_bug(
-    command: str, module: str, status: int
+    words: str, module: str, status: int, extra: str
 ) -> None:
     code = f"import sys; sys.modules[{module!r}] = None; import littlestone.cli.main as m; m.main()"
-    words = [sys.executable, "-c", code, command, "--help"]
-    result = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    command = [sys.executable, "-c", code, *words.split()]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert result.returncode == status
-    assert (f"pip install 'littlestone[{command}]'" in result.stderr) == (status == 2)
+    told = f"pip install 'littlestone[{extra}]'" in result.stdout + result.stderr
+    assert told == bool(extra) and ("Traceback" in result.stderr) == (status == 3)
+
+
+SERVING = {"serve", "arena", "fleet"}  # they wait for somebody, or need a server
+
+
+def test_the_example_in_each_commands_help_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{n % 60},{int(n % 60 >= 20)}\n" for n in range(3000))
+    Path("events.csv").write_text(f"delay,late\n{rows}")
+    Path("schema.toml").write_text("delay.range = [0, 60]\n")
+    for name, command in COMMANDS.items():
+        assert (
+            f"Example: littlestone {command.example}"
+            in " ".join(run(name, "--help").output.split())
+            or name == "fleet"
+        )
+        assert command.example.split()[0] == name
+        if name in SERVING:
+            continue
+        result = run(*command.example.split())
+        assert result.exit_code == 0, (name, result.output)
+
+
+def test_help_groups_the_commands_by_who_uses_them() -> None:
+    said = run("--help").output
+    places = [said.index(f" {panel} ") for panel in ("Use", "Play and compare", "Audit")]
+    assert places == sorted(places)
+    for name, command in COMMANDS.items():
+        panel = ("Use", "Play and compare", "Audit").index(command.panel)
+        following = [*places, len(said)][panel + 1]
+        assert places[panel] < said.index(f"│ {name} ") < following, name
+
+
+@pytest.mark.parametrize("words", ["bounds", "predict rules.jsonl events.csv", "classes"])
+def test_a_reader_who_has_seen_enough_is_told_nothing(words: str, tmp_path: Path) -> None:
+    rows = "".join(f"{n % 60},{int(n % 60 >= 20)}\n" for n in range(20_000))
+    (tmp_path / "events.csv").write_text(f"delay,late\n{rows}")
+    (tmp_path / "schema.toml").write_text("delay.range = [0, 60]\n")
+    command = "learn events.csv --schema schema.toml --label late --store a.db --out rules.jsonl"
+    first = [sys.executable, "-m", "littlestone", *command.split()]
+    subprocess.run(first, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    shell = f"{sys.executable} -m littlestone {words} | head -n 1 > /dev/null"
+    result = subprocess.run(
+        shell, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert "ipe" not in result.stderr and "Traceback" not in result.stderr, result.stderr
+
+
+LEARNING = """
+import sys
+sys.modules["scipy"] = None
+import littlestone as ls
+from littlestone.cli.main import main
+run = ls.PrivateKeys(rounds=1000, epsilon=1.0, delta=1e-6).start()
+print(run.recipe.mistake_bound_for(2, failure_probability=0.05))
+sys.argv = ["littlestone", *sys.argv[1:]]
+main()
+"""
+
+
+def test_learning_and_predicting_need_no_scipy(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("x,y\n" + "".join(f"{n % 9},{n % 2}\n" for n in range(300)))
+    (tmp_path / "schema.toml").write_text("x.range = [0, 10]\n")
+    learn = "learn rows.csv --schema schema.toml --label y --store a.db --out rules.jsonl"
+    for words in (learn, "predict rules.jsonl rows.csv", "verify rules.jsonl --store a.db"):
+        command = [sys.executable, "-c", LEARNING, *words.split()]
+        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert result.returncode == 0, result.stderr
 
 
 def test_the_version_is_that_of_the_package() -> None:
@@ -149,7 +228,7 @@ def test_an_unknown_command_is_told_its_neighbour() -> None:
 
 def test_bounds_are_printed_with_side_and_source() -> None:
     output = " ".join(run("bounds", "floors", "--rounds", "1000").output.split())
-    assert "floors: points at least" in output and "FHMM23" in output
+    assert "adaptive floors: wait at least" in output and "FHMM23" in output
 
 
 def test_bounds_as_json_have_a_logarithm_where_floats_end() -> None:

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 from docs.tools import gallery, measure, practice
+from tests.public import public
 from typer.testing import CliRunner
 
-import littlestone
-from littlestone.claims.registry import CLAIMS
 from littlestone.cli.main import app
+from littlestone.lab.claims.registry import CLAIMS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -161,7 +161,9 @@ def test_no_fence_is_overlooked() -> None:
 
 def names_on(text: str) -> dict[str, str]:
     """Each public name that a reference page documents, and its section."""
-    parts = re.split(r"^::: littlestone\.(\w+)$", text, flags=re.MULTILINE)
+    parts = re.split(
+        r"^::: littlestone\.(?!adapters)(?:[a-z_]+\.)*(\w+)$", text, flags=re.MULTILINE
+    )
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
@@ -171,9 +173,9 @@ def test_every_public_name_has_a_place_and_a_runnable_example() -> None:
         found = names_on(page.read_text(encoding="utf-8"))
         assert not found.keys() & sections.keys(), page
         sections |= found
-    assert set(sections) == set(littlestone.__all__)
+    assert set(sections) == set(public())
     for name, section in sections.items():
-        written = (getattr(littlestone, name).__doc__ or "") + section
+        written = (public()[name].__doc__ or "") + section
         assert re.search(rf">>> .*\b{name}\b", written, re.DOTALL), name
 
 
@@ -190,6 +192,14 @@ def test_quoted_tables_are_those_that_were_measured(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     measured = json.loads(measure.MEASURED.read_text(encoding="utf-8"))
     assert measure.with_tables(text, measure.tables(measured)) == text
+    assert measure.with_numbers(text, measure.numbers(measured)) == text
+
+
+def test_a_number_that_disagrees_with_its_source_is_noticed() -> None:
+    quoted = "made <!-- number: a -->762<!-- /number --> mistakes"
+    assert measure.with_numbers(quoted, {"a": "612"}) == quoted.replace("762", "612")
+    with pytest.raises(KeyError):
+        measure.with_numbers(quoted, {})
 
 
 def test_the_gallery_shows_every_claim() -> None:

@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 from tests.fleet_events import RECIPE, some_events
-from tests.fleets import EACH, KEYS, NEEDS_A_SERVER, Fleet, uninterrupted
+from tests.fleets import EACH, KEYS, NEEDS_A_SERVER, Fleet, batches, uninterrupted
 from tests.server import Server
 
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, RollbackError, StoreError
-from littlestone.fleet import database, worker
-from littlestone.fleet.worker import Turn, Worker
 from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.runs.fleet import database, worker
+from littlestone.runs.fleet.worker import Turn, Worker
 
 pytestmark = NEEDS_A_SERVER
 
@@ -66,6 +68,49 @@ def test_of_two_events_with_one_number_the_first_that_was_put_counts(
     assert fleet.work() == 4
     assert fleet.content() == uninterrupted(fleet, {"a": [(7, 1), (8, 0), (1, 0), (2, 0)]})
     assert fleet.status()["behind a gap"] == fleet.status()["waiting"] == 0
+
+
+def test_a_run_that_stays_in_memory_is_used_only_where_its_state_was_committed(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Turns that fail, and turns of somebody else, leave nothing awake that would go on."""
+    recipe = PrivateMajority(concepts=Thresholds(64), rounds=10_000, epsilon=8.0)
+    fleet, points = Fleet(server, tmp_path, recipe), [37 * n % 64 for n in range(EACH)]
+    events = {f"key {k}": [(x, int(x >= 9 * k)) for x in points] for k in range(6)}
+    read, others = list[Worker](), list[int]()
+    found = Worker._run
+
+    def noted(by: Worker, *of: Any) -> Any:
+        read.append(by)
+        return found(by, *of)
+
+    def failing(turn: Turn) -> None:
+        if turn.events and next(failures, False):
+            raise OSError("the connection is gone")
+
+    monkeypatch.setattr(Worker, "_run", noted)
+    failures = iter(([False] * 9 + [True]) * 40)
+    parts = batches(events, 12)
+    with database.connect(fleet.server.dsn) as connection:
+        mine = fleet.worker(connection, before_commit=failing)
+        for place, part in enumerate(parts):
+            fleet.put(*part)
+            if place % 5 == 4:
+                others.append(fleet.work())
+                keys, seqs, xs, ys = part
+                fleet.put(keys, seqs, xs, [1 - y for y in ys])  # only a stale run would take them
+                continue
+            while True:
+                try:
+                    if not mine.work():
+                        break
+                except OSError:
+                    continue
+        mine.mark.close()
+    assert fleet.content() == uninterrupted(fleet, events)
+    assert others == [12] * 10
+    by_mine = sum(one is mine for one in read)
+    assert by_mine < 0.5 * 6 * 40, by_mine  # of 40 turns of six keys: most were in memory
 
 
 def test_any_keys_and_points_go_through(server: Server, tmp_path: Path) -> None:
@@ -173,7 +218,7 @@ def test_a_database_that_was_put_back_is_refused(
 
 
 def test_one_fleet_for_a_database_and_one_recipe_for_a_fleet(fleet: Fleet) -> None:
-    with pytest.raises(StoreError, match="a fleet in this database already"):
+    with pytest.raises(StoreError, match="this database already has a fleet"):
         database.create(fleet.server.dsn, RECIPE, fingerprint=b"")
     with pytest.raises(StoreError, match="another recipe"):
         fleet.terms.require_recipe(RECIPE.for_rounds(7))

@@ -13,8 +13,8 @@ from tests.server import Server
 
 from littlestone.choose import request as requests
 from littlestone.choose.auto import auto
-from littlestone.fleet import database
-from littlestone.fleet.secret_file import create_secret, read_secret
+from littlestone.runs.files import create_secret, read_secret
+from littlestone.runs.fleet import database
 
 pytestmark = NEEDS_A_SERVER
 
@@ -54,12 +54,42 @@ def test_the_commands(server: Server, tmp_path: Path) -> None:
     assert read_secret(tmp_path / "secret").hex() not in repr(found)
 
 
+def test_a_half_written_last_line_is_not_put(server: Server, tmp_path: Path) -> None:
+    """``58,1`` is on its way: ``5`` would be another row, and its number used."""
+    emptied(server)
+    where, columns = ("--dsn", server.dsn), ("--label", "large", "--feature", "size")
+    for name, words in (("init", ("--class", "thresholds:64")), ("blocklist", ("init",))):
+        littlestone(name, *words, *where, "--secret", str(tmp_path / name), "--rounds", "100")
+    lines = '{"size": 3, "large": 1, "shop": "b"}\n', '{"size": 58, "large": 1, "shop": "b"}'
+    put, puts = ("put", "--key", "shop"), ("blocklist", "put", "--first", "1")
+    for name, first, last, command in (
+        ("events.csv", "size,large,shop\n3,1,a\n", "58,1,a", put),
+        ("events.jsonl", *lines, put),
+        ("rounds.csv", "size,large\n3,1\n", "58,1", puts),
+    ):
+        path = tmp_path / name
+        words = (*command, str(path), *where, *columns)
+        for end in (1, len(last)):
+            path.write_text(first + last[:end])
+            said = littlestone(*words)
+            assert said.startswith("1 " if command is put or end == 1 else "0 ")
+            assert f"line {first.count(chr(10)) + 1} of {path} has no line end and was not" in said
+            assert "--complete" in said
+        said = littlestone(*words, "--complete")
+        assert "no line end" not in said and said.startswith("2 " if command is put else "1 ")
+        path.write_text(f"{first}{last}\n")
+        assert "no line end" not in littlestone(*words)
+    assert littlestone("work", *where, "--secret", str(tmp_path / "init"), "--until-empty")
+    with database.connect(server.dsn) as connection:
+        assert database.status(connection)["rounds"] == 4
+
+
 def test_a_fleet_of_an_earlier_default_goes_on(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def earlier(concepts: Any, **terms: Any) -> Any:
         today: Any = auto(concepts, **terms)
-        return replace(today, planned=False, first=2)
+        return replace(today, first=2)
 
     emptied(server)
     where, secret = ("--dsn", server.dsn), ("--secret", str(tmp_path / "secret"))
@@ -72,7 +102,7 @@ def test_a_fleet_of_an_earlier_default_goes_on(
     littlestone("put", str(tmp_path / "events.csv"), *where, *columns)
     assert littlestone("work", *where, *secret, "--until-empty") == "20 events taken\n"
     ledger = json.loads(littlestone("status", *where, "--json"))["ledger"]
-    assert '"first": 2' in json.dumps(ledger) and '"planned": false' in json.dumps(ledger)
+    assert '"first": 2' in json.dumps(ledger) and '"growth": 2.0' in json.dumps(ledger)
     with database.connect(server.dsn) as connection:
         connection.execute("""UPDATE littlestone.fleet SET recipe = replace(recipe, ':2', ':3')""")
     for command in (("status", *where), ("work", *where, *secret)):

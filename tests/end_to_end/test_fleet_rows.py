@@ -10,9 +10,9 @@ from tests.fleets import NEEDS_A_SERVER, Fleet, emptied, littlestone, uninterrup
 from tests.server import Server
 
 from littlestone.errors import RollbackError, StoreError
-from littlestone.fleet import database
-from littlestone.fleet.blocks import shard_of
-from littlestone.fleet.keyed import key_name
+from littlestone.runs.fleet import database
+from littlestone.runs.fleet.blocks import shard_of
+from littlestone.runs.fleet.keyed import key_name
 
 pytestmark = NEEDS_A_SERVER
 
@@ -222,7 +222,7 @@ def test_the_command_says_which_key_and_goes_on_with_the_others(
         )
     put(tmp_path, where, "Haifa,3,0\nJaffa,3,0\nHaifa,60,1\nJaffa,60,1\n")
     refusal = littlestone("work", *where, *secret, "--until-empty", expect=2)
-    assert "'Haifa'" in refusal and "row was deleted" in refusal and "other keys went" in refusal
+    assert "'Haifa'" in refusal and "row was deleted" in refusal and "keys continued" in refusal
     with database.connect(server.dsn) as connection:
         rows = connection.execute("SELECT key, rounds FROM littlestone.states").fetchall()
     assert rows == [(key_name("Jaffa").label, 2)]

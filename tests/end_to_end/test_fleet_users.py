@@ -25,11 +25,11 @@ from tests.fleets import (
 from tests.server import Server
 
 from littlestone.errors import StoreError
-from littlestone.fleet import blocklist, database
-from littlestone.fleet.high_water import HighWater
-from littlestone.fleet.secret_file import fingerprint
-from littlestone.fleet.split_keys import LabelledKeysEngine
-from littlestone.service.entries import chained, release_body
+from littlestone.runs.files import fingerprint
+from littlestone.runs.fleet import blocklist, database
+from littlestone.runs.fleet.split_keys import LabelledKeysEngine
+from littlestone.runs.journal.mark import HighWater
+from littlestone.runs.journal.records import chained, release_body
 
 pytestmark = NEEDS_A_SERVER
 
@@ -180,7 +180,7 @@ def test_a_blocklist_counts_the_users_of_all_its_parts(server: Server, tmp_path:
             while worker.work():
                 pass
         published = [(one.body, one.chain) for one in blocklist.releases(connection)]
-        with pytest.raises(ValueError, match="users must say whose"):
+        with pytest.raises(ValueError, match="users must name the user"):
             blocklist.put(connection, recipe, 1201, ["ann"], [1])
     assert sum(count > 40 for count in had.values()) > 5 and len(expected) > 5
     assert published == expected

@@ -23,10 +23,10 @@ from littlestone.cli.main import app, main
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.service.durable import DurableRun
-from littlestone.service.log.intake import Event
-from littlestone.service.promises.book import Book, enter
-from littlestone.service.store import read_log, read_progress
+from littlestone.runs.book import Book, enter
+from littlestone.runs.durable import DurableRun
+from littlestone.runs.intake.event import Event
+from littlestone.runs.journal.run_log import read_log, read_progress
 
 pytestmark = pytest.mark.skipif(not available(), reason="no process can be traced here")
 
@@ -190,3 +190,42 @@ def test_no_kill_of_the_command_leaves_two_stores_on_one_entry(
     made = CliRunner().invoke(app, ["learn", *WORDS, "--store", "warm"])  # imports, plans
     assert made.exit_code == 0
     check(by_command, afterwards, torn)
+
+
+FLEET = (
+    *("fleet", "spark", "init", "fleet", "--secret", "secret", "--book", "book"),
+    *("--class", "thresholds:16", "--rounds", "50", "--setting", "realizable"),
+)
+
+
+def a_fleet() -> None:
+    """``littlestone fleet spark init`` in this process: it needs no Spark."""
+    with open(os.devnull, "w") as nowhere:
+        sys.stdout = sys.stderr = nowhere
+        sys.argv = ["littlestone", *FLEET]
+        main()
+
+
+@both
+def test_no_kill_leaves_a_fleet_that_can_work_and_no_book_knows(torn: bool) -> None:
+    """Who works needs the secret; with it and ``--adopt`` nobody asks a book."""
+    Book.create("book", allowance=ROOM)
+    assert CliRunner().invoke(app, FLEET).exit_code == 0  # imports, plans
+    for name in ("book", "secret", "secret.mark", "fleet"):
+        shutil.rmtree(name) if Path(name).is_dir() else os.unlink(name)
+    calls, usable = list[str](), 0
+    for point in count(1):
+        with TemporaryDirectory(dir=Path.cwd()) as place, chdir(place):
+            Book.create("book", allowance=ROOM)
+            call = killed_at(a_fleet, point, torn=torn)
+            if call is None:
+                break
+            calls.append(call)
+            entries = Book("book").entries()
+            if Path("secret").exists():
+                usable += 1
+                assert [entry.opened for entry in entries] == [True], (point, call)
+            elif any(not entry.opened for entry in entries):
+                Book("book").give_back("secret")
+    print(f"{len(calls)} kill points, and after {usable} of them a fleet that can work")
+    assert len(calls) > (4 if torn else 15) and usable

@@ -25,8 +25,8 @@ from tests.fleets import (
 from tests.server import Server, until
 
 from littlestone.errors import LittlestoneError
-from littlestone.fleet import keyed, worker
-from littlestone.fleet.worker import Turn
+from littlestone.runs.fleet import keyed, worker
+from littlestone.runs.fleet.worker import Turn
 
 pytestmark = NEEDS_A_SERVER
 

@@ -9,24 +9,29 @@ import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.server import MISSING, binaries
 
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.rivals.eager_forest import EagerForest
 from littlestone.learners.run import PrivateLearner
 from littlestone.randomness import Randomness
-from littlestone.service import durable
-from littlestone.service.durable import DurableRun
-from littlestone.service.learning import Publisher, learn
-from littlestone.service.log.intake import Event
-from littlestone.service.published import examine, release_line
+from littlestone.runs import durable
+from littlestone.runs.durable import DurableRun
+from littlestone.runs.intake.event import Event
+from littlestone.runs.journal.places import place_of
+from littlestone.runs.journal.protocol import Place
+from littlestone.runs.learning import Publisher, learn
+from littlestone.runs.published import examine, release_line
 
+NEEDS_A_SERVER = [pytest.mark.fleet, pytest.mark.skipif(binaries() is None, reason=MISSING)]
 EVENTS = 400
 KILLS = int(os.environ.get("KILLS", "240"))
 KILLS_OF_ONE_STORE = 40
@@ -51,8 +56,29 @@ def frequent_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(durable, "CHECKPOINT_EVERY", 90)
 
 
+ON_A_SERVER: list[str] = []
+"""The address of the server that runs are on, if they are."""
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=NEEDS_A_SERVER)], ids=["file", "server"])
+def _anywhere(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Runs in files, and runs on a server."""
+    if request.param:
+        ON_A_SERVER.append(request.getfixturevalue("server").dsn)
+    yield
+    ON_A_SERVER.clear()
+
+
+def store_in(folder: Path) -> Place:
+    if not ON_A_SERVER:
+        return place_of(folder / "run.db")
+    from littlestone.runs.journal.postgresql import PostgresPlace  # noqa: PLC0415 (optional)
+
+    return PostgresPlace(ON_A_SERVER[0], folder / "run.db")
+
+
 def open_run(name: str, folder: Path) -> DurableRun:
-    store = folder / "run.db"
+    store = store_in(folder)
     opened = DurableRun.resume if store.exists() else DurableRun.start
     return opened(LEARNERS[name], store, users=USERS.get(name))
 
@@ -73,7 +99,7 @@ def dying_at_line(count: int) -> None:
 
     def trace(frame: Any, event: str, argument: Any) -> Any:
         nonlocal left
-        if f"littlestone{os.sep}service" not in frame.f_code.co_filename:
+        if f"littlestone{os.sep}runs" not in frame.f_code.co_filename:
             return None
         left -= 1
         if left <= 0:
@@ -139,7 +165,9 @@ def kill_and_check(name: str, group: int, kills: int, folder: Path, rng: Randomn
     assert [receipt.round for receipt in receipts] == list(range(1, EVENTS + 1))
     assert all(receipt.repeated for receipt in receipts)
     if name in USERS:  # each of 70 users was counted once for each event, up to the most read
-        owners = Counter(event.user for event in run._store.events.after(0))
+        owners = Counter(
+            taken.user for event in STREAMS[name] if (taken := run._log.find(event.id))
+        )
         counted = run._feeding._counted
         assert counted is not None and len(owners) == 70
         most = run.run.recipe.max_contributions
@@ -148,12 +176,13 @@ def kill_and_check(name: str, group: int, kills: int, folder: Path, rng: Randomn
     logged = [release_line(release) for release in run.releases()]
     assert published.read_bytes().splitlines() == logged
     run.close()
-    assert examine(published, folder / "run.db").missing == 0
+    assert examine(published, store_in(folder)).missing == 0
     left = {path.name for path in folder.iterdir()}
     assert left == {"run.db", "run.db.mark", "published.jsonl"}
     return count
 
 
+@pytest.mark.usefixtures("_anywhere")
 @pytest.mark.parametrize("group", [1, 50])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_few_kills(name: str, group: int, folder_in_memory: Path, rng: Randomness) -> None:
@@ -161,6 +190,7 @@ def test_a_few_kills(name: str, group: int, folder_in_memory: Path, rng: Randomn
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_anywhere")
 @pytest.mark.parametrize("group", [1, 50])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_many_kills(name: str, group: int, folder_in_memory: Path, rng: Randomness) -> None:
@@ -178,9 +208,7 @@ def test_many_kills(name: str, group: int, folder_in_memory: Path, rng: Randomne
 def test_one_by_one_a_killed_run_publishes_what_an_unkilled_one_does(
     folder_in_memory: Path, rng: Randomness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "littlestone.service.durable.secrets.token_bytes", lambda count: bytes(count)
-    )
+    monkeypatch.setattr("littlestone.runs.durable.secrets.token_bytes", lambda count: bytes(count))
     for folder in ("killed", "whole"):
         (folder_in_memory / folder).mkdir()
     for _ in range(4):

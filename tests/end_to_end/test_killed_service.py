@@ -4,13 +4,12 @@ import os
 import secrets
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from http.client import HTTPException
 from pathlib import Path
@@ -18,9 +17,10 @@ from typing import Any
 
 import pytest
 
-from littlestone.client import Client, ServiceError
-from littlestone.serve.tokens import Role, Tokens
-from littlestone.service.store import read_log
+from littlestone.http.client import Client, ServiceError
+from littlestone.http.service import Role, Tokens
+from littlestone.runs.journal.places import place_of
+from littlestone.runs.journal.run_log import RunLog, read_log
 
 CLIENTS = 8
 
@@ -129,15 +129,13 @@ def test_nothing_is_lost_and_nothing_twice(tmp_path: Path, kills: int) -> None:
     assert changing.problem is None
     assert changing.made > 0 and {path.name for path in folder.iterdir()} <= {"abuse", "passing"}
     acknowledged = {name: place for one in senders for name, place in one.acknowledged.items()}
-    with closing(sqlite3.connect(folder / "abuse" / "store")) as db:
-        stored = dict(
-            db.execute(
-                "SELECT substr(id, instr(id, '/') + 1), round FROM events WHERE id LIKE '%-%'"
-            )
-        )
-        (rounds, distinct) = db.execute(
-            "SELECT count(*), count(DISTINCT round) FROM events"
-        ).fetchone()
+    journal = place_of(folder / "abuse" / "store").open()
+    log = RunLog(journal)
+    events = [event for place in range(1, log.rounds + 1) if (event := log._at(place))]
+    log.close()
+    named = [(event.id.partition("/")[2], event.round) for event in events]
+    stored = {name: place for name, place in named if "-" in name}
+    rounds, distinct = log.rounds, len({event.id for event in events})
     assert len(acknowledged) > 10 * kills
     assert acknowledged == stored  # each thread waited for its last event
     assert rounds == distinct == len(stored) + kills + 1

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from littlestone.cli.main import main
-from littlestone.service.durable import DurableRun
+from littlestone.runs.durable import DurableRun
 
 FIXED = ("--class", "thresholds:60", "--learner", "private-majority", "--rounds", "1000")
 Command = Callable[..., tuple[int, str, str]]
@@ -166,7 +166,7 @@ def test_adopting_says_what_it_means(folder: Path, command: Command) -> None:
     status, _, said = command(*learn())
     assert status == 2 and a_sentence(said) and "--adopt" in said
     status, _, said = command(*learn("--adopt", "--quiet"))
-    assert status == 0 and "same noise is now spent on two streams" in said
+    assert status == 0 and "same noise is spent on two streams" in said
     status, _, said = command(*learn("--adopt"))
     assert status == 0 and "adopted" not in said  # the mark speaks for it again
 
@@ -192,7 +192,7 @@ def test_a_store_put_back_with_its_mark_is_refused(folder: Path, command: Comman
 def test_a_new_store_does_not_continue_the_file_of_another(folder: Path, command: Command) -> None:
     assert command(*learn("--out", "rules.jsonl"))[0] == 0
     status, _, said = command(*learn("--out", "rules.jsonl", store="new.db"))
-    assert status == 2 and "whose store is not there" in said
+    assert status == 2 and "whose store is missing" in said
     assert not Path("new.db").exists()
 
 
@@ -256,7 +256,7 @@ def test_a_copied_folder_is_two_stores(folder: Path, command: Command) -> None:
     shutil.copytree(folder, folder / "copy")
     os.chdir(folder / "copy")
     status, _, said = command(*learn("--out", "rules.jsonl"))
-    assert status == 2 and "is a copy of the file" in said
+    assert status == 2 and "is a copy of what" in said
 
 
 def test_a_book_lets_in_what_fits_and_nothing_is_left_of_what_does_not(
@@ -279,7 +279,7 @@ def test_a_book_lets_in_what_fits_and_nothing_is_left_of_what_does_not(
     assert shown["promised"] == {"epsilon": 2.0, "delta": 0.0}
     assert [entry["opened"] for entry in shown["stores"]] == [True, True]
     status, _, said = command(*learn("--out", "one.db.jsonl", store="one.db"))
-    assert status == 2 and "say --book" in said
+    assert status == 2 and "give it with --book" in said
 
 
 def crash_before_creation(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

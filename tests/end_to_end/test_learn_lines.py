@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from littlestone.service.store import read_progress
+from littlestone.runs.journal.run_log import read_progress
 
 Command = Callable[..., tuple[int, str, str]]
 HEADER, ROWS = "delay,late\n", [f"{x},{int(x >= 20)}\n" for x in (3, 41, 17, 42, 58)]
@@ -91,7 +91,7 @@ def test_a_file_under_another_name_is_not_read_again_without_a_word(
     before = Path("rules.jsonl").read_bytes()
     status, _, said = command("learn", source, *WORDS)
     assert status == 2 and "like those of 'a.csv', which was read before" in said and rounds() == 5
-    assert "say --source a.csv" in said and Path("rules.jsonl").read_bytes() == before
+    assert "give --source a.csv" in said and Path("rules.jsonl").read_bytes() == before
     assert command("learn", source, *WORDS, "--source", "a.csv")[0] == 0
     assert rounds() == 5 + (how == "grown")
     assert command("learn", source, *WORDS, "--source", "other rows")[0] == 0

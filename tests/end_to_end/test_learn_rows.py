@@ -84,7 +84,7 @@ def test_neighbouring_files_are_told_apart_by_a_rejected_row_and_not_by_a_stand_
     concepts = class_over(Schema.from_toml("schema.toml"))
     recipe = Request(over=concepts, epsilon=10.0).recipe()
     assert isinstance(recipe, DisjointBatches)
-    late = ["25,AA,1"] * recipe.batch_size(0)
+    late = ["25,AA,1"] * recipe.batch_size(0, 0)
     neighbours = {"honest": late, "other": [*late[1:], "25,ZZ,1"]}
     lines = {}
     for policy in ("stand-in", "reject"):
@@ -101,19 +101,31 @@ def test_neighbouring_files_are_told_apart_by_a_rejected_row_and_not_by_a_stand_
 REFUSED = {
     "no header": (rows(50), "", (), "--no-header"),
     "a mistyped label": (rows(50), HEADER.replace("late", "lte"), (), "no column 'late'"),
-    "a name twice": ([f"{row},1" for row in rows(50)], f"{HEADER},late", (), "must be there once"),
-    "nothing fits": ([f"x{row}" for row in rows(50)], HEADER, ("--bad-rows", "reject"), "none of"),
+    "a name twice": ([f"{row},1" for row in rows(50)], f"{HEADER},late", (), "must occur once"),
+    "nothing fits": (
+        [f"x{row}" for row in rows(50)], HEADER, ("--bad-rows", "reject", "--check", "0"),
+        "none of",
+    ),
+    "nothing fits, seen at once": (
+        [f"x{row}" for row in rows(50)], HEADER, ("--bad-rows", "reject"),
+        "most rows do not fit: 50 of 50. 'delay' is not a number in 50 rows",
+    ),
     "most does not": (
         [f"x{row}" if place % 3 else row for place, row in enumerate(rows(50))], HEADER, (),
         "most rows do not fit: 33 of 50",
     ),
     "mostly missing": (
         [row[row.index(",") :] if place % 3 else row for place, row in enumerate(rows(50))], HEADER,
-        (), "'delay' is missing in 33, which were taken with stand-ins; missing = \"own value\"",
+        ("--check", "0"),
+        "'delay' is missing in 33, which were taken with stand-ins; missing = \"own value\"",
+    ),
+    "mostly missing, seen at once": (
+        [row[row.index(",") :] if place % 3 else row for place, row in enumerate(rows(50))], HEADER,
+        (), "'delay' is missing in 33 rows: add [delay] missing = \"own value\" to the schema",
     ),
     "labels -1 and 1": (
         [row[:-1] + ("1" if place % 4 else "-1") for place, row in enumerate(rows(50))], HEADER, (),
-        "every label that could be read is 1; say --positive",
+        "every label that could be read is 1; give",
     ),
     "beyond the rounds": (rows(500), HEADER, (), "the rows after them were not taken"),
 }  # fmt: skip

@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -15,24 +17,49 @@ from typer.testing import CliRunner
 from littlestone.cli.main import app
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.service.durable import DurableRun
+from littlestone.runs.durable import DurableRun
 
+SECONDS = 60.0
 OPTIONS = ["--class", "thresholds:4", "--feature", "x", "--label", "y", "--rounds", "1000"]
 RECIPE = PrivateMajority(concepts=Thresholds(4), rounds=1000, epsilon=1.0, delta=1e-6)
 
 
-def started(folder: Path, *more: str) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", "littlestone", "learn", "-", *OPTIONS]
+@contextmanager
+def started(folder: Path, *more: str, source: str = "-") -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that learns; it has ended, by force if need be, when the block does."""
+    command = [sys.executable, "-m", "littlestone", "learn", source, *OPTIONS]
     command += ["--learner", "private-majority", "--store", "run.db", "--out", "rules.jsonl", *more]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=folder, stdin=pipe, stderr=pipe)
+    with subprocess.Popen(command, cwd=folder, stdin=pipe, stderr=pipe) as process:
+        rescue = threading.Timer(SECONDS, process.kill)  # else whoever reads what it says waits on
+        rescue.start()
+        try:
+            yield process
+        finally:
+            rescue.cancel()
+            process.kill()
 
 
-def waited_for(condition: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
+def waited_for(condition: Callable[[], object], process: "subprocess.Popen[bytes]") -> None:
+    end = time.monotonic() + SECONDS
     while not condition():
+        assert process.poll() is None, f"the process has ended with {process.returncode}"
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
+
+
+def opened(pipe: Path, process: "subprocess.Popen[bytes]") -> int:
+    """A pipe with a name, to write to; who opens one waits for its reader, dead or alive."""
+    found = list[int]()
+
+    def is_read() -> bool:
+        with suppress(OSError):  # nobody reads it yet
+            found.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        return bool(found)
+
+    waited_for(is_read, process)
+    os.set_blocking(found[0], True)
+    return found[0]
 
 
 def rounds_of(folder: Path) -> int:
@@ -60,10 +87,10 @@ def test_a_signal_ends_an_open_pipe_and_what_was_read_is_taken(
         assert process.stdin is not None and process.stderr is not None
         process.stdin.write(b"x,y\n" + b"3,1\n" * 7)
         process.stdin.flush()  # and the pipe stays open
-        waited_for(lambda: marked_round(tmp_path) == 7)
+        waited_for(lambda: marked_round(tmp_path) == 7, process)
         os.kill(process.pid, number)
         told = process.stderr.read().decode()
-        assert process.wait() == 128 + number
+        assert process.wait(SECONDS) == 128 + number
         process.stdin.close()
     assert f"stopped by {signal.Signals(number).name}" in told and "Traceback" not in told
     assert rounds_of(tmp_path) == 7
@@ -72,15 +99,22 @@ def test_a_signal_ends_an_open_pipe_and_what_was_read_is_taken(
 
 def test_a_pipe_with_a_name_is_read_once_and_as_it_comes(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "rows.csv")
-    command = [sys.executable, "-m", "littlestone", "learn", "rows.csv", *OPTIONS]
-    command += ["--learner", "private-majority", "--store", "run.db", "--out", "rules.jsonl"]
-    with subprocess.Popen([*command, "--group", "1"], cwd=tmp_path, stderr=subprocess.PIPE) as run:
-        with open(tmp_path / "rows.csv", "wb", buffering=0) as pipe:
+    with started(tmp_path, "--group", "1", source="rows.csv") as process:
+        with open(opened(tmp_path / "rows.csv", process), "wb", buffering=0) as pipe:
             pipe.write(b"x,y\n" + b"3,1\n" * 3)
-            waited_for(lambda: marked_round(tmp_path) == 3)  # and the pipe stays open
+            waited_for(lambda: marked_round(tmp_path) == 3, process)  # and the pipe stays open
             pipe.write(b"0,0\n" * 2)
-        assert run.wait(60) == 0
+        assert process.wait(SECONDS) == 0
     assert rounds_of(tmp_path) == 5
+
+
+def test_a_process_that_dies_at_once_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "rows.csv")
+    with (
+        started(tmp_path, "--group", "none", source="rows.csv") as process,
+        pytest.raises(AssertionError, match="has ended with 2"),
+    ):
+        opened(tmp_path / "rows.csv", process)
 
 
 def test_a_store_in_use_is_looked_at_and_goes_on(
@@ -97,7 +131,7 @@ def test_a_store_in_use_is_looked_at_and_goes_on(
         assert process.stdin is not None
         process.stdin.write(b"x,y\n" + b"3,1\n" * 300)
         process.stdin.flush()
-        waited_for(lambda: marked_round(tmp_path) == 300)
+        waited_for(lambda: marked_round(tmp_path) == 300, process)
         before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
         shown = told("status", "run.db")
         assert "rounds: 300 of at most 1,000; in use" in " ".join(shown.split())
@@ -106,6 +140,6 @@ def test_a_store_in_use_is_looked_at_and_goes_on(
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
         process.stdin.write(b"0,0\n" * 2)
         process.stdin.close()
-        assert process.wait(60) == 0
+        assert process.wait(SECONDS) == 0
     assert rounds_of(tmp_path) == 302
     assert "mechanism" in told("status", "run.db")

@@ -11,13 +11,13 @@ import pytest
 from tests.battery import TAKES
 from typer.testing import CliRunner
 
+from littlestone.adapters.river import PrivateClassifier
 from littlestone.choose.catalogue import LEARNERS
 from littlestone.cli.main import app
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.integrations.river import PrivateClassifier
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
-from littlestone.privacy.group import user_level
+from littlestone.privacy.composition import user_level
 from littlestone.randomness import seeded
 
 BUDGET: dict[str, Any] = {"rounds": 100, "epsilon": 0.25, "delta": 1e-9}
@@ -67,7 +67,9 @@ def test_it_says_everywhere_whether_it_is_enforced(tmp_path: Path, name: str) ->
         ((stored,),) = connection.execute("SELECT value FROM about WHERE name = 'promise'")
     connection.close()
     assert stored == promise
-    assert ("(24 unread: their users had had their share)" in printed) == (name == "counted")
+    assert ("(24 unread: their users reached --max-contributions)" in printed) == (
+        name == "counted"
+    )
 
 
 @pytest.mark.parametrize("few", ["0", "-3"])

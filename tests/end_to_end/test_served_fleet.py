@@ -9,15 +9,15 @@ from urllib.parse import quote
 import pytest
 from tests.fleets import NEEDS_A_SERVER, Fleet, uninterrupted
 from tests.server import Server
-from tests.unit.serve.served import Served, serving
+from tests.unit.http.served import Served, serving
 
 from littlestone.choose.request import Request
-from littlestone.fleet import database
-from littlestone.fleet.terms import recipe_of
+from littlestone.http.fleet_routes import FleetRoutes
+from littlestone.http.service import Role
 from littlestone.learners.forms import canonical_form
-from littlestone.serve.routes.fleet_desk import FleetDesk
-from littlestone.serve.tokens import Role
-from littlestone.service.published import release_line
+from littlestone.runs.fleet import database
+from littlestone.runs.fleet.terms import recipe_of
+from littlestone.runs.published import release_line
 
 pytestmark = NEEDS_A_SERVER
 REQUEST = Request(over="thresholds:64", rounds=500, epsilon=2.0, learner="private-majority")
@@ -32,7 +32,7 @@ def fleet(server: Server, tmp_path: Path, request: pytest.FixtureRequest) -> Fle
 
 @pytest.fixture
 def served(fleet: Fleet, tmp_path: Path) -> Iterator[Served]:
-    with serving(tmp_path / "runs", fleet=FleetDesk(fleet.server.dsn)) as served:
+    with serving(tmp_path / "runs", fleet=FleetRoutes(fleet.server.dsn)) as served:
         yield served
 
 
@@ -131,4 +131,4 @@ def test_users_are_counted_where_the_fleet_counts_them(fleet: Fleet, served: Ser
 
 def test_users_are_refused_where_nobody_is_counted(fleet: Fleet, served: Served) -> None:
     status, answer = sent(served, [{**events(count=1)[0], "user": "ann"}])
-    assert status == 422 and "nobody is counted" in answer["refused"][0]["error"]
+    assert status == 422 and "users are not counted" in answer["refused"][0]["error"]

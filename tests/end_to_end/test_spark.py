@@ -32,15 +32,15 @@ from tests.server import binaries, running
 from tests.spark_fleets import ABSENT, ENVIRONMENT, ROOT, Fleet, python_workers, spark_marks
 
 from littlestone.errors import LittlestoneError, RollbackError, StoreError
-from littlestone.fleet import database
-from littlestone.fleet.high_water import HighWater
-from littlestone.fleet.secret_file import fingerprint, read_secret
-from littlestone.fleet.spark.visits import REFUSED
-from littlestone.fleet.worker import Worker
-from littlestone.service.published import release_line
+from littlestone.runs.files import fingerprint, read_secret
+from littlestone.runs.fleet import database
+from littlestone.runs.fleet.spark_folder import REFUSED
+from littlestone.runs.fleet.worker import Worker
+from littlestone.runs.journal.mark import HighWater
+from littlestone.runs.published import release_line
 
 if not ABSENT:
-    from littlestone.fleet.spark.job import SparkFleet
+    from littlestone.runs.fleet.spark_job import SparkFleet
 
 pytestmark = spark_marks
 KILLS = int(os.environ.get("KILLS", "2"))

@@ -22,12 +22,12 @@ from typer.testing import CliRunner
 
 from littlestone.cli.main import app
 from littlestone.errors import StoreError
-from littlestone.fleet.keyed import MOST_KEY_BYTES
-from littlestone.fleet.spark.event_files import shown
-from littlestone.service.events import Columns
+from littlestone.runs.fleet.keyed import MOST_KEY_BYTES
+from littlestone.runs.fleet.spark_files import shown
+from littlestone.runs.intake.readers import Columns
 
 if not ABSENT:
-    from littlestone.fleet.spark.job import SparkFleet
+    from littlestone.runs.fleet.spark_job import SparkFleet
 
 pytestmark = spark_marks
 DAY = 86_400
@@ -229,7 +229,7 @@ def test_columns_of_which_nothing_came_may_be_corrected(events: Path) -> None:
 def test_users_who_would_not_be_counted_are_refused(fleet: Fleet, spark: Any) -> None:
     mine = SparkFleet(fleet.folder, RECIPE, fleet.secret)
     columns = Columns(label="large", feature="size", identity="shop", user="who")
-    with pytest.raises(ValueError, match="counts no users"):
+    with pytest.raises(ValueError, match="does not count users"):
         mine.take(spark, fleet.events, columns, sequence=SEQUENCE, until_empty=True)
     mine.close()
 
@@ -253,7 +253,7 @@ def test_a_stream_of_lines_is_taken_and_not_mixed_with_files(
     lines = spark.readStream.text(str(fleet.events))
     mine = SparkFleet(fleet.folder, RECIPE, fleet.secret)
     mine.run(lines, FLEET_COLUMNS, sequence=SEQUENCE, until_empty=True)
-    with pytest.raises(StoreError, match="fed from elsewhere"):
+    with pytest.raises(StoreError, match="fed from another source"):
         mine.take(spark, fleet.events, FLEET_COLUMNS, sequence=SEQUENCE, until_empty=True)
     write(fleet.events, "2.jsonl", [line_of("a", 2, 3, 0)])
     mine.run(lines, FLEET_COLUMNS, sequence=SEQUENCE, until_empty=True)

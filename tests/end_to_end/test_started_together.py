@@ -10,9 +10,9 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import StoreError
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import Randomness
-from littlestone.service import store as stores
-from littlestone.service.durable import DurableRun
-from littlestone.service.log.intake import Event
+from littlestone.runs.durable import DurableRun
+from littlestone.runs.intake.event import Event
+from littlestone.runs.journal import sqlite as stores
 
 RECIPE = PrivateMajority(concepts=Thresholds(16), rounds=1000, epsilon=1.0)
 RUNS, REFUSED = 10, 11
@@ -75,7 +75,7 @@ def test_many_start_together(folder_in_memory: Path, rng: Randomness) -> None:
     check(folder_in_memory, STARTS, rng)
 
 
-@pytest.mark.parametrize("pause", ["connect", "place"])
+@pytest.mark.parametrize("pause", ["_connect", "_place"])
 def test_they_start_together_with_a_pause_between(
     pause: str, folder_in_memory: Path, rng: Randomness, monkeypatch: pytest.MonkeyPatch
 ) -> None:

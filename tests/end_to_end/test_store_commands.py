@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from littlestone.concepts.json_form import hypothesis_from_json
+from littlestone.concepts.hypotheses.decision_tree import DecisionTree
+from littlestone.concepts.schema import Schema
+from littlestone.runs.journal.records import Release, chained, release_body
+from littlestone.runs.published import release_line, steady_rule
+
+SCHEMA = Schema.from_mapping({"delay": {"grid": [10, 20]}})
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -73,7 +78,7 @@ def test_a_class_on_the_command_line_wins_over_a_schema_in_the_file(command: Com
         ("max_contributions = 2", "the nearest is 'max-contributions'"),
         ("label = ['a']", "label in run.toml must be one value"),
         ("adopt = true", "has no option 'adopt'"),
-        ("epsilon = ", "run.toml is not TOML"),
+        ("epsilon = ", "run.toml is not valid TOML"),
     ],
 )
 def test_what_is_no_option_is_refused(command: Command, line: str, told: str) -> None:
@@ -113,10 +118,10 @@ def test_a_schema_that_was_a_file_is_held_by_the_store(command: Command) -> None
     assert command("report", "a.db", "--out", "a.db")[0] == 2
 
 
-def test_predictions_are_those_of_the_newest_rule(command: Command) -> None:
+def test_predictions_are_those_of_the_steady_rule(command: Command) -> None:
     command("learn", "--config", "run.toml", "--epsilon", "50")
     releases = [json.loads(line) for line in Path("rules.jsonl").read_text().splitlines()]
-    rule = hypothesis_from_json(releases[-1]["hypothesis"])
+    rule = steady_rule(releases)
     with open("rules.jsonl", "a") as file:  # a sign of life, and a line that is being written
         beat = {"heartbeat": True, "run": releases[-1]["run"], "after": releases[-1]["release"]}
         file.write(json.dumps(beat | {"chain": releases[-1]["chain"]}) + '\n{"run": "')
@@ -143,3 +148,66 @@ def test_a_point_that_is_none_has_no_prediction(command: Command) -> None:
     assert next(row for row in csv.reader(said.splitlines()) if row[1] == "")[0] == "9"
     assert command("predict", "t.jsonl", "events.csv")[0] == 2  # no --feature
     assert command("predict", "events.csv", "events.csv")[0] == 2  # no rules
+
+
+NEVER, LATE = DecisionTree(SCHEMA, 0), DecisionTree(SCHEMA, ((0, 2, 2), 1, 0))
+FLIPS = ((0, NEVER), (50, LATE), (9_000, NEVER), (9_010, LATE), (9_900, NEVER))
+
+
+def flipping() -> Path:
+    """Publish a good rule that gives way to a constant for a moment, and was seen last so."""
+    chain, lines = b"", []
+    for number, (after, rule) in enumerate(FLIPS, start=1):
+        body = release_body(rule, run="0" * 32, number=number, round_number=after)
+        chain = chained(chain, body)
+        lines.append(release_line(Release(number, after, body, chain)) + b"\n")
+    Path("flips.jsonl").write_bytes(b"".join(lines))
+    Path("rows.csv").write_text("delay\n5\n25\n")
+    return Path("flips.jsonl")
+
+
+def test_predict_takes_the_steady_rule_and_says_which(command: Command) -> None:
+    status, said, told = command("predict", str(flipping()), "rows.csv")
+    assert status == 0 and said.splitlines()[1:] == ["2,0", "3,1"]
+    assert "rule 5 of run" in told and LATE.describe() in told
+    status, said, told = command("predict", "flips.jsonl", "rows.csv", "--last")
+    assert status == 0 and said.splitlines()[1:] == ["2,0", "3,0"]
+
+
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [
+        (("--sql",), LATE.to_sql()),
+        (("--sql", "--dialect", "sqlite"), LATE.to_sql("sqlite")),
+        (("--python",), LATE.to_python()),
+        (("--svg",), LATE.svg()),
+        ((), LATE.text()),
+        (("--text", "--last"), NEVER.text()),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_export_writes_the_rule_that_predict_uses(
+    command: Command, options: tuple[str, ...], written: str
+) -> None:
+    status, said, _ = command("export", str(flipping()), *options)
+    assert (status, said) == (0, written.rstrip("\n") + "\n")
+    assert command("export", "flips.jsonl", *options, "--out", "rule.txt")[0] == 0
+    assert Path("rule.txt").read_text() == written.rstrip("\n") + "\n"
+
+
+def test_export_refuses_what_it_cannot_write(command: Command) -> None:
+    before = flipping().read_bytes()
+    assert "choose one" in command("export", "flips.jsonl", "--sql", "--python")[2]
+    assert command("export", "flips.jsonl", "--out", "flips.jsonl")[0] == 2
+    assert Path("flips.jsonl").read_bytes() == before
+
+
+def test_status_names_the_class_in_words_and_has_json(command: Command) -> None:
+    command("learn", "--config", "run.toml")
+    assert (
+        "learner:   DisjointBatches, decision trees over 2 fields" in command("status", "run.db")[1]
+    )
+    told = json.loads(command("status", "run.db", "--json")[1])
+    assert told["learner"].endswith("over 2 fields") and "Schema(" not in json.dumps(told)
+    assert told["rounds"] == 200 and isinstance(told["mistakes"], int)
+    assert tomllib.loads(told["options"])["store"] == "run.db"

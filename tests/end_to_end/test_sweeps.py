@@ -11,19 +11,17 @@ import pytest
 from tests.battery import built
 from typer.testing import CliRunner
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.choose.catalogue import ADVERSARIES, class_from_spec
-from littlestone.claims.core import Outcome
-from littlestone.claims.examining import examine_all
-from littlestone.claims.registry import CLAIMS
 from littlestone.cli import play as play_command
 from littlestone.cli.main import app
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import NotRealizableError
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing
 from littlestone.game.protocols import Attack
-from littlestone.game.sweeps import Failure, Summary, Sweep, repeat
+from littlestone.game.sweeps import Failure, Summary, Sweep, Workers, repeat
 from littlestone.game.transcript import Transcript
-from littlestone.game.workers import Workers
+from littlestone.lab.claims.core import Outcome
+from littlestone.lab.claims.registry import CLAIMS, examine_all
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.randomness import Randomness, secure, seeded
 

@@ -13,32 +13,30 @@ from typing import Any
 import numpy as np
 from tests.battery import ADVERSARIES, NEED_A_DIMENSION
 
-from littlestone.adversaries.fitting import fits
-from littlestone.adversaries.random_stream import random_concept
-from littlestone.adversaries.replay import Replay
 from littlestone.choose.catalogue import LEARNERS as CATALOGUE
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.game.adversaries.attacks import fits
+from littlestone.game.adversaries.random_stream import random_concept
+from littlestone.game.adversaries.replay import Replay
 from littlestone.game.play import play
-from littlestone.game.prediction import play_predictions
 from littlestone.game.protocols import Adversary
+from littlestone.lab.private_teachers.plan import TeachersPlan
+from littlestone.lab.private_teachers.recipe import PrivateTeachers
+from littlestone.learners.online.halving import Halving
+from littlestone.learners.online.linear import Perceptron, Winnow
+from littlestone.learners.online.sparse_majority import SparseMajority
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.private_prediction.plan import PredictionPlan
+from littlestone.learners.private_prediction.prediction_game import play_predictions
 from littlestone.learners.private_prediction.recipe import PrivatePrediction
-from littlestone.learners.private_teachers.plan import TeachersPlan
-from littlestone.learners.private_teachers.recipe import PrivateTeachers
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
-from littlestone.online.halving import Halving
-from littlestone.online.perceptron import Perceptron
-from littlestone.online.sparse_majority.recipe import SparseMajority
-from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.online.winnow import Winnow
 from littlestone.randomness import seeded
 
 TRANSCRIPTS = Path(__file__).parent / "transcripts"

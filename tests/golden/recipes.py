@@ -11,27 +11,27 @@ from tests.battery import CLASSES, built
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.experts.exponential_weights import ExponentialWeights
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.experts.exponential_weights import ExponentialWeights
 from littlestone.learners.forms import canonical_form
-from littlestone.learners.golowich_livni.eager_forest import EagerForest
 from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.online.halving import Halving
+from littlestone.learners.online.linear import Perceptron
+from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.private_witnesses.plan import WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
+from littlestone.learners.rivals.eager_forest import EagerForest
 from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
+from littlestone.learners.sanitizers.tree_sanitizer import TreeSanitizer
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
-from littlestone.mechanisms.frequent_release import FrequentRelease
-from littlestone.online.halving import Halving
-from littlestone.online.perceptron import Perceptron
-from littlestone.online.sparse_majority.recipe import SparseMajority
-from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
+from littlestone.privacy.mechanisms.frequent_release import FrequentRelease
 
 FORMS = Path(__file__).parent / "recipe_forms.json"
 BUDGET: dict[str, Any] = {"rounds": 1000, "epsilon": 1.0, "delta": 1e-6}

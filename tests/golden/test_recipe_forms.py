@@ -13,20 +13,19 @@ from tests.golden.recipes import FORMS, recipes
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import SnapshotError, StoreError
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.forms import canonical_form, from_form
-from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
-from littlestone.learners.naive_recomposition import NaiveRecomposition
 from littlestone.learners.private_majority.recipe import PrivateMajority
+from littlestone.learners.rivals.fresh_copies import FreshCopies
+from littlestone.learners.rivals.naive_recomposition import NaiveRecomposition
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.randomness import seeded
-from littlestone.service.durable import DurableRun
-from littlestone.service.log.intake import Event
+from littlestone.runs.durable import DurableRun
+from littlestone.runs.intake.event import Event
 
 KNOWN = json.loads(FORMS.read_text(encoding="utf-8"))
 
@@ -80,7 +79,7 @@ def test_another_version_is_another_form() -> None:
 
 def test_a_function_has_a_form_only_by_its_name() -> None:
     assert "canonical_form" in canonical_form(canonical_form)
-    with pytest.raises(SnapshotError, match="not a function of a module"):
+    with pytest.raises(SnapshotError, match="not a module-level function"):
         canonical_form(lambda size, parts: None)
 
 

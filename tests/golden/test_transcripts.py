@@ -9,9 +9,10 @@ from types import ModuleType
 import pytest
 from tests.golden.games import TRANSCRIPTS, PrivateGame, games, text_of
 
-import littlestone.adversaries
+import littlestone.game.adversaries
 import littlestone.learners
-import littlestone.online
+import littlestone.learners.online
+from littlestone.learners.run import PrivateLearner
 
 GAMES = dict(games())
 
@@ -26,8 +27,8 @@ def test_no_transcript_is_missing_or_left_over() -> None:
     assert {path.name for path in TRANSCRIPTS.iterdir()} == set(GAMES)
 
 
-def recipes(package: ModuleType, duty: str) -> set[str]:
-    """The classes of a package that can be started and have the named duty."""
+def recipes(package: ModuleType, duty: str, kind: type = object) -> set[str]:
+    """The names of the classes of a package that can be started and have the named duty."""
     modules = (
         importlib.import_module(module.name)
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
@@ -38,23 +39,23 @@ def recipes(package: ModuleType, duty: str) -> set[str]:
         for name, found in inspect.getmembers(module, inspect.isclass)
         if found.__module__ == module.__name__
         and is_dataclass(found)  # a recipe is a frozen value; parts of learners are not
+        and issubclass(found, kind)
         and not inspect.isabstract(found)
         and hasattr(found, "start")
         and hasattr(found, duty)
         and not getattr(found, "_is_protocol", False)
-        and not inspect.isabstract(found)
     }
 
 
 def test_every_adversary_has_its_transcripts() -> None:
     played = {type(game.adversary).__name__ for games in GAMES.values() for game in games}
-    assert recipes(littlestone.adversaries, "realizable") <= played
+    assert recipes(littlestone.game.adversaries, "realizable") <= played
 
 
 def test_every_learner_has_its_transcripts() -> None:
     played = {type(game.learner).__name__ for games in GAMES.values() for game in games}
-    private = recipes(littlestone.learners, "guarantee")
-    wanted = recipes(littlestone.online, "mistake_bound") | private
+    private = recipes(littlestone.learners, "guarantee", PrivateLearner)
+    wanted = recipes(littlestone.learners.online, "mistake_bound") | private
     assert {"SparseMajority", "LazyForest"} <= wanted <= played
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts.classes.aggregation import (
+from littlestone.concepts.classes.finite import (
+    FiniteClass,
     aggregate,
     complement,
     labelled,
@@ -16,8 +17,11 @@ from littlestone.concepts.classes.aggregation import (
     union,
     xor,
 )
-from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.dimensions.dual import dual, dual_littlestone_dimension, dual_vc_dimension
+from littlestone.concepts.finite_dimensions import (
+    dual,
+    dual_littlestone_dimension,
+    dual_vc_dimension,
+)
 from littlestone.theory.dimension_bounds import (
     aggregation_closed_form_upper_bound,
     aggregation_upper_bound,

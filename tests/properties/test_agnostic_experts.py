@@ -7,6 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.chance import fewest_successes, hoeffding, most_failures
+from tests.reference.agnostic_experts import (
+    AgnosticExperts,
+    StateWeights,
+)
 from tests.reference.listed_experts import (
     all_flips,
     expert_labels,
@@ -14,16 +18,16 @@ from tests.reference.listed_experts import (
     imitating_flips,
 )
 
-from littlestone.adversaries.random_stream import RandomStream
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError
+from littlestone.game.adversaries.random_stream import RandomStream
 from littlestone.game.play import play
-from littlestone.online.agnostic_experts import AgnosticExperts, StateWeights, subsets_up_to
-from littlestone.online.protocols import OnlineLearner, OnlineState
-from littlestone.online.sparse_majority.recipe import SparseMajority
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.game.protocols import OnlineLearner, OnlineState
+from littlestone.learners.online.sparse_majority import SparseMajority
+from littlestone.learners.online.standard_optimal import StandardOptimal
+from littlestone.learners.sanitized_experts.paths import subsets_up_to
 from littlestone.randomness import Randomness
 
 POINTS = 4

@@ -12,13 +12,14 @@ from littlestone.privacy.composition import (
     basic_composition,
     optimal_composition,
     parallel_composition,
+    user_level,
 )
-from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.rounding import float_at_least, float_at_most
-from littlestone.privacy.transcendental import (
+from littlestone.privacy.rounding import (
     exp_lower_bound,
     exp_upper_bound,
+    float_at_least,
+    float_at_most,
     ln_upper_bound,
     sqrt_upper_bound,
 )

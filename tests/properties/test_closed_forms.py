@@ -14,11 +14,10 @@ from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.schema import Schema
 

@@ -9,19 +9,18 @@ from hypothesis import strategies as st
 from tests.chance import FALSE_FAILURE_PROBABILITY
 
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis, Thresholds
 from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.learners.sanitized_experts.closeness import closest_expert, released_points
+from littlestone.game.protocols import OnlineLearner
+from littlestone.lab.claims.measuring import closest_expert, released_points
+from littlestone.learners.online.sparse_majority import SparseMajority
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.sanitized_experts.families import HistogramFamily, error_class
 from littlestone.learners.sanitized_experts.paths import Released
 from littlestone.learners.sanitized_experts.plan import ConstructionPlan
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
-from littlestone.mechanisms.binary_mechanism import DyadicIntervals
-from littlestone.online.protocols import OnlineLearner
-from littlestone.online.sparse_majority.recipe import SparseMajority
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.privacy.mechanisms.binary_mechanism import DyadicIntervals
 from littlestone.randomness import Randomness
 
 POINTS = 4

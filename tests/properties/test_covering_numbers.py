@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, milp
 
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.dimensions.covering import covering_number, growth_function
+from littlestone.concepts.finite_dimensions import covering_number, growth_function
 from littlestone.theory.dimension_bounds import sauer_closed_form_upper_bound, sauer_upper_bound
 
 Path = tuple[int, ...]

@@ -9,16 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from littlestone.concepts import dimensions
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.dimensions import littlestone
-from littlestone.concepts.dimensions.dual import dual
-from littlestone.concepts.dimensions.littlestone import (
+from littlestone.concepts.dimensions import (
     Labelling,
     littlestone_dimension_by_definition,
     splits,
+    vc_dimension_by_definition,
 )
-from littlestone.concepts.dimensions.randomized import randomized_littlestone_dimension
-from littlestone.concepts.dimensions.vc import vc_dimension_by_definition
+from littlestone.concepts.finite_dimensions import dual, randomized_littlestone_dimension
 
 Labellings = frozenset[Labelling]
 
@@ -74,7 +73,7 @@ def test_the_limits_of_the_search_do_not_change_its_answers(
     setting: str, labellings: Labellings
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(littlestone, setting, 1)
+        patch.setattr(dimensions, setting, 1)
         check_against_the_definitions(labellings)
         small = FiniteClass(sorted(labellings)).version_space().standard_optimal()
     assert small == FiniteClass(sorted(labellings)).version_space().standard_optimal()
@@ -132,11 +131,11 @@ def test_counting_all_pairs_of_points_at_once_changes_no_dimension(
 ) -> None:
     labels = np.random.default_rng(seed).random((60, 9)) < share
     rows = frozenset(map(tuple, labels.astype(int).tolist()))
-    monkeypatch.setattr(littlestone, "_MANY", 1)
-    monkeypatch.setattr(littlestone, "_DEEP", 3)
+    monkeypatch.setattr(dimensions, "_MANY", 1)
+    monkeypatch.setattr(dimensions, "_DEEP", 3)
     counted = FiniteClass(sorted(rows)).littlestone_dimension
     assert counted == littlestone_dimension_by_definition(rows)
-    monkeypatch.setattr(littlestone, "_LARGEST_MATRIX", 0)
+    monkeypatch.setattr(dimensions, "_LARGEST_MATRIX", 0)
     assert FiniteClass(sorted(rows)).littlestone_dimension == counted
 
 
@@ -145,5 +144,5 @@ def test_an_unbalanced_class_has_the_same_dimension_either_way() -> None:
     matrix = np.unique(labels.astype(np.uint8), axis=0)
     counted = FiniteClass(matrix).littlestone_dimension
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(littlestone, "_LARGEST_MATRIX", 0)
+        patch.setattr(dimensions, "_LARGEST_MATRIX", 0)
         assert FiniteClass(matrix).littlestone_dimension == counted >= 6

@@ -7,8 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from littlestone.concepts.classes.finite import FiniteClass, FiniteVersionSpace
-from littlestone.concepts.dimensions.littlestone import littlestone_dimension_by_definition
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.dimensions import littlestone_dimension_by_definition
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
 
 Example = tuple[int, int]

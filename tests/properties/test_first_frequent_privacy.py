@@ -11,7 +11,7 @@ from itertools import combinations, product
 
 import pytest
 
-from littlestone.mechanisms.first_frequent import FirstFrequent
+from littlestone.privacy.mechanisms.first_frequent import FirstFrequent
 
 KEYS = ("a", "b")
 Key = str | None

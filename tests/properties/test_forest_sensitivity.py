@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.reference.forest_array import ForestArray, Sequence
 
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.randomness import seeded
 
 CONCEPTS = Thresholds(16)

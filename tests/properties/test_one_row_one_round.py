@@ -17,12 +17,12 @@ from tests.rows.door import Door, changed_rounds
 from tests.rows.doors import DOORS
 from tests.rows.tables import LABEL, NANOSECONDS, Coins, Public, Table
 
+from littlestone.adapters import sklearn as adapter
 from littlestone.concepts.records.fields import Numeric
 from littlestone.concepts.schema import Schema
-from littlestone.integrations import sklearn as adapter
 from littlestone.learners.run import PrivateRun
-from littlestone.service import events, sources
-from littlestone.service.cells import Misfit
+from littlestone.runs.intake import cells, sources
+from littlestone.runs.intake.cells import Misfit
 
 # Of all doors together; some are slow to open.
 QUICK: Final = 5_250
@@ -59,17 +59,16 @@ def test_a_replaced_row_changes_one_round_of_many_tables(door: Door, coins: Coin
 # Each of these is a way to read rows together that looks as if it read each alone.
 
 
-def labels_by_equality(values: Sequence[Any], columns: Any) -> list[int]:
+def labels_by_equality(self: cells.LabelReader, values: Sequence[Any]) -> list[int]:
     """Decimal(1) is found where 1 is looked for, and is no label where it is read alone."""
-    known: dict[Any, int] = events._LABELS | {0: 0, 1: 1}
-    del columns
+    known: dict[Any, int] = cells._LABELS | {0: 0, 1: 1}
     return [known[value] for value in values]
 
 
-def label_without_decimals(value: Any, columns: Any) -> int:
-    label = events._LABELS.get(str(value).lower()) if type(value) in (str, int, float) else None
+def label_without_decimals(self: cells.LabelReader, value: Any) -> int:
+    label = cells._LABELS.get(str(value).lower()) if type(value) in (str, int, float) else None
     if label is None:
-        raise Misfit(columns.label, "is neither 0 nor 1", value)
+        raise Misfit(LABEL, "is neither 0 nor 1", value)
     return label
 
 
@@ -81,7 +80,9 @@ def cells_by_the_columns_type(self: Numeric, values: Any) -> Any:
     return np.searchsorted(np.array(self.grid), column, side="right").astype(np.int64)
 
 
-def columns_by_the_tables_type(estimator: Any, table: Any, *, reset: bool) -> list[Any]:
+def columns_by_the_tables_type(
+    estimator: Any, table: Any, *, reset: bool, names: Any = None
+) -> list[Any]:
     """scikit-learn's usual check."""
     array = check_array(table, dtype="numeric")
     if reset:
@@ -91,7 +92,20 @@ def columns_by_the_tables_type(estimator: Any, table: Any, *, reset: bool) -> li
 
 def pieces_refused_whole(self: PrivateRun, xs: Any, ys: Any) -> int:
     """A bad row takes with it what is looked at together with it."""
-    return self.observe_many_canonical(*self.validated(xs[:4], ys[:4]))
+    return self.take(*self.validated(xs[:4], ys[:4]))
+
+
+def marks_by_the_chunk(self: cells.CellReader, column: Sequence[Any]) -> list[int]:
+    """A comma in one row makes the points of all others marks of thousands."""
+    commas = any("," in value for value in column)
+    texts = [value.replace(".", "").replace(",", ".") if commas else value for value in column]
+    return [self.one(text) for text in texts]
+
+
+def whole_numbers_by_the_chunk(self: cells.CellReader, column: Sequence[Any]) -> list[int]:
+    """A word in one row makes texts of the whole numbers in all others."""
+    whole = all(value.isdigit() for value in column)
+    return [self._part.cell(int(value) if whole else value) for value in column]
 
 
 def values_all_or_none(column: Any) -> list[Any]:
@@ -118,10 +132,17 @@ Patches = list[tuple[Any, str, Callable[..., Any]]]
     [
         ("parquet", schema_of(n=OWN), {"n": "int64", LABEL: "decimal"},
          {"n": 1, LABEL: Decimal(1)}, {"n": 1, LABEL: None},
-         [(events, "_labels", labels_by_equality), (events, "_label", label_without_decimals)]),
+         [(cells.LabelReader, "many", labels_by_equality),
+          (cells.LabelReader, "one", label_without_decimals)]),
         ("parquet", schema_of(d={"date": ["month"]}), {"d": "date", LABEL: "int64"},
          {"d": 19_000, LABEL: 1}, {"d": YEAR_20000, LABEL: 1},
          [(sources, "_values", values_all_or_none)]),
+        ("csv", schema_of(n=OWN), {"n": "", LABEL: ""},
+         {"n": "0.5", LABEL: "1"}, {"n": "0,5", LABEL: "1"},
+         [(cells.CellReader, "many", marks_by_the_chunk)]),
+        ("csv", schema_of(k={"values": [0, 1], "missing": "own value"}), {"k": "", LABEL: ""},
+         {"k": "1", LABEL: "1"}, {"k": "one", LABEL: "1"},
+         [(cells.CellReader, "many", whole_numbers_by_the_chunk)]),
         ("columns of lists", schema_of(n=OWN), {"n": "", LABEL: ""},
          {"n": True, LABEL: 1}, {"n": 1, LABEL: 1},
          [(Numeric, "cells_of", cells_by_the_columns_type)]),

@@ -21,11 +21,10 @@ from scipy.sparse.csgraph import maximum_flow
 
 from littlestone.audit.controls.broken_forests import _in_order
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.game.protocols import OnlineState
 from littlestone.learners.lazy_forest import layer as forest_table
-from littlestone.learners.lazy_forest.layer import ForestTable
-from littlestone.learners.lazy_forest.matching import just_enough
-from littlestone.online.protocols import OnlineState
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.lazy_forest.layer import ForestTable, smallest_even
+from littlestone.learners.online.standard_optimal import StandardOptimal
 
 START = StandardOptimal(Thresholds(6)).start()
 AGREED = START.after(2, 1)
@@ -57,7 +56,7 @@ def outcomes(living: list[OnlineState], slots: int) -> Iterator[tuple[Outcome, F
 
     In the turn of the hypothesis that ``AGREED`` shows, two examples arrive.
     """
-    orders = list(permutations(range(just_enough(len(living)))))
+    orders = list(permutations(range(smallest_even(len(living)))))
     for order in orders:
         for darts in product(range(slots), repeat=len(INSERTED)):
             rng: Any = Scripted(order, darts)

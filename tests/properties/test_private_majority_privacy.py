@@ -16,7 +16,7 @@ from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Example
-from littlestone.concepts.witnesses.fresh_witnesses import witnesses_for
+from littlestone.concepts.witness_systems import witnesses_for
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 
 ROUNDS = 3

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.proper.restriction_tree import (
+from littlestone.learners.batch.proper_step import (
     Node,
     dimension_of,
     keeping_labels,

@@ -9,20 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.chance import hoeffding
 
-from littlestone.audit.controls.broken_constructions import NoSanitizer
+from littlestone.audit.controls.broken_experts import NoSanitizer
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
+from littlestone.game.protocols import OnlineLearner, OnlineState
+from littlestone.learners.online.sparse_majority import SparseMajority
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.sanitized_experts.draw import GroupDraw, weigh
-from littlestone.learners.sanitized_experts.expert_losses import PredictorLosses
-from littlestone.learners.sanitized_experts.paths import SLOT_BITS, Paths, shares_of
+from littlestone.learners.sanitized_experts.paths import (
+    SLOT_BITS,
+    Paths,
+    PredictorLosses,
+    shares_of,
+    subsets_up_to,
+)
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
-from littlestone.mechanisms.binary_mechanism import DyadicIntervals
-from littlestone.mechanisms.noise.exact import exp_bounds
-from littlestone.mechanisms.noise.integer_weights import weight_table
-from littlestone.online.agnostic_experts import subsets_up_to
-from littlestone.online.protocols import OnlineLearner, OnlineState
-from littlestone.online.sparse_majority.recipe import SparseMajority
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.privacy.mechanisms.binary_mechanism import DyadicIntervals
+from littlestone.privacy.mechanisms.noise.exact import exp_bounds
+from littlestone.privacy.mechanisms.noise.integer_weights import weight_table
 from littlestone.randomness import Randomness, seeded
 
 POINTS = 3

@@ -15,18 +15,18 @@ from tests.reference.bucketed import BucketedDiscriminator
 from littlestone.audit.grey_box import Record, SensitivityError, Visit, _guarded
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.mechanisms.laplace_count import LaplaceCount
+from littlestone.learners.sanitizers.discriminator import FiniteDiscriminator
+from littlestone.learners.sanitizers.fooling_sanitizer import FoolingSanitizer
+from littlestone.learners.sanitizers.generator import HedgeGenerator
+from littlestone.learners.sanitizers.histogram_sanitizer import HistogramSanitizer
+from littlestone.learners.sanitizers.labels import LabelConversion
+from littlestone.learners.sanitizers.realizable_sanitizer import RealizableSanitizer
+from littlestone.learners.sanitizers.tree_sanitizer import TreeSanitizer
+from littlestone.learners.sanitizers.winnow_generator import WinnowGenerator
+from littlestone.privacy.mechanisms.laplace_count import LaplaceCount
 from littlestone.randomness import Randomness, seeded
-from littlestone.sanitizers.fooling.discriminator import FiniteDiscriminator
-from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
-from littlestone.sanitizers.fooling.generator import HedgeGenerator
-from littlestone.sanitizers.labels import LabelConversion
-from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
-from littlestone.sanitizers.realizable.winnow_generator import WinnowGenerator
-from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
-from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 SCATTERED = FiniteClass(np.random.default_rng(8).integers(2, size=(14, 6)))
 LINE = Thresholds(6)

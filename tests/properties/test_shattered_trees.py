@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.dimensions.mistake_trees import Leaf, Vertex, shattered_tree
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.finite_dimensions import Leaf, Vertex, shattered_tree
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.protocols import ConceptClass
 
 THRESHOLDS = FiniteClass([[int(x >= k) for x in range(7)] for k in range(8)])

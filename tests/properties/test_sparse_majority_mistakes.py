@@ -10,17 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
-from littlestone.online.sparse_majority.class_game import SLACK
-from littlestone.online.sparse_majority.recipe import (
+from littlestone.learners.online.sparse_majority import (
     SparseMajority,
     SparseMajorityState,
     best_rate,
 )
+from littlestone.learners.online.sparse_majority_positions import SLACK
 
 LABELLINGS = list(product((0, 1), repeat=3))
 EVERY_SMALL_CLASS = [

@@ -10,17 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.battery import CLASSES, WITHOUT_DIMENSION
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.replay import Replay
-from littlestone.adversaries.shattered_tree import ShatteredTree
-from littlestone.adversaries.spreading import KeepDimension
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.protocols import ConceptClass, Example
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing, ShatteredTree
+from littlestone.game.adversaries.replay import Replay
+from littlestone.game.adversaries.spreading import KeepDimension
 from littlestone.game.play import play
-from littlestone.game.protocols import Adversary
-from littlestone.online.halving import Halving
-from littlestone.online.protocols import OnlineLearner
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.game.protocols import Adversary, OnlineLearner
+from littlestone.learners.online.halving import Halving
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.randomness import seeded
 
 # For theorems that are tried on many classes or adversaries each.

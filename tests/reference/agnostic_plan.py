@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.batch.agnostic_empirical import spent
+from littlestone.learners.batch.irreducible import IrreduciblePlan
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.proper.empirical_plan import spent
-from littlestone.proper.irreducible_plan import IrreduciblePlan
 from littlestone.theory.outwards import upwards
 from littlestone.theory.sanitization import subsampled_samples_upper_bound
 
@@ -16,7 +16,7 @@ from littlestone.theory.sanitization import subsampled_samples_upper_bound
 class AgnosticPlan:
     """[P, Corollary proper_agnostic] in numbers: the irreducibility learner inside Algorithm 4.
 
-    >>> from littlestone.concepts.classes.points import Points
+    >>> from littlestone.concepts.classes.sparse_sets import Points
     >>> plan = AgnosticPlan.of(
     ...     Points(), epsilon=1.0, delta=1e-6, error=0.1, failure_probability=0.05)
     >>> f"{plan.size:.0e}", plan.guarantee.epsilon <= 1

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.experts.loss_sequences import Losses, ObliviousLosses
+from littlestone.learners.experts.play_experts import Losses, ObliviousLosses
 from littlestone.randomness import Randomness
 
 

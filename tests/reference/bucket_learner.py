@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.classes.finite import FiniteClass
+from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.batch.proper_selection import ProperLearner
+from littlestone.learners.sanitizers.queries import FiniteQueries
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.proper.proper_selection import ProperLearner
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.queries import Counts, FiniteQueries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class ProperBucketLearner:
         Assumes:    that what ``build`` makes keeps its guarantee
         Proof:      bucketed.md
 
-    >>> from littlestone.proper.proper_selection import ProperSelection
+    >>> from littlestone.learners.batch.proper_selection import ProperSelection
     >>> learner = ProperBucketLearner(
     ...     build=lambda concepts: ProperSelection(concepts=concepts, epsilon=0.1),
     ...     cost=PrivacyGuarantee(epsilon=0.1))

@@ -9,17 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.losses.label_counts import Counts
 from littlestone.errors import HaltedError
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.laplace_count import LaplaceCount
-from littlestone.privacy.charge import Cost
+from littlestone.learners.sanitizers.discriminator import (
+    Accuracy,
+    Objection,
+    selection_error,
+)
+from littlestone.learners.sanitizers.queries import FiniteQueries, Floats
 from littlestone.privacy.composition import basic_composition, optimal_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.ledger import Cost
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.laplace_count import LaplaceCount
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated, compose_zero_concentrated
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.fooling.discriminator import Accuracy, Objection, selection_error
-from littlestone.sanitizers.queries import Counts, FiniteQueries, Floats
 from littlestone.theory.outwards import upwards
 
 
@@ -58,7 +63,7 @@ class ExponentialLearner:
         Adversary:  adaptive; the counts may depend on everything released before
         Guarantee:  (epsilon, 0)
         Assumes:    nothing
-        Proof:      bucketed.md, mechanisms/exponential.md
+        Proof:      bucketed.md, privacy/mechanisms/exponential.md
     """
 
     epsilon: float

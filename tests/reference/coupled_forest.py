@@ -11,9 +11,8 @@ from typing import Any
 
 from littlestone.audit.grey_box import SensitivityError
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.learners.lazy_forest.layer import Siblings, tournament
-from littlestone.learners.lazy_forest.matching import just_enough, random_pairs
-from littlestone.online.protocols import OnlineState
+from littlestone.game.protocols import OnlineState
+from littlestone.learners.lazy_forest.layer import Siblings, random_pairs, smallest_even, tournament
 from littlestone.randomness import Randomness, seeded
 
 Matching = dict[int, tuple[int, int]]
@@ -134,7 +133,7 @@ class Coupling:
 
     def matched(self, elements: list[int], rng: Randomness) -> Matching:
         """A random matching, the order within each pair random, too."""
-        pairs = random_pairs(len(elements), slots=just_enough(len(elements)), rng=rng).tolist()
+        pairs = random_pairs(len(elements), slots=smallest_even(len(elements)), rng=rng).tolist()
         return {number: (elements[a], elements[b]) for number, (a, b) in enumerate(pairs)}
 
     def rematched(

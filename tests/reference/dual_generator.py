@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.online.proper_agnostic import ProperAgnostic, ProperAgnosticState
-from littlestone.sanitizers.queries import FiniteQueries, Floats
+from littlestone.learners.online.proper_agnostic import ProperAgnostic, ProperAgnosticState
+from littlestone.learners.sanitizers.queries import FiniteQueries, Floats
 from littlestone.theory.outwards import upwards
 
 _LARGEST_ROUNDS: Final = 1 << 24
@@ -27,8 +27,8 @@ class DualGenerator:
     dual Littlestone dimension: no |X| in it. On finite tables ``HedgeGenerator`` is nearly
     always better; this one is for large domains with small d*.
 
-    >>> from littlestone.concepts.classes.points import Points
-    >>> from littlestone.sanitizers.queries import queries_of
+    >>> from littlestone.concepts.classes.sparse_sets import Points
+    >>> from littlestone.learners.sanitizers.queries import queries_of
     >>> queries = queries_of(Points(30))
     >>> generator = DualGenerator.for_gap(queries, gap=0.25)
     >>> generator.most_objections(queries, gap=0.25) < generator.rounds < 500

@@ -8,9 +8,8 @@ from collections import Counter
 from typing import Any
 
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.learners.lazy_forest.layer import tournament
-from littlestone.learners.lazy_forest.matching import just_enough
-from littlestone.online.protocols import OnlineState
+from littlestone.game.protocols import OnlineState
+from littlestone.learners.lazy_forest.layer import smallest_even, tournament
 from littlestone.randomness import Randomness
 
 Sequence = OnlineState | None
@@ -41,7 +40,7 @@ class ForestArray:
     def placed(cls, children: list[Sequence], *, packed: bool, rng: Randomness) -> "ForestArray":
         """The children in a random order: all of them, or the living ones only if ``packed``."""
         kept = [child for child in children if child is not None] if packed else children
-        room = just_enough(len(kept))
+        room = smallest_even(len(kept))
         sequences: list[Sequence] = [None] * room
         for child, slot in zip(kept, rng.permutation(room).tolist(), strict=False):
             sequences[slot] = child

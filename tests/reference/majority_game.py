@@ -9,8 +9,7 @@ import math
 import numpy as np
 
 from littlestone.concepts.capabilities import Witnesses
-from littlestone.learners.private_majority.plan import FreshPlan
-from littlestone.learners.private_majority.planner import false_answer_upper_bound
+from littlestone.learners.private_majority.plan import FreshPlan, false_answer_upper_bound
 
 _NOISE = 8.0
 _EPOCHS = 200

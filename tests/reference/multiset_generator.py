@@ -10,8 +10,8 @@ import numpy as np
 
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass, FiniteVersionSpace
-from littlestone.sanitizers.queries import FiniteQueries
-from littlestone.sanitizers.realizable.winnow_generator import Flags
+from littlestone.learners.sanitizers.queries import FiniteQueries
+from littlestone.learners.sanitizers.winnow_generator import Flags
 from littlestone.theory.sanitization import existence_samples_upper_bound
 
 _MOST_MULTISETS = 200_000
@@ -21,7 +21,7 @@ def multiset_class(queries: FiniteQueries, *, members: int, share: Fraction) -> 
     """X_{m,a}: every multiset of m cells, mapping h to 1 if h holds on a share a of it or more.
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
-    >>> from littlestone.sanitizers.queries import queries_of
+    >>> from littlestone.learners.sanitizers.queries import queries_of
     >>> multiset_class(queries_of(Thresholds(3)), members=2, share=Fraction(1, 2)).matrix.tolist()
     [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]
     """

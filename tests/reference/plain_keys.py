@@ -6,7 +6,7 @@ from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.keys import key_order
 from littlestone.concepts.protocols import Label, Point
 from littlestone.learners.private_keys.recipe import PrivateKeys
-from littlestone.mechanisms.noise.geometric import Geometric
+from littlestone.privacy.mechanisms.noise.geometric import Geometric
 from littlestone.randomness import Randomness
 
 

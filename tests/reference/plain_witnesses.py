@@ -1,13 +1,25 @@
 """PrivateWitnesses as its proof has it: query noise is tossed for every counter in every round."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from littlestone.concepts.keys import key_order
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.concepts.witnesses.systems import AGAIN, PLACE
+from littlestone.concepts.witness_systems import AGAIN, PLACE, CubeSystem
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
-from littlestone.mechanisms.noise.geometric import Geometric
+from littlestone.privacy.mechanisms.noise.geometric import Geometric
 from littlestone.randomness import Randomness
+
+
+def plain_depth(system: Any, place: int, places: Sequence[int]) -> int:
+    """On a line the fewer mistakes on one side; in a cube the fewest that share a feature."""
+    if isinstance(system, CubeSystem):
+        shared = (
+            sum((x >> feature & 1) == (place >> feature & 1) for x in places)
+            for feature in range(system.n)
+        )
+        return min(shared)
+    return min(sum(x <= place for x in places), sum(x >= place for x in places))
 
 
 class PlainWitnesses:
@@ -61,8 +73,7 @@ class PlainWitnesses:
     def _draw_place(self) -> int:
         """Every place with its own score, counted afresh."""
         scores = [
-            -min(sum(x <= place for x in self._places), sum(x >= place for x in self._places))
-            for place in range(self._system.places)
+            -plain_depth(self._system, place, self._places) for place in range(self._system.places)
         ]
         self._places = []
         [place] = self._selection.draw(scores, rng=self._rng)  # (L9)

@@ -17,14 +17,14 @@ from tests.rows.tables import (
 )
 from tests.rows.typed import NUMPY, array_of, series_of, typed_tables
 
-from littlestone.client import Client
+from littlestone.adapters import sklearn as adapter
+from littlestone.adapters.river import PrivateClassifier
+from littlestone.adapters.sklearn import PrivateOnlineClassifier
 from littlestone.concepts.schema import Schema
-from littlestone.integrations import sklearn as adapter
-from littlestone.integrations.river import PrivateClassifier
-from littlestone.integrations.sklearn import PrivateOnlineClassifier
-from littlestone.serve import wire
-from littlestone.serve.desk import event_reader
-from littlestone.serve.routes.writers import sent_in
+from littlestone.http import wire
+from littlestone.http.client import Client
+from littlestone.http.routes import sent_in
+from littlestone.http.run_thread import event_reader
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def _learned() -> Iterator[list[str]]:
     """What an estimator hands to its run."""
     kept = list[str]()
 
-    def learn(run: Any, points: Any, numbers: Any) -> None:
+    def learn(run: Any, points: Any, numbers: Any, *_: Any) -> None:
         del run
         kept.extend(rounds_of(points, numbers))
 
@@ -120,8 +120,9 @@ class _Told:
         self._kept = kept
 
     rounds_played = 1
+    hypothesis = None
 
-    def observe_canonical(self, x: Any, y: int) -> None:
+    def take(self, x: Any, y: int) -> None:
         self._kept.append(repr((x, y)))
 
 

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -22,13 +23,14 @@ from tests.rows.tables import (
 )
 from tests.rows.typed import REAL, SMALL, WHOLE
 
+from littlestone import require
 from littlestone.choose.catalogue import class_from_spec
 from littlestone.concepts.classes.stumps import Stumps
-from littlestone.fleet import database
-from littlestone.fleet.reading import line_reader, numbered
-from littlestone.service.events import Columns, read
-from littlestone.service.log.intake import Event
-from littlestone.service.sources import BadRow, Form
+from littlestone.runs.fleet import database
+from littlestone.runs.fleet.blocks import line_reader, numbered
+from littlestone.runs.intake.event import Event
+from littlestone.runs.intake.readers import Columns, read
+from littlestone.runs.intake.sources import BadRow, Form
 
 
 @contextmanager
@@ -38,11 +40,15 @@ def _file(name: str) -> Iterator[Path]:
         yield Path(folder) / name
 
 
-def _events(public: Public, path: Path) -> list[str]:
+_USUAL: Final = Columns(label=LABEL)
+
+
+def _events(
+    public: Public, path: Path, columns: Columns = _USUAL, form: Form | None = None
+) -> list[str]:
     """Of every row its round, and whether it fits, which counts where rows may be rejected."""
-    found = read(
-        str(path), Stumps(public.schema, 1), Columns(label=LABEL), standard_input=io.BytesIO()
-    )
+    concepts = Stumps(public.schema, 1)
+    found = read(str(path), concepts, columns, standard_input=io.BytesIO(), form=form)
     return list(map(_told, found))
 
 
@@ -69,6 +75,32 @@ def _quoted(cell: str) -> str:
 def text_of(value: Any) -> str:
     text = "" if value is None else "9" * 401 if value is TOO_LARGE else str(value)
     return text.replace("\n", " ").replace("\r", " ")
+
+
+GERMAN: Final = Form(decimal=",", thousands=".", date_format="%d.%m.%Y %H:%M")
+
+
+def german_of(value: Any) -> str:
+    """Numbers and dates as they are written in Germany, and some that are not."""
+    if isinstance(value, datetime) and value == value:
+        return value.strftime("%d.%m.%Y %H:%M")
+    text = text_of(value)
+    if type(value) is int and 999 < value < 10**12:
+        return f"{value:,}".replace(",", ".")
+    return text.replace(".", ",") if isinstance(value, float | Decimal) else text
+
+
+def write_nested(path: Path, names: list[str], rows: Rows) -> None:
+    """The label inside of an object, or of what is none."""
+    first = json.dumps(dict.fromkeys(names, 1) | {"of": {LABEL: 1}})
+    lines = [
+        json.dumps(
+            {name: json_of(row[name]) for name in names if name != LABEL}
+            | {"of": {LABEL: json_of(row[LABEL])} if row[LABEL] is not None else None}
+        )
+        for row in rows
+    ]
+    path.write_text("\n".join([first, *lines]) + "\n", encoding="utf-8")
 
 
 def json_of(value: Any) -> Any:
@@ -139,11 +171,31 @@ def of_parquet(public: Public, rows: Rows) -> list[str]:
         return _events(public, path)
 
 
-def of_files(name: str, write: Callable[[Path, list[str], Rows], None], skipped: int = 0) -> Rounds:
+def of_arrow(public: Public, rows: Rows) -> list[str]:
+    columns = {name: _arrow(kind, column_of(rows, name)) for name, kind in public.kinds.items()}
+    labels = [_plain(label) for label in columns.pop(LABEL)]
+    cells = public.schema.check_many(pa.table(columns))
+    return rounds_of(cells, require.labels(labels))
+
+
+def _plain(scalar: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except OverflowError:  # a time that Python's cannot hold
+        return None
+
+
+def of_files(
+    name: str,
+    write: Callable[[Path, list[str], Rows], None],
+    skipped: int = 0,
+    columns: Columns = _USUAL,
+    form: Form | None = None,
+) -> Rounds:
     def rounds(public: Public, rows: Rows) -> list[str]:
         with _file(name) as path:
             write(path, list(public.kinds), rows)
-            return _events(public, path)[skipped:]
+            return _events(public, path, columns, form)[skipped:]
 
     return rounds
 

@@ -15,8 +15,7 @@ from tests.rows.tables import (
 )
 
 from littlestone import require
-from littlestone.concepts.ball import RationalBall
-from littlestone.concepts.domain import AnyHashable, BooleanCube, Grid, IntegerRange
+from littlestone.concepts.domain import AnyHashable, BooleanCube, Grid, IntegerRange, RationalBall
 from littlestone.randomness import seeded
 
 

@@ -105,7 +105,7 @@ _USUAL: Final[dict[str, tuple[str, ...]]] = {
     "f": ("floats", "decimals", *_NUMBERS),
     "r": ("fractions", *_NUMBERS),
     "c": ("words", "words", "small"),
-    "k": ("bits", "small", "floats", "decimals", "booleans", "zeros and ones"),
+    "k": ("bits", "small", "floats", "decimals", "booleans", "zeros and ones", "numbers in words"),
     "d": ("days", "moments", "moments", "times"),
     "w": ("days", "moments"),
     LABEL: ("bits", "bits", "booleans", "zeros and ones", "decimal bits", "bits in words"),
@@ -116,6 +116,8 @@ _DECLARED: Final[dict[str, Any]] = {
     "n": {"grid": [0, 1, 15]},
     "t": {"grid": [NANOSECONDS + 1, NANOSECONDS + 3]},
     "f": {"grid": [0.1, 0.3, 1.0]},
+    "a": {"range": [0, 15]},
+    "l": {"range": [0.1, 2**53 + 2], "scale": "log"},
     "c": {"values": ["A", "B", "é"]},
     "k": {"values": [1, 2, 3]},
     "d": {"date": ["hour", "weekday"]},
@@ -131,11 +133,12 @@ def _schemas(names: str, **missing: Any) -> Schema:
     return Schema.from_mapping(declared)
 
 
-_MISSING: Final = {"n": 1, "t": NANOSECONDS + 2, "f": 0.2, "c": "B", "k": 2}
+_MISSING: Final = {"n": 1, "t": NANOSECONDS + 2, "f": 0.2, "a": 1.5, "l": 0, "c": "B", "k": 2}
 SCHEMAS: Final = (
     *(_schemas(name, **{name: "own value"}) for name in _DECLARED),
     *(_schemas(name, **{name: instead}) for name, instead in _MISSING.items()),
-    *(_schemas(name) for name in "ntck"),
+    *(_schemas(name) for name in "ntalck"),
+    _schemas("ntf", n="own value", t=NANOSECONDS + 2).refined(),
     _schemas("ntfckd", **dict.fromkeys("ntfckd", "own value")),
     _schemas("tc", t=NANOSECONDS + 2, c="B"),
     Schema((_EXACT, *_schemas("n", n=0).fields)),

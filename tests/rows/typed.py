@@ -37,7 +37,7 @@ def typed_tables(kinds: Mapping[str, tuple[Any, ...]]) -> Callable[[Coins], Tabl
         wanted = {"c": _is_text, "d": _is_date, "w": _is_date, LABEL: _is_bit}.get(name, _is_number)
         return tuple(kind for kind, pool in kinds.items() if any(map(wanted, pool)))
 
-    fit = {name: fitting(name) for name in "ntfckdwr" + LABEL}
+    fit = {name: fitting(name) for name in "ntfalckdwr" + LABEL}
     assert all(fit.values())
 
     def draw(coins: Coins) -> Table:

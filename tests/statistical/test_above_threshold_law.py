@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from tests.chance import fits, is_told_apart, most_failures
 
-from littlestone.mechanisms.above_threshold import AboveThreshold
-from littlestone.mechanisms.count_above_threshold import (
+from littlestone.privacy.mechanisms.above_threshold import AboveThreshold
+from littlestone.privacy.mechanisms.count_above_threshold import (
     CountAboveThreshold,
     CountAboveThresholdRun,
     PlainAboveThresholdRun,

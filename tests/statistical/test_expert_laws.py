@@ -13,15 +13,14 @@ from scipy import stats
 from tests.chance import FALSE_FAILURE_PROBABILITY, fewest_successes, fits, is_told_apart
 from tests.reference.block_losses import Blocks, OneBetter
 
-from littlestone.experts.dartboard_plan import DartboardPlan
-from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.keep_coin import KeepCoin
-from littlestone.experts.play_experts import play_experts
-from littlestone.experts.realizable_experts import RealizableExperts
-from littlestone.experts.run import ExpertsRun
-from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.incremental_selection import IncrementalSelection
+from littlestone.learners.experts.dartboard_plan import DartboardPlan, KeepCoin
+from littlestone.learners.experts.exponential_weights import ExponentialWeights
+from littlestone.learners.experts.play_experts import play_experts
+from littlestone.learners.experts.realizable_experts import RealizableExperts
+from littlestone.learners.experts.run import ExpertsRun
+from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.incremental_selection import IncrementalSelection
 from littlestone.randomness import Randomness
 
 pytestmark = pytest.mark.statistical

@@ -13,7 +13,7 @@ from tests.reference.forest_array import ForestArray
 
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest.layer import ForestTable
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness
 
 RUNS = 4000

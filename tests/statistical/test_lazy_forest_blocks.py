@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.chance import agree, in_one_of_many
 
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.lazy_forest.recipe import LazyForest

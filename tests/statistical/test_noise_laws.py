@@ -16,14 +16,15 @@ import pytest
 from numpy.typing import NDArray
 from tests.chance import FALSE_FAILURE_PROBABILITY, agree, differ, fits, is_told_apart
 
-from littlestone.mechanisms.noise import wide_gaussian
-from littlestone.mechanisms.noise.bernoulli import BernoulliExp
-from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian
-from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
-from littlestone.mechanisms.noise.geometric import Geometric
-from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
-from littlestone.mechanisms.noise.waiting_time import WaitingTime
-from littlestone.mechanisms.noise.wide_gaussian import WideGaussian
+from littlestone.privacy.mechanisms.noise import gaussian
+from littlestone.privacy.mechanisms.noise.coins import BernoulliExp
+from littlestone.privacy.mechanisms.noise.gaussian import DiscreteGaussian, WideGaussian
+from littlestone.privacy.mechanisms.noise.geometric import (
+    DiscreteLaplace,
+    Geometric,
+    TruncatedLaplace,
+)
+from littlestone.privacy.mechanisms.noise.waiting_time import WaitingTime
 from littlestone.randomness import Randomness, secure
 
 pytestmark = pytest.mark.statistical
@@ -149,7 +150,7 @@ def test_discrete_gaussian_has_its_law(variance: Fraction | float, rng: Randomne
 def test_wide_gaussian_noise_has_its_law_beyond_the_strips(
     rng: Randomness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wide_gaussian, "_REACH", 1)  # one value of three lies beyond
+    monkeypatch.setattr(gaussian, "_REACH", 1)  # one value of three lies beyond
     values, law = WideGaussian(Fraction(2**16)).draw_many(SCALARS, rng), gaussian_law(2.0**16)
     assert fits(values, law)
     inside = values[np.abs(values) < 256]

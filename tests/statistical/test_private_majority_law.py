@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from tests.chance import fewest_successes, fits, is_told_apart, most_failures
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing
 from littlestone.game.play import play
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
 from littlestone.randomness import Randomness
 
 pytestmark = pytest.mark.statistical

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from tests.chance import fits, is_told_apart
 
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.permute_and_flip import PermuteAndFlip
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.permute_and_flip import PermuteAndFlip
 from littlestone.randomness import Randomness
 
 pytestmark = pytest.mark.statistical

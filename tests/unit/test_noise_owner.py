@@ -16,25 +16,25 @@ from typing import Any
 import pytest
 from tests.threads import together
 
-from littlestone import mechanisms
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HaltedError, HorizonExceededError, RetiredError
-from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.run import Totals
 from littlestone.learners.engine import fields_of
+from littlestone.learners.experts.exponential_weights import ExponentialWeights
+from littlestone.learners.experts.run import Totals
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.learners.naive_recomposition import NaiveRecomposition
-from littlestone.mechanisms.above_threshold import AboveThreshold
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.first_frequent import FirstFrequent
-from littlestone.mechanisms.frequent_release import FrequentRelease
-from littlestone.mechanisms.incremental_selection import IncrementalSelection
-from littlestone.noise_owner import NoiseOwner, live_owners
+from littlestone.learners.rivals.naive_recomposition import NaiveRecomposition
+from littlestone.learners.sanitizers.histogram_sanitizer import HistogramSanitizer
+from littlestone.learners.sanitizers.interval_sanitizer import IntervalSanitizer
+from littlestone.privacy import mechanisms
+from littlestone.privacy.mechanisms.above_threshold import AboveThreshold
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.first_frequent import FirstFrequent
+from littlestone.privacy.mechanisms.frequent_release import FrequentRelease
+from littlestone.privacy.mechanisms.incremental_selection import IncrementalSelection
 from littlestone.randomness import Randomness, keyed, secure, seeded
-from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
-from littlestone.sanitizers.stream.interval_sanitizer import IntervalSanitizer
+from littlestone.randomness.noise_owner import NoiseOwner, live_owners
 
 
 @dataclass(frozen=True)
@@ -384,7 +384,7 @@ def test_an_owner_that_is_dropped_is_forgotten() -> None:
 
 def test_every_run_of_a_mechanism_is_an_owner() -> None:
     modules = [
-        importlib.import_module(f"littlestone.mechanisms.{module.name}")
+        importlib.import_module(f"littlestone.privacy.mechanisms.{module.name}")
         for module in pkgutil.iter_modules(mechanisms.__path__)
     ]
     runs = {

@@ -17,7 +17,7 @@ from tests.threads import together
 
 from littlestone.errors import RetiredError
 from littlestone.randomness import Randomness, keyed, secure, seeded
-from littlestone.word_sources import Ahead, Keyed, Source, derived_key
+from littlestone.randomness.word_sources import Ahead, Keyed, Source, derived_key
 
 
 class Scripted:

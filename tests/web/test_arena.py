@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.serve.arena.test_arena_routes import Played, playing
+from tests.unit.http.test_arena_routes import Played, playing
 from tests.web.watched import WIDTHS, Watched
 
-from littlestone.arena import telling
-from littlestone.arena.suspects import Suspect
 from littlestone.audit.registry import CONTROLS
+from littlestone.lab.arena import telling
+from littlestone.lab.arena.telling import Suspect
 
 pytestmark = pytest.mark.web
 PICTURES = Path("out")

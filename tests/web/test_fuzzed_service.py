@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.serve.served import BUDGET, serving
+from tests.unit.http.served import BUDGET, serving
 from tests.web.fuzzing import Hostile
 
+from littlestone.http.service import Role
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
-from littlestone.serve.tokens import Role
-from littlestone.service.promises.book import Book
+from littlestone.runs.book import Book
 
 pytestmark = pytest.mark.web
 FUZZED = int(os.environ.get("FUZZED", "2000"))

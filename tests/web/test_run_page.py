@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.serve.served import BUDGET, serving
+from tests.unit.http.served import BUDGET, serving
 from tests.web.watched import WIDTHS, Watched
 
-from littlestone.serve.tokens import Role
+from littlestone.http.service import Role
 
 pytestmark = pytest.mark.web
 
@@ -26,7 +26,7 @@ def test_a_release_appears_by_itself(browser: Any, tmp_path: Path, size: tuple[i
         watched.page.wait_for_selector("li:has-text('spam.example')", timeout=30_000)
         watched.page.wait_for_selector("#timeline canvas")
         watched.page.wait_for_selector("#mistakes canvas")
-        watched.page.wait_for_selector("#baselines li:has-text('the best constant')")
+        watched.page.wait_for_selector("#baselines li:has-text('list nobody')")
         wide = watched.page.evaluate("document.documentElement.scrollWidth")
         assert wide <= size[0]
         assert watched.complaints == [] and watched.asked == {watched.address}
@@ -59,4 +59,37 @@ def test_a_page_waits_for_a_service_that_starts_again(browser: Any, tmp_path: Pa
         watched.page.unroute(streams)
         watched.page.wait_for_selector("text=live", timeout=30_000)
         assert watched.page.locator("#live").text_content() == "live"
+        watched.context.close()
+
+
+def test_an_owner_creates_and_deletes_a_run_on_the_page(browser: Any, tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        watched = Watched(browser, served.port, WIDTHS["desktop"])
+        watched.enter(served.tokens[Role.OWNER])
+        watched.page.click("text=Create a run")
+        watched.page.fill("[name=name]", "abuse")
+        watched.page.fill("[name=class]", "no such class")
+        watched.page.click("text=Create >> nth=-1")
+        watched.page.wait_for_selector("#created:has-text('no such class')")
+        watched.page.fill("[name=class]", "keys")
+        watched.page.fill("[name=rounds]", "1000")
+        watched.page.click("text=Create >> nth=-1")
+        watched.page.wait_for_selector("text=live")
+        watched.page.click("#delete")
+        watched.page.wait_for_selector("text=There is no run yet")
+        served.client().create("read", concepts="keys", **BUDGET)
+        served.client().send("read", "spam.example", 1)
+        watched.page.goto(f"http://{watched.address}/view/read")
+        watched.page.click("#delete")
+        watched.page.wait_for_selector("#deleted:has-text('has read events')")
+        assert list(served.service.runs) == ["read"]
+        watched.context.close()
+
+
+def test_a_reader_cannot_create_a_run(browser: Any, tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        watched = Watched(browser, served.port, WIDTHS["desktop"])
+        watched.enter(served.tokens[Role.READER])
+        watched.page.wait_for_selector("text=There is no run yet")
+        assert watched.page.locator("#create").count() == 0
         watched.context.close()

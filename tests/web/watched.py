@@ -31,7 +31,7 @@ class Watched:
         self.page.goto(f"http://{self.address}/")
         self.page.fill("input[name=token]", token)
         self.page.keyboard.press("Enter")
-        self.page.wait_for_selector(".runs")
+        self.page.wait_for_selector("main:not(:has(input[name=token]))")
 
     def check(self) -> None:
         """Nothing was complained about, nobody else was asked, and nothing is too wide."""

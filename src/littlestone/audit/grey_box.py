@@ -1,4 +1,4 @@
-"""Replay a learner on neighbouring streams and measure what reaches every mechanism's door.
+"""Replay a learner on neighbouring streams and compare what each mechanism receives.
 
 Black-box audits see outputs only. Here the randomness that routes data is frozen by a seed, every
 mechanism is replaced by one that gives the same answers in both worlds, and two things are
@@ -16,16 +16,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from littlestone import require
-from littlestone.audit.coins import Place, RoundCoins, rekeyed
-from littlestone.audit.substitution import replaced
+from littlestone.audit.substitution import Place, RoundCoins, rekeyed, replaced
 from littlestone.audit.two_worlds import look
 from littlestone.errors import LittlestoneError
-from littlestone.mechanisms.above_threshold import AboveThreshold
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.first_frequent import FirstFrequent
-from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.privacy.mechanisms.above_threshold import AboveThreshold
+from littlestone.privacy.mechanisms.correlated_sums import CorrelatedSums, CorrelatedSumsRun
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.first_frequent import FirstFrequent
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 from littlestone.randomness import Randomness, seeded
+from littlestone.type_checks import require_fit
 
 
 class SensitivityError(LittlestoneError):
@@ -113,6 +114,10 @@ class Record:
             _compare_counts(recipe, before, after)
         elif isinstance(recipe, ExponentialMechanism):
             _compare_scores(recipe, before, after)
+        elif isinstance(recipe, CorrelatedSums):
+            if len(self._differing(CorrelatedSums)) > 1:
+                raise SensitivityError("more than one batch of CorrelatedSums changed")
+            _compare_sums(recipe, before, after)
 
     def _differing(self, kind: type) -> list[Difference]:
         return [difference for difference in self.differences if type(difference.recipe) is kind]
@@ -154,6 +159,16 @@ def _compare_scores(
         raise SensitivityError(
             f"scores changed by {change.min()} to {change.max()}, wider than "
             f"range_width={recipe.range_width}"
+        )
+
+
+def _compare_sums(recipe: CorrelatedSums, before: Sequence[int], after: Sequence[int]) -> None:
+    """A vector is replaced: the sum moves by twice the longest one at most."""
+    moved = sum((int(one) - int(other)) ** 2 for one, other in zip(before, after, strict=True))
+    if moved > 4 * recipe.longest_squared:
+        raise SensitivityError(
+            f"a sum moved by {moved}, squared, further than twice the longest vector, "
+            f"longest_squared={recipe.longest_squared}"
         )
 
 
@@ -218,6 +233,7 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
         return replaced(kind, start=start)
 
     release_counts, draw_by_scores = PrivateHistogram.release, ExponentialMechanism.draw
+    release_sum = CorrelatedSumsRun.release
 
     def release(recipe: PrivateHistogram, data: Any, *, rng: Randomness, **order: Any) -> Any:
         del rng
@@ -248,14 +264,31 @@ def _guarded(record: Record, noise: Randomness) -> Iterator[None]:
             lambda: draw_by_scores(recipe, each, rng=noise, count=count),
         )
 
+    def summed(run: CorrelatedSumsRun, total: Sequence[int]) -> Any:
+        def with_noise() -> Any:
+            run._rng, own = noise, run._rng  # the noise must not shift the routing coins
+            released = release_sum(run, total)
+            run._rng = own
+            return released
+
+        return record.visit("CorrelatedSums", run._recipe, tuple(total), with_noise)
+
     with (
         standing_in(CountAboveThreshold, _Monitor),
         standing_in(FirstFrequent, _KeyMonitor),
         standing_in(AboveThreshold, _Monitor),
         replaced(PrivateHistogram, release=release),
         replaced(ExponentialMechanism, draw=draw),
+        replaced(CorrelatedSumsRun, release=summed),
     ):
         yield
+
+
+class _Run(Protocol):
+    @property
+    def hypothesis(self) -> Any: ...
+
+    def observe(self, x: Any, y: Any, /) -> Any: ...
 
 
 class _Recipe(Protocol):
@@ -283,9 +316,9 @@ def check_sensitivity(
     """
     record = Record()
     _replay(recipe, stream, changed_round, instead, seed, places, record)
-    promised = getattr(recipe, "per_example", None)
-    paid = total_price(record.differences)
-    if adds_up and promised is not None and paid > Fraction(promised.epsilon):
+    promised = getattr(recipe, "per_example", None) if adds_up else None
+    paid = Fraction(0) if promised is None else total_price(record.differences)
+    if promised is not None and paid > Fraction(promised.epsilon):
         raise SensitivityError(
             f"one example pays {float(paid):g} where {promised.epsilon:g} is promised"
         )
@@ -328,7 +361,7 @@ def _replay(
     places: Sequence[Place],
     record: Record,
 ) -> None:
-    stream = require.listed(stream=stream)
+    stream = list(zip(*require.pairs(stream=stream), strict=True))
     require.listed(tuple[type, str], places=places)
     require.integer(changed_round=changed_round, at_least=0, at_most=len(stream) - 1)
     neighbour = [*stream]
@@ -349,6 +382,7 @@ def _published(
     coins = RoundCoins(seed)
     with rekeyed(coins, places):
         run = recipe.start(rng=coins)
+        require_fit("recipe.start()", run, _Run)
         published = [(run.hypothesis, getattr(run, "status", None))]
         for x, y in stream:
             coins.next_round()

@@ -12,7 +12,7 @@ from littlestone.audit.exact.laws import BLIND_SPOTS, SUBSTITUTES
 from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
 from littlestone.audit.registry import AUDITS, CONTROLS
 from littlestone.audit.two_worlds import Audit, Subject, TwoWorldAdversary, play_once
-from littlestone.game.workers import Workers
+from littlestone.game.sweeps import Workers
 from littlestone.randomness import Randomness, secure
 
 CORRECT_GAMES: Final = 200_000
@@ -42,6 +42,7 @@ class Strength:
 
     @property
     def reached(self) -> bool:
+        """Whether the adversary reaches its goal."""
         return self.share >= AUDITS[self.name].goal
 
     @property
@@ -53,7 +54,8 @@ class Strength:
 def affordable(
     subject: Subject, adversary: TwoWorldAdversary, *, seconds: float, most: int, rng: Randomness
 ) -> int:
-    """As many games as take about so long, no fewer than an audit needs and at most ``most``.
+    """Return as many games as take about so long, no fewer than an audit needs and at most
+    ``most``.
 
     Measured in seconds of this process, so that a busy machine takes longer and shows as much.
     Tables that are made once, in the first game, do not count.
@@ -67,7 +69,7 @@ def affordable(
 
 
 def strength(name: str, *, seconds: float = CORRECT_SECONDS) -> Strength:
-    """One correct subject at its budget, in games and if possible exactly."""
+    """Return one correct subject at its budget, in games and if possible exactly."""
     entry, rng, started = AUDITS[name], secure(), time.perf_counter()
     subject = entry.subject(entry.epsilon, entry.delta)
     runs = affordable(
@@ -86,7 +88,7 @@ def strength(name: str, *, seconds: float = CORRECT_SECONDS) -> Strength:
 
 
 def exact_curves(entry: Audit) -> Iterator[PrivacyCurve]:
-    """The exact curve of its game, and of all rivals' games; none if it is not enumerated."""
+    """Yield the exact curve of its game, and of all rivals' games; none if it is not enumerated."""
     subject = entry.subject(entry.epsilon, entry.delta)
     if entry.witness is not None:
         yield entry.witness(subject, entry.adversary)
@@ -101,7 +103,7 @@ def exact_curves(entry: Audit) -> Iterator[PrivacyCurve]:
 
 
 def caught(name: str, *, seconds: float = CONTROL_SECONDS) -> AuditReport:
-    """One control, played until it is caught or the time is over."""
+    """Return one control, played until it is caught or the time is over."""
     control, rng = CONTROLS[name], secure()
     subject, adversary = control.subject, control.adversary
     runs = affordable(subject, adversary, seconds=seconds, most=CONTROL_GAMES, rng=rng)
@@ -177,7 +179,7 @@ def _broken_line(report: AuditReport) -> str:
 
 
 def enumerated_section() -> str:
-    """What takes the place of code while coins are enumerated, and what is left out."""
+    """Return what takes the place of code while coins are enumerated, and what is left out."""
     substitutes = "\n".join(f"| `{part.name}` | {part.why} |" for part in SUBSTITUTES)
     blind = "\n".join(f"| {name} | {why} |" for name, why in BLIND_SPOTS.items())
     return ENUMERATED.format(substitutes=substitutes, blind=blind)
@@ -197,7 +199,9 @@ seen in games and in tests of its law only; a bug in what is left out is not see
 {blind}
 
 `IncrementalSelection` with all its proposals, and `LinearPool` for given words, are enumerated as
-they run in `tests/unit/audit/exact/test_running_code.py`, beside a broken variant of each.
+they run in `tests/unit/audit/exact/test_running_code.py`, beside a broken variant of each. What
+`WideGaussian` makes of each of the 2^64 words of a proposal, for its smallest variance, is compared
+with the law in whole numbers in `test_wide_words.py`, beside four broken variants.
 """
 
 HEADER = """# What the auditor finds
@@ -213,11 +217,11 @@ as many as take about {correct_seconds} seconds times the row's patience (up to 
 {enumerated_seconds} seconds where all coins are enumerated as well; *shown in games* is an ε that
 they refute at this δ, wrong with
 probability at most 1e-4. *Exact* is a lower end of the exact ε at this δ, from enumerating all
-coins (`littlestone.privacy_curve`): of the same game, or of this game and of the releases that
-follow it independently, where a remark says so; it is never wrong. *Share* is the larger of the
-two over the claim. A correct subject must stay at or below 1, and its adversary should come near
-it: {reached} reach their goal. Of {loose} more the claim is loose and not the adversary weak: all
-games that the instance allows in the rounds enumerated were enumerated.
+coins (`littlestone.audit.privacy_curve`): of the same game, or of this game and of the releases
+that follow it independently, where a remark says so; it is never wrong. *Share* is the larger of
+the two over the claim. A correct subject must stay at or below 1, and its adversary should come
+near it: {reached} reach their goal. Of {loose} more the claim is loose and not the adversary weak:
+all games that the instance allows in the rounds enumerated were enumerated.
 
 | subject | claimed ε | δ | games | shown in games | exact | share | goal | seconds |
 |---|---|---|---|---|---|---|---|---|

@@ -52,13 +52,15 @@ class Opening(NamedTuple):
 class Promising(Protocol):
     """A recipe that says what it promises."""
 
-    def guarantee(self) -> PrivacyGuarantee: ...
+    def guarantee(self) -> PrivacyGuarantee:
+        """Return the claimed guarantee."""
 
 
 class Startable(Promising, Protocol):
     """A recipe whose runs take examples."""
 
-    def start(self, *, rng: Randomness) -> Any: ...
+    def start(self, *, rng: Randomness) -> Any:
+        """Start a run."""
 
 
 @require.checked
@@ -77,7 +79,7 @@ class Subject:
     def from_release(
         cls, recipe: Promising, release: Callable[..., Any] | None = None
     ) -> "Subject":
-        """A mechanism without a state: each input is released anew, by its ``release``."""
+        """Wrap a mechanism without a state, which releases each input anew by its ``release``."""
         anew = getattr(recipe, "release", None) if release is None else release
         if anew is None:
             raise ValueError(f"recipe must have a release, or one is given, got recipe={recipe!r}")
@@ -91,7 +93,7 @@ class Subject:
     def from_learner(
         cls, recipe: Startable, *, name: str | None = None, claimed: PrivacyGuarantee | None = None
     ) -> "Subject":
-        """A learner: takes labelled examples, answers with all that its run then shows."""
+        """Wrap a learner: it takes labelled examples and answers with all that its run shows."""
 
         def start(rng: Randomness) -> tuple[Opening, Conversation]:
             run = recipe.start(rng=rng)
@@ -133,7 +135,7 @@ class Subject:
 
 
 def look(published: Any) -> Hashable:
-    """All that can be seen of something published: equal objects may look different.
+    """Return all that can be seen of something published: equal objects may look different.
 
     >>> look((1, True)) == look((True, 1)), (1, True) == (True, 1)
     (False, True)
@@ -169,7 +171,8 @@ class World:
 class TwoWorldAdversary(Protocol):
     """Plays one game and says what it noticed (a value with few possibilities)."""
 
-    def play(self, world: World, rng: Randomness, /) -> Hashable: ...
+    def play(self, world: World, rng: Randomness, /) -> Hashable:
+        """Play one game; return what was noticed."""
 
 
 class Deterministic(ABC):
@@ -178,9 +181,11 @@ class Deterministic(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def noticed(self, world: World) -> Hashable: ...
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
 
     def play(self, world: World, rng: Randomness, /) -> Hashable:
+        """Play one game; return what was noticed."""
         del rng
         return self.noticed(world)
 
@@ -188,7 +193,7 @@ class Deterministic(ABC):
 def play_once(
     subject: Subject, adversary: TwoWorldAdversary, bit: int, rng: Randomness, foe: Randomness
 ) -> Hashable:
-    """What the adversary notices in one game; the parties' randomness is separate."""
+    """Return what the adversary notices in one game; the parties' randomness is separate."""
     return adversary.play(World(subject, bit, rng), foe)
 
 
@@ -234,6 +239,7 @@ class Control:
 
     @property
     def name(self) -> str:
+        """The name of the subject."""
         return self.subject.name
 
     @classmethod
@@ -245,7 +251,7 @@ class Control:
         adversary: TwoWorldAdversary,
         claimed: PrivacyGuarantee = EPSILON_ONE,
     ) -> "Control":
-        """One that releases nothing before its first input."""
+        """Make a control that releases nothing before its first input."""
         subject = Subject(name=name, claimed=claimed, open=lambda rng: (None, start(rng)))
         return cls(subject=subject, adversary=adversary, bug=bug)
 
@@ -258,5 +264,5 @@ class Control:
         adversary: TwoWorldAdversary,
         claimed: PrivacyGuarantee = EPSILON_ONE,
     ) -> "Control":
-        """One without a state: each input is released anew."""
+        """Make a control without a state: each input is released anew."""
         return cls.of(name, bug, lambda rng: lambda data: release(data, rng), adversary, claimed)

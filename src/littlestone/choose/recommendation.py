@@ -1,13 +1,12 @@
-"""Which learner, and why: the one that ``auto`` takes first, then the others by their bounds."""
+"""Recommend a learner and explain it: the choice of ``auto`` first, the others by their bounds."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from littlestone import require
-from littlestone.choose.catalogue import LEARNERS
-from littlestone.choose.ranking import (
+from littlestone.choose.auto import (
     FAILURE,
     USEFUL_SHARE,
     Candidate,
@@ -15,13 +14,19 @@ from littlestone.choose.ranking import (
     Ranking,
     rank,
 )
+from littlestone.choose.catalogue import LEARNERS
 from littlestone.choose.request import Request
+from littlestone.concepts.schema import Numeric, Schema
+from littlestone.learners.private_linear.recipe import MOST_PURE
 from littlestone.learners.run import PrivateLearner
+
+# The product of rounds and epsilon from which gradient steps have time to settle.
+_LONG: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
-    """All candidates, the one that is taken first, and a paragraph that explains the choice."""
+    """All candidates, the chosen one first, and a paragraph that explains the choice."""
 
     candidates: tuple[Candidate, ...]
     refused: Mapping[str, str]
@@ -30,18 +35,18 @@ class Recommendation:
 
     @property
     def best(self) -> Candidate | None:
-        """The learner that is taken unless another is named."""
+        """Return the learner that is chosen unless another is named."""
         return self.candidates[0] if self.candidates else None
 
     @property
     def proved(self) -> Candidate | None:
-        """The candidate with the smallest mean that is proved or calibrated."""
+        """Return the candidate with the smallest proved or calibrated mean."""
         known = [one for one in self.candidates if math.isfinite(one.expected)]
         return min(known, key=lambda one: (one.expected, one.bound), default=None)
 
     @property
     def useful(self) -> bool:
-        """Whether some learner is expected to beat a constant rule by a clear margin."""
+        """Return whether some learner is expected to beat a constant rule by a clear margin."""
         best = self.proved
         return best is not None and best.expected <= USEFUL_SHARE * (self.rounds or 0)
 
@@ -63,7 +68,7 @@ def recommend(over: Any, **asked: Any) -> Recommendation:
 
 
 def recommendation_for(request: Request) -> Recommendation:
-    """The same for a request that was made before."""
+    """Recommend a learner for an existing request."""
     ranking = _ranking(request)
     try:
         chosen: PrivateLearner | None = request.recipe()
@@ -98,7 +103,7 @@ def _alike(candidate: Candidate, chosen: PrivateLearner) -> bool:
 
 
 def _unproved(recipe: PrivateLearner) -> Candidate:
-    """A learner that is taken for what it does, not for a bound in this setting."""
+    """Return a learner that is chosen for its performance, not for a bound in this setting."""
     kind = type(recipe).__name__
     name, entry = next((name, one) for name, one in LEARNERS.items() if one.makes == kind)
     return Candidate(
@@ -108,6 +113,22 @@ def _unproved(recipe: PrivateLearner) -> Candidate:
         expected=math.inf,
         calibrated=False,
         practical=entry.summary,
+    )
+
+
+def _linear_hint(request: Request) -> str:
+    """Return when to try the linear learner, by public facts: the schema and the rounds."""
+    if not isinstance(request.space, Schema) or request.learner != "auto":
+        return ""
+    fields = request.space.fields
+    numbers = sum(isinstance(part, Numeric) for part in fields)
+    weights = 1 + sum(1 if isinstance(part, Numeric) else part.cells for part in fields)
+    long = request.rounds is not None and request.rounds * request.epsilon >= _LONG
+    if not long or weights > MOST_PURE or 2 * numbers < len(fields):
+        return ""
+    return (
+        " On a long stream whose few numbers add up, or whose law drifts, learner = 'linear' may "
+        "make fewer mistakes."
     )
 
 
@@ -121,7 +142,7 @@ def _explained(draft: Recommendation, request: Request) -> str:
     if best.practical:
         practical = (
             f"{best.name}: {best.reason}. Without assumptions on the stream no bound is proved for "
-            f"it in this setting."
+            f"it in this setting.{_linear_hint(request)}"
         )
         if proved is None:
             return practical

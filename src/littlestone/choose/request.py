@@ -1,4 +1,4 @@
-"""What a person asks for: one value with one set of defaults, whichever door it comes through.
+"""Describe what a user wants: one value with one set of defaults for all interfaces.
 
 The options of ``littlestone learn`` and of fleets, the bodies of ``POST /runs``, TOML files and the
 parameters of the River and scikit-learn classifiers are views of it.
@@ -24,20 +24,20 @@ from littlestone.type_checks import fits
 SETTINGS: Final = ("agnostic", "realizable")
 ADVERSARIES: Final = ("oblivious", "adaptive")
 _KEPT: Final = ("rounds", "epsilon", "delta", "max_contributions")
-"""What a recipe has of a request, as far as its learner needs it."""
+"""The fields of a request that a recipe may have, if its learner needs them."""
 
 
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Over what to learn, for how long, at which price, and against whom.
+    """What to learn, for how long, at which price, and against whom.
 
     Args:
         over: A ``Schema`` or its declaration (a mapping), whose rules are then learned; or a
-            concept class, or one in the words of the command line, as in ``"thresholds:64"``.
+            concept class, or its name on the command line, as in ``"thresholds:64"``.
         rounds: The most examples that will ever be learned from; some learners need none.
         epsilon: The budget for one example.
-        delta: The same; learners that need none ignore it.
+        delta: The same; learners that do not need it ignore it.
         max_contributions: The most examples of one user, whose promise is then for all of them.
         user: What identifies a user: the column of a table, the field of an event. With it
             ``max_contributions`` is enforced, without it the caller vouches for it.
@@ -65,14 +65,14 @@ class Request:
     space: ConceptClass | Schema = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        require.plain(self)
+        require.fields_fit(self, "user", "setting", "adversary", "learner")
         object.__setattr__(self, "space", _space(self.over))
         require.positive(epsilon=self.epsilon)
         require.probability(delta=self.delta)
         require.integer(max_contributions=self.max_contributions, at_least=1)
         if self.rounds is not None:
             require.integer(rounds=self.rounds, at_least=1)
-        if self.user is not None and (not isinstance(self.user, str) or not self.user):
+        if self.user == "":
             raise ValueError(f"user must be a name, got user={self.user!r}")
         for name, words in (("setting", SETTINGS), ("adversary", ADVERSARIES)):
             if (got := getattr(self, name)) not in words:
@@ -90,17 +90,17 @@ class Request:
 
     @classmethod
     def from_json(cls, asked: Mapping[str, Any], *, files: bool = True) -> "Request":
-        """Read a request in the form of JSON, HTTP bodies and TOML tables.
+        """Parse a request from JSON, HTTP bodies or TOML tables.
 
-        Exactly one of ``schema`` and ``class`` says what it is over; ``max-contributions`` and
+        Exactly one of ``schema`` and ``class`` says what is learned; ``max-contributions`` and
         ``max_contributions`` are the same.
 
         Args:
-            asked: The request; what it does not say is as by default.
+            asked: The request; missing keys have their defaults.
             files: Whether a class may be described by a file of this machine.
 
         Raises:
-            ValueError: A key is unknown, a value is wrong, or nothing can be learned so.
+            ValueError: A key is unknown, a value is wrong, or no learner applies.
         """
         given = {key.replace("-", "_"): value for key, value in asked.items() if value is not None}
         schema, spec = given.pop("schema", None), given.pop("class", None)
@@ -123,7 +123,7 @@ class Request:
         return cls(over=spec, **given)
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it as plain JSON values; ``from_json`` reads it back."""
+        """Return the request as plain JSON values, which ``from_json`` parses."""
         said = {name: getattr(self, name) for name in NAMES}
         if isinstance(self.space, Schema):
             return {"schema": self.space.to_json(), **said}
@@ -131,13 +131,13 @@ class Request:
 
     @property
     def concepts(self) -> ConceptClass:
-        """The class that is learned."""
+        """Return the class that is learned."""
         if isinstance(self.space, Schema):
             return class_over(self.space, setting=self.setting)
         return self.space
 
     def recipe(self) -> PrivateLearner:
-        """Return the learner that answers this request: a function of public values."""
+        """Return the learner of this request: a function of public values."""
         concepts, budget = self.concepts, _budget(self)
         if self.learner == "auto":
             recipe: Any = auto(
@@ -148,44 +148,50 @@ class Request:
             )
         else:
             recipe = LEARNERS[self.learner].build(concepts, **budget)
-        return cast(PrivateLearner, replace(recipe, max_contributions=self.max_contributions))
+        found = cast(PrivateLearner, replace(recipe, max_contributions=self.max_contributions))
+        _ = found.label_count  # rejects more labels than it can tell apart
+        return found
 
-    def kept(self, form: str) -> PrivateLearner:
-        """Return the recipe that was made for this request, whatever would be made for it now.
+    def stored_recipe(self, form: str) -> PrivateLearner:
+        """Return the stored recipe of this request, even if the chooser would choose another.
 
         Raises:
-            StoreError: The form cannot be read, or is of a recipe for other examples, another
-                horizon or a larger budget.
+            StoreError: The form cannot be read, or is a recipe for other examples, another horizon
+                or a larger budget.
         """
         try:
             recipe = recipe_from_form(form)
         except SnapshotError as problem:
-            raise StoreError(f"the recipe that was kept cannot be read: {problem}") from problem
-        over = recipe.concepts.domain if isinstance(self.space, Schema) else recipe.concepts
+            raise StoreError(f"the stored recipe cannot be read: {problem}") from problem
+        over: Any = recipe.concepts
+        if isinstance(self.space, Schema):
+            over = recipe.concepts.domain
+            if isinstance(over, Schema) and over.refines(self.space):
+                over = self.space
         most, cost = PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta), recipe.per_example
         kind = type(recipe).__name__
         terms = {name: getattr(recipe, name, getattr(self, name)) for name in _KEPT}
-        for name, kept, asked in (
+        for name, stored, wanted in (
             ("schema" if isinstance(self.space, Schema) else "class", over, self.space),
-            *((name, kept, getattr(self, name)) for name, kept in terms.items()),
+            *((name, stored, getattr(self, name)) for name, stored in terms.items()),
             ("budget", most if cost.within(most) else cost, most),
             ("learner", kind, kind if self.learner == "auto" else LEARNERS[self.learner].makes),
         ):
-            if kept != asked:
+            if stored != wanted:
                 raise StoreError(
-                    f"what was kept is damaged: its recipe has {name} {kept!s:.200}, and the "
-                    f"request {asked!s:.200}"
+                    f"what was stored is damaged: its recipe has {name} {stored!s:.200}, and the "
+                    f"request {wanted!s:.200}"
                 )
         return recipe
 
     def differences(self, other: "Request") -> list[str]:
-        """Name the parts in which ``other`` asks for something else."""
+        """Return the names of the parts in which ``other`` differs."""
         names = ("space", *NAMES)
         return [name for name in names if getattr(self, name) != getattr(other, name)]
 
 
 NAMES: Final = tuple(part.name for part in fields(Request) if part.name not in ("over", "space"))
-"""What a request says besides what it is over."""
+"""The fields of a request except what it is over."""
 
 
 def _budget(request: Request) -> dict[str, Any]:
@@ -202,6 +208,6 @@ def _space(over: Any) -> ConceptClass | Schema:
     if isinstance(over, Schema) or fits(over, ConceptClass):
         return cast("ConceptClass | Schema", over)
     raise ValueError(
-        f"over must be a schema or a concept class, or one in words, as in 'thresholds:64', got "
-        f"over={over!r:.200}"
+        f"over must be a schema, a concept class or the name of one, as in 'thresholds:64', got "
+        f"over={require.shown(over):.200}"
     )

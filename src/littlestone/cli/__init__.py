@@ -1,1 +1,1 @@
-"""The command line is a thin layer: a command reads options, calls the library, prints."""
+"""Provide the command line, a thin layer: a command reads options, calls the library, prints."""

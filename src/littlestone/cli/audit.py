@@ -1,4 +1,4 @@
-"""The command ``littlestone audit`` plays audit games against a subject, or against controls."""
+"""Implement ``littlestone audit``, which plays audit games against a mechanism or a control."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,11 +8,13 @@ from rich.console import Console
 
 from littlestone.audit import matrix
 from littlestone.audit.auditing import AuditReport, audit
+from littlestone.audit.auditing import learner as audit_learner
 from littlestone.audit.registry import AUDITS, CONTROLS
 from littlestone.audit.two_worlds import Subject, TwoWorldAdversary
 from littlestone.choose.catalogue import lookup
-from littlestone.cli.options import AsJson
+from littlestone.cli.options import AsJson, ClassOption
 from littlestone.cli.output import print_json, print_table, round_bar
+from littlestone.cli.outside import class_named, learner_named
 from littlestone.randomness import Randomness, secure, seeded
 
 VIOLATION = 1
@@ -20,14 +22,19 @@ VIOLATION = 1
 
 def run(
     mechanism: Annotated[
-        str | None, typer.Argument(help="What to audit; without it, the list is printed.")
+        str | None, typer.Argument(help="What to audit; without it, print the list.")
     ] = None,
     broken: Annotated[
         str | None, typer.Option(help="Audit a broken mechanism, to see it caught.")
     ] = None,
     epsilon: Annotated[float, typer.Option(help="The claim to refute.")] = 1.0,
     delta: Annotated[float, typer.Option(help="The claim to refute.")] = 1e-6,
-    runs: Annotated[int, typer.Option(help="At most this many games.")] = 200_000,
+    runs: Annotated[int, typer.Option(help="The most games to play.")] = 200_000,
+    learner: Annotated[
+        str | None, typer.Option(help="Audit a private learner, or yours, as in mine.py:Mine.")
+    ] = None,
+    concepts: ClassOption = "thresholds:16",
+    rounds: Annotated[int, typer.Option(help="The horizon of --learner.")] = 1000,
     seed: Annotated[int | None, typer.Option(help="Replay an audit.")] = None,
     write_matrix: Annotated[
         Path | None,
@@ -39,6 +46,14 @@ def run(
     rng = secure() if seed is None else seeded(seed)
     if write_matrix is not None:
         _matrix(write_matrix)
+    elif learner is not None:
+        budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
+        recipe = learner_named(learner, class_named(concepts), **budget)
+        with round_bar(runs, "auditing", quiet=as_json) as progress:
+            found = audit_learner(
+                recipe, runs=runs, rng=rng, progress=None if progress is None else progress
+            )
+        _told(found, as_json, "one example is replaced, at several moments; it may be too weak")
     elif broken is not None:
         control = lookup(CONTROLS, broken, kind="broken mechanism")
         note = f"the bug: {control.bug}"
@@ -66,6 +81,10 @@ def _one(
             rng=rng,
             progress=None if progress is None else lambda done, _: progress(done),
         )
+    _told(report, as_json, note)
+
+
+def _told(report: AuditReport, as_json: bool, note: str) -> None:
     if as_json:
         print_json(_record(report))
     else:

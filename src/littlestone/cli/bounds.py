@@ -1,5 +1,6 @@
-"""The command ``littlestone bounds`` prints every bound, at one setting or along one axis."""
+"""Implement ``littlestone bounds``, which prints every bound, at one setting or along one axis."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -9,14 +10,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from littlestone.bounds.bound import Row
-from littlestone.bounds.every_bound import GROUPS, along, at_setting
-from littlestone.bounds.setting import Setting
+from littlestone.choose.catalogue import class_from_spec
 from littlestone.cli.options import AsJson, Delta, Epsilon
 from littlestone.cli.output import print_json
+from littlestone.lab.bounds.bound import Row, Setting
+from littlestone.lab.bounds.class_floors import ORDERS, mistakes_floor, oblivious_mistakes_floor
+from littlestone.lab.bounds.every_bound import GROUPS, along, at_setting
 
 COLUMNS = 4
-"""So many numbers fit on a line; pictures show more."""
+"""How many numbers fit on a line; pictures show more."""
 
 
 def run(
@@ -30,19 +32,30 @@ def run(
     dimension: Annotated[int, typer.Option(help="Littlestone and VC dimension d.")] = 2,
     concepts: Annotated[int, typer.Option(help="Concepts of a finite class, or experts.")] = 1024,
     points: Annotated[int, typer.Option(help="Points of a finite domain.")] = 1024,
-    samples: Annotated[int, typer.Option(help="Examples n that are at hand.")] = 10**5,
-    error: Annotated[float, typer.Option(help="The wanted error α.")] = 0.1,
+    samples: Annotated[int, typer.Option(help="The number of examples n.")] = 10**5,
+    error: Annotated[float, typer.Option(help="The error α to reach.")] = 0.1,
     over: Annotated[
-        str | None, typer.Option(help="Let this one grow: rounds, epsilon or dimension.")
+        str | None, typer.Option(help="Vary one of rounds, epsilon or dimension.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw it; needs --over.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw a picture; needs --over.")] = None,
+    spec: Annotated[
+        str | None, typer.Option("--class", help="Print the floors of this class; delta may be 0.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Each is a number with its side, its formula and the statement it comes from.
+    """Print each bound as a number, with its side, its formula and its source.
 
-    Numbers beyond a thousand millions are shown as powers of two. With --over, those that do not
-    change are left out. Nothing is read, nothing spent.
+    Numbers beyond a billion are shown as powers of two. With --over, bounds that do not change are
+    omitted. With --class, print the floors of that class by its structure: what no private learner
+    can beat. The command reads no data and spends nothing.
     """
+    if spec is not None:
+        if over is not None or groups not in (None, ["floors"]):
+            raise ValueError(
+                "--class shows the floors of one class: give neither --over nor another group"
+            )
+        _show_class(spec, rounds, epsilon, delta, as_json=as_json)
+        return
     setting = Setting(
         rounds=rounds,
         epsilon=epsilon,
@@ -76,6 +89,34 @@ def run(
         console.print(f"picture: {plot}")
 
 
+def _show_class(spec: str, rounds: int, epsilon: float, delta: float, *, as_json: bool) -> None:
+    concepts = class_from_spec(spec)
+    budget = {"rounds": rounds, "epsilon": epsilon, "delta": delta}
+    found = [
+        floor
+        for floor in (
+            mistakes_floor(concepts, **budget),  # type: ignore[arg-type]
+            oblivious_mistakes_floor(concepts, **budget),  # type: ignore[arg-type]
+        )
+        if floor is not None
+    ]
+    if as_json:
+        print_json([{**asdict(floor), "means": ORDERS[floor.order]} for floor in found])
+        return
+    title = (
+        f"{spec}: no learner with ε = {epsilon:g}, δ = {delta:g} makes fewer mistakes on average"
+    )
+    table = Table(
+        "at least", title=f"{title} in {rounds:,} rounds", title_justify="left", box=SIMPLE
+    )
+    for heading in ("order of a round", "theorem", "from"):
+        table.add_column(heading)
+    for floor in found:
+        order = f"{floor.order}\n[dim]{ORDERS[floor.order]}[/]"
+        table.add_row(floor.text, order, floor.theorem, floor.structure)
+    Console().print(table if found else f"nothing is known about {spec}")
+
+
 def _table(group: str, rows: list[Row]) -> Table:
     table = Table("bound", "at", title=group, title_justify="left", box=SIMPLE)
     table.add_column("value", justify="right")
@@ -96,6 +137,6 @@ def _grid(group: str, over: str, values: list[float], columns: list[list[Row]]) 
     for rows in zip(*columns[::step], strict=True):
         bound = rows[0].bound
         if len({row.value for row in rows}) == 1:
-            continue  # it does not depend on what grows
+            continue  # it does not depend on the axis
         table.add_row(f"{bound.name} [dim]{bound.side}[/]", *(row.text for row in rows))
     return table

@@ -1,4 +1,4 @@
-"""The command ``littlestone claims`` examines statements of the paper."""
+"""Implement ``littlestone claims``, which examines statements of the paper."""
 
 import json
 import os
@@ -10,12 +10,11 @@ from rich.console import Console
 from rich.text import Text
 
 from littlestone.choose.catalogue import lookup
-from littlestone.claims.core import Claim, Outcome, Verdict, examine
-from littlestone.claims.examining import examine_all
-from littlestone.claims.registry import CLAIMS
 from littlestone.cli.options import AsJson, Cluster, Engine, Jobs
 from littlestone.cli.output import print_json, print_table, round_bar
-from littlestone.game.workers import Workers
+from littlestone.game.sweeps import Workers
+from littlestone.lab.claims.core import Claim, Outcome, Verdict, examine
+from littlestone.lab.claims.registry import CLAIMS, examine_all
 
 REFUTED = 1
 STEPS = 1000
@@ -34,7 +33,7 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Prints a verdict, the numbers in a sentence, and the seed that repeats them."""
+    """Print a verdict, the numbers in a sentence, and the seed that repeats them."""
     chosen = [lookup(CLAIMS, name, kind="claim") for name in names or []] or list(CLAIMS.values())
     first = int.from_bytes(os.urandom(4), "big") if seed is None else seed
     workers = Workers(jobs=jobs, engine=engine, cluster=cluster)
@@ -53,7 +52,7 @@ def run(
         headings = ("claim", "verdict", "measured", "seed", "seconds")
         print_table(headings, map(_row, outcomes))
     if out is not None:
-        from littlestone.claims.figures import write
+        from littlestone.lab.claims.figures import write
 
         page = write(outcomes, out)
         (out / "claims.json").write_text(json.dumps(records, indent=1), encoding="utf-8")

@@ -1,9 +1,10 @@
-"""The command line: ``littlestone COMMAND --help``.
+"""Run the command line: ``littlestone COMMAND --help``.
 
-A command is a function in a module of its own, whose signature is the command's. The module is
-imported when the command is asked for, so that ``--help`` answers at once. Exit statuses: 0 done,
-1 a violation or a refuted claim was found or a repeated game failed, 2 bad usage or a refusal, of
-the operating system too, 3 a bug of this library, 128 + n a signal that ended ``learn``.
+A command is a function in its own module, whose signature is that of the command. The module is
+imported when the command is used, so that ``--help`` is fast. Exit statuses: 0 success; 1 a
+violation or a refuted claim was found, or a repeated game failed; 2 bad usage or a rejected
+request, also by the operating system; 3 a bug of this library; 128 + n a signal that ended
+``learn``.
 """
 
 import gc
@@ -12,100 +13,224 @@ import sys
 import traceback
 from contextlib import suppress
 from importlib import import_module
-from typing import Annotated, Any
+from inspect import cleandoc
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from littlestone import __version__
-from littlestone.errors import LittlestoneError
+from littlestone.errors import LittlestoneError, missing_extra
 
-# Products of matrices are small here: threads that wait for one another take more than they bring.
+# Matrix products are small here: threads that wait for each other cost more than they save.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+_PIPE_CLOSED: Final = 141  # the status that a shell reports for a process ended by a closed pipe
+USE, PLAY, AUDIT = "Use", "Play and compare", "Audit"
+
+
+class Command(NamedTuple):
+    """The function of a command below this package, its summary, its group and an example."""
+
+    place: str
+    line: str
+    panel: str
+    example: str
+
+
 COMMANDS = {
-    "dimension": ("dimension:run", "Littlestone, VC and dual dimensions of a concept class."),
-    "classes": ("listing:classes", "List the concept classes, with an example of each."),
-    "learners": ("listing:learners", "List the learners and the adversaries."),
-    "play": ("play:run", "Let a learner play against an adversary, once or many times."),
-    "demo": ("demo:run", "The main demonstration: private learners against adaptive adversaries."),
-    "audit": (
+    "check": Command(
+        "check:run",
+        "Look at a file before anything is spent: what does not fit, and what to add.",
+        USE,
+        "check events.csv --schema schema.toml --label late",
+    ),
+    "learn": Command(
+        "learn:run",
+        "Learn from a stream of events and publish a private, updating rule.",
+        USE,
+        "learn events.csv --schema schema.toml --label late --store run.db --out rules.jsonl",
+    ),
+    "predict": Command(
+        "store:predict",
+        "Predict with a published rule; spends nothing.",
+        USE,
+        "predict rules.jsonl events.csv --out predictions.csv",
+    ),
+    "export": Command(
+        "store:export",
+        "Write a published rule as SQL, Python, a picture or text.",
+        USE,
+        "export rules.jsonl --sql",
+    ),
+    "report": Command(
+        "store:report",
+        "Write the one-page HTML report of a store.",
+        USE,
+        "report run.db --out report.html",
+    ),
+    "status": Command(
+        "store:status",
+        "Show what a store promises and holds, and its options.",
+        USE,
+        "status run.db",
+    ),
+    "verify": Command(
+        "store:verify",
+        "Check a file of published rules, alone or against its store.",
+        USE,
+        "verify rules.jsonl --store run.db",
+    ),
+    "budget": Command(
+        "budget:run",
+        "Keep the book of a source of data: what all stores that read it promise together.",
+        USE,
+        "budget init book.db --epsilon 3 --delta 1e-5",
+    ),
+    "serve": Command(
+        "serve:run",
+        "Serve durable runs over HTTP to writers and readers.",
+        USE,
+        "serve --store runs --port 8000",
+    ),
+    "fleet": Command(
+        "fleet:app",
+        "Run a learner for each of millions of keys, or one blocklist, on PostgreSQL or Spark.",
+        USE,
+        "fleet --help",
+    ),
+    "schema": Command(
+        "schema:run",
+        "Write a schema to fill in, from the names of a file's columns.",
+        USE,
+        "schema events.csv --without late",
+    ),
+    "demo": Command(
+        "play:demo",
+        "Show private learners against adaptive adversaries.",
+        PLAY,
+        "demo --rounds 500",
+    ),
+    "arena": Command(
+        "play:arena",
+        "Play the adversary: fool a learner, or tell two worlds apart.",
+        PLAY,
+        "arena",
+    ),
+    "play": Command(
+        "play:run",
+        "Let a learner play against an adversary, once or many times.",
+        PLAY,
+        "play --class thresholds:64 --rounds 2000",
+    ),
+    "recommend": Command(
+        "recommend:run",
+        "Rank the learners for a class and a budget, and say why.",
+        PLAY,
+        "recommend thresholds:64 --rounds 10000",
+    ),
+    "bounds": Command(
+        "bounds:run",
+        "Print every bound of the paper and of this library, as numbers.",
+        PLAY,
+        "bounds mechanisms",
+    ),
+    "dimension": Command(
+        "classes:dimension",
+        "Print the Littlestone, VC and dual dimensions of a concept class.",
+        PLAY,
+        "dimension thresholds:16",
+    ),
+    "optimum": Command(
+        "optimum:run",
+        "Compute the best private learner of a tiny game, with a certificate.",
+        PLAY,
+        "optimum thresholds:2 --rounds 2",
+    ),
+    "claims": Command(
+        "claims:run",
+        "Examine statements of the paper; exit status 1 if one is refuted.",
+        PLAY,
+        "claims littlestone-mistakes",
+    ),
+    "classes": Command(
+        "classes:classes", "List the concept classes, with an example of each.", PLAY, "classes"
+    ),
+    "learners": Command(
+        "classes:learners", "List the learners and the adversaries.", PLAY, "learners"
+    ),
+    "audit": Command(
         "audit:run",
         "Play the adaptive two-world game and try to refute a privacy claim (exit status 1).",
+        AUDIT,
+        "audit noisy-losses --runs 2000",
     ),
-    "claims": ("claims:run", "Examine statements of the paper; exit status 1 if one is refuted."),
-    "recommend": ("recommend:run", "Rank the learners for a class and a budget, and say why."),
-    "bounds": ("bounds:run", "Every bound of the paper and of this library, as numbers."),
-    "sanitize": (
+    "sanitize": Command(
         "sanitize:run",
         "Publish a private synthetic version of a column, good for every concept of a class.",
+        AUDIT,
+        "sanitize events.csv --class thresholds:64 --column delay --out synthetic.csv",
     ),
-    "learn": (
-        "stores.learn:run",
-        "Learn from a stream of events and publish a private, updating rule.",
-    ),
-    "fleet": (
-        "stores.fleet:app",
-        "A learner for each key, by the million, or one blocklist, in PostgreSQL or on Spark.",
-    ),
-    "schema": ("stores.template:run", "Write a schema to fill in, from a file's header alone."),
-    "serve": ("serve:run", "Durable runs behind HTTP: a service for writers and readers."),
-    "arena": ("arena:run", "Play the adversary: fool a learner, or tell two worlds apart."),
-    "budget": (
-        "stores.budget:run",
-        "Keep the book of a source of data: what all stores that read it promise together.",
-    ),
-    "status": ("stores.looking:status", "What a store promises, holds and was asked for."),
-    "report": ("stores.looking:report", "Write the one-page HTML report of a store."),
-    "predict": ("stores.predict:run", "Predict with a published rule; spends nothing."),
-    "verify": ("stores.verify:run", "Check a file of published rules, alone or against its store."),
 }
-"""Where each command is, below this package, and what it does in one line."""
+"""The commands, in the order of ``--help``."""
 
-EXTRAS = {"serve": "serve", "fleet": "fleet"}
-"""What has to be installed besides, for these commands."""
+_PUBLISHING = {"learn", "fleet", "serve"}
+"""Commands that fail if their output is closed."""
 
 
 class OnDemand(TyperGroup):
-    """Lists commands by their lines above; imports the one that is run or asked for help."""
+    """List commands by their summaries; import the one that is used."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Import the command that is used."""
         name, _, rest = super().resolve_command(ctx, args)
         return name, imported(str(name)), rest
 
     def invoke(self, ctx: Any) -> Any:
+        """Run the command; report errors of the operating system in one line."""
         try:
             return super().invoke(ctx)
-        except OSError as problem:  # typer would make a broken pipe an exit status of 1
-            if isinstance(problem, BrokenPipeError):  # nobody hears what is still to be flushed
-                with suppress(OSError):
-                    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise LittlestoneError(told(problem)) from problem
+        except OSError as problem:  # typer would turn a broken pipe into an exit status of 1
+            if isinstance(problem, BrokenPipeError):
+                _stop_writing()
+                if ctx.invoked_subcommand not in _PUBLISHING:  # for example, head has read enough
+                    raise typer.Exit(_PIPE_CLOSED) from None
+            raise LittlestoneError(problem_line(problem)) from problem
 
 
-def told(problem: OSError) -> str:
-    """One line about what the operating system refused, and for which file."""
+def _stop_writing() -> None:
+    """Discard what is still buffered: its reader is gone."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def problem_line(problem: OSError) -> str:
+    """Return one line about what the operating system rejected, and for which file."""
     what = problem.strerror or str(problem)
     return what if problem.filename is None else f"{what}: {str(problem.filename)!r}"
 
 
 def imported(name: str) -> Any:
-    """The command itself; its help is its line, and then what its function says."""
-    place, line = COMMANDS[name]
+    """Import a command; its help is its summary and the docstring of its function."""
+    place, line, _, example = COMMANDS[name]
     module, _, function = place.partition(":")
     try:
         run = getattr(import_module(f"littlestone.cli.{module}"), function)
-    except ModuleNotFoundError as missing:
-        if name not in EXTRAS or str(missing.name).partition(".")[0] == "littlestone":
+    except ModuleNotFoundError as problem:
+        needed = missing_extra(problem, name)
+        if needed is None:
             raise
-        way_out = f"pip install 'littlestone[{EXTRAS[name]}]' brings it"
-        raise LittlestoneError(f"{name} needs {missing.name}: {way_out}") from None
-    gc.freeze()  # what was imported stays: no collection need look at it again, for 60 ms each time
-    if isinstance(run, typer.Typer):  # with commands of its own
+        if "--help" not in sys.argv:
+            raise needed from None
+        typer.echo(f"{line}\n\n{needed}; docs/reference/commands.md has its options.")
+        raise typer.Exit from None
+    gc.freeze()  # imported objects stay: this saves the garbage collector 60 ms per collection
+    if isinstance(run, typer.Typer):  # a group with its own commands
         return get_command(run)
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-    alone.command(name, help=f"{line}\n\n{run.__doc__}")(run)
+    text = f"{line}\n\n{cleandoc(run.__doc__)}\n\nExample: littlestone {example}"
+    alone.command(name, help=text)(run)
     return get_command(alone)
 
 
@@ -116,11 +241,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for _name, (_, _line) in COMMANDS.items():
-    app.command(_name, help=_line)(lambda: None)
+for _name, _command in COMMANDS.items():
+    app.command(_name, help=_command.line, rich_help_panel=_command.panel)(lambda: None)
 
 
 def tell_version(wanted: bool) -> None:
+    """Print the version and exit."""
     if wanted:
         typer.echo(f"littlestone {__version__}")
         raise typer.Exit
@@ -130,20 +256,39 @@ def tell_version(wanted: bool) -> None:
 def littlestone(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=tell_version, is_eager=True, help="Say which it is."),
+        typer.Option("--version", callback=tell_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """Differentially private online learning against an adaptive adversary."""
 
 
-def main() -> None:
-    """Entry point: refusals become one line on standard error, never a traceback."""
+def _flush() -> None:
+    """Flush the output while a closed pipe can still be reported without a traceback."""
     try:
-        app()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _stop_writing()
+    except (OSError, ValueError):
+        pass
+
+
+def main() -> None:
+    """Run the command line: print errors as one line on standard error, without a traceback."""
+    try:
+        try:
+            app()
+        finally:
+            _flush()
     except (ValueError, LittlestoneError) as refusal:
         typer.echo(f"littlestone: {' '.join(str(refusal).split())}", err=True)
         sys.exit(2)
-    except Exception:
+    except Exception as problem:
+        needed = (
+            missing_extra(problem, "this") if isinstance(problem, ModuleNotFoundError) else None
+        )
+        if needed is not None:
+            typer.echo(f"littlestone: {needed}", err=True)
+            sys.exit(2)
         traceback.print_exc()
         typer.echo("littlestone: this is a bug; see SECURITY.md before you send data", err=True)
         sys.exit(3)

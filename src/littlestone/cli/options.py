@@ -1,18 +1,29 @@
-"""Arguments and options that several commands share are written once, here."""
+"""Share options between commands, and the request that some of them build."""
 
-from typing import Annotated
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import wraps
+from inspect import Signature, signature
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+
+from littlestone.choose.request import NAMES, Request
+from littlestone.runs.intake.sources import Form
 
 ClassSpec = Annotated[
     str, typer.Argument(metavar="CLASS", help="A concept class, as in thresholds:16 or points.")
 ]
-ClassOption = Annotated[str, typer.Option("--class", help="A concept class.")]
+ClassOption = Annotated[
+    str, typer.Option("--class", help="A concept class, or yours, as in mine.py:Grid.")
+]
 Epsilon = Annotated[float, typer.Option(help="Privacy parameter.")]
 Delta = Annotated[float, typer.Option(help="Privacy parameter.")]
-Seed = Annotated[int | None, typer.Option(help="Replay; not private then.")]
+Seed = Annotated[int | None, typer.Option(help="Replay with this seed; not private.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Jobs = Annotated[int, typer.Option(help="How many run at once; results do not depend on it.")]
+Jobs = Annotated[int, typer.Option(help="How many run in parallel; results do not depend on it.")]
 Engine = Annotated[
     str, typer.Option(help="Where they run: loky (processes on this machine), dask or ray.")
 ]
@@ -20,7 +31,7 @@ Cluster = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="An existing dask or ray cluster, all of which is used; else a small one is started.",
+        help="The address of a dask or ray cluster to use; by default a small one is started.",
     ),
 ]
 Source = Annotated[str, typer.Argument(metavar="FILE", help="CSV, TSV, JSONL, Parquet, or - .")]
@@ -29,10 +40,137 @@ Feature = Annotated[
     str | None, typer.Option(help="The column with the point, for classes without a schema.")
 ]
 Positive = Annotated[
-    str | None, typer.Option(help="The label that counts as 1, all others as 0; else 0 or 1.")
+    str | None,
+    typer.Option(
+        help="The label that counts as 1, all others as 0; by default 0 and 1, or yes and no."
+    ),
 ]
-Delimiter = Annotated[str | None, typer.Option(help="Between the values of a CSV.")]
-Encoding = Annotated[str, typer.Option(help="Of the text, as in latin-1.")]
+Complete = Annotated[
+    bool, typer.Option("--complete", help="Take the last line even if it has no line end.")
+]
+AtLeast = Annotated[
+    float | None, typer.Option(help="Labels are numbers: those from this one on count as 1.")
+]
+Delimiter = Annotated[
+    str | None, typer.Option(help="The separator of a CSV; by default found in the header.")
+]
+Encoding = Annotated[str, typer.Option(help="The encoding of the text, as in latin-1.")]
 NoHeader = Annotated[
-    bool, typer.Option("--no-header", help="Rows begin at once; columns are 1, 2, and so on.")
+    bool, typer.Option("--no-header", help="There is no header; columns are 1, 2, and so on.")
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormOptions:
+    """How a source is written; the options are these fields."""
+
+    delimiter: Delimiter = None
+    encoding: Encoding = "utf-8-sig"
+    no_header: NoHeader = False
+    decimal: Annotated[str, typer.Option(help="The decimal mark, as in 27,79.")] = "."
+    thousands: Annotated[
+        str | None, typer.Option(help="The mark between groups of three digits, as in 1.234,50.")
+    ] = None
+    date_format: Annotated[
+        str | None,
+        typer.Option(help='How dates are written, as in "%d.%m.%Y"; by default ISO 8601.'),
+    ] = None
+
+    def form(self, *, complete: bool = True) -> Form:
+        """Return what the readers need."""
+        return Form(
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+            header=not self.no_header,
+            complete=complete,
+            decimal=self.decimal,
+            thousands=self.thousands,
+            date_format=self.date_format,
+        )
+
+
+SchemaFile = Annotated[
+    Path | None, typer.Option(help="Declares the columns; decision trees over it are learned.")
+]
+InPlaceOfSchema = Annotated[
+    str | None, typer.Option("--class", help="In place of --schema, as in thresholds:64.")
+]
+Rounds = Annotated[int | None, typer.Option(help="The most events; most learners need it.")]
+EventEpsilon = Annotated[float, typer.Option(help="The privacy budget of one event.")]
+EventDelta = Annotated[
+    float, typer.Option(help="The delta of one event, for learners that need it.")
+]
+Learner = Annotated[str, typer.Option(help="A private learner, or auto; see recommend.")]
+Setting = Annotated[
+    str, typer.Option(help="agnostic assumes nothing; realizable: some rule fits all events.")
+]
+Adversary = Annotated[
+    str,
+    typer.Option(
+        help="oblivious, or adaptive if readers of the rules may choose events. Privacy "
+        "holds for both; accuracy depends on it."
+    ),
+]
+User = Annotated[
+    str | None,
+    typer.Option(help="The column of the user; then --max-contributions is enforced."),
+]
+MaxContributions = Annotated[
+    int, typer.Option(help="The most events of one user; without --user you vouch for it.")
+]
+
+USUAL: Any = {part.name: part.default for part in fields(Request)}
+"""The defaults of a request, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestOptions:
+    """The request of a command; its options are these fields."""
+
+    schema: SchemaFile = None
+    concepts: InPlaceOfSchema = None
+    rounds: Rounds = USUAL["rounds"]
+    epsilon: EventEpsilon = USUAL["epsilon"]
+    delta: EventDelta = USUAL["delta"]
+    learner: Learner = USUAL["learner"]
+    setting: Setting = USUAL["setting"]
+    adversary: Adversary = USUAL["adversary"]
+    user: User = USUAL["user"]
+    max_contributions: MaxContributions = USUAL["max_contributions"]
+
+    def request(self) -> Request:
+        """Return the request; a schema is read from its file."""
+        tables = None if self.schema is None else toml(self.schema)
+        return self.request_over(tables, self.concepts)
+
+    def request_over(self, tables: Mapping[str, Any] | None, concepts: str | None) -> Request:
+        """Return the request over the tables of a schema, or over a class."""
+        said = {name: getattr(self, name) for name in NAMES}
+        return Request.from_json({"schema": tables, "class": concepts, **said})
+
+
+def toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file; reject a bad one by name."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not valid TOML: {error}") from None
+
+
+def options_of(kind: Any, argument: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorate a command whose ``argument`` is built from options: the fields of ``kind``."""
+    options = signature(kind).parameters
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        own = {n: p for n, p in signature(command).parameters.items() if n != argument}
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            made = kind(**{name: given.pop(name) for name in options})
+            command(**{argument: made}, **given)
+
+        every = [one.replace(kind=one.KEYWORD_ONLY) for one in (own | options).values()]
+        run.__signature__ = Signature(every)  # type: ignore[attr-defined]
+        return run
+
+    return decorated

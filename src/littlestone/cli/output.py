@@ -1,4 +1,4 @@
-"""How commands print: one JSON object, or one table; bars go to standard error."""
+"""Print results: one JSON object or one table; progress bars go to standard error."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,12 +12,14 @@ from rich.text import Text
 
 
 def print_json(record: Any) -> None:
+    """Print one JSON object."""
     print(json.dumps(record))  # noqa: T201
 
 
 def print_table(
     headings: Sequence[str], rows: Iterable[Sequence[str | Text]], *, title: str | None = None
 ) -> None:
+    """Print a table."""
     table = Table(*headings, title=title)
     for row in rows:
         table.add_row(*row)
@@ -28,7 +30,7 @@ def print_table(
 def round_bar(
     total: int, label: str, *, quiet: bool = False
 ) -> Iterator[Callable[[int], None] | None]:
-    """A bar over ``total`` rounds; gives a callback that takes the rounds done so far."""
+    """Show a bar over ``total`` rounds; yield a callback that takes the rounds done so far."""
     if quiet:
         yield None
         return

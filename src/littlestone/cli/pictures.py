@@ -1,72 +1,87 @@
-"""Games are drawn here; this needs the ``plot`` extra."""
+"""Draw games and bounds; needs the ``plot`` extra."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+import matplotlib
 import numpy as np
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from littlestone.bounds.bound import Row
 from littlestone.game.transcript import Transcript
+from littlestone.lab.bounds.bound import Row
 
-try:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-except ImportError as missing:
-    raise ValueError(
-        "pictures need matplotlib: pip install 'littlestone[plot]', or leave out --plot"
-    ) from missing
-
+matplotlib.use("Agg")
 
 DRAWN = ("mistakes", "regret", "examples", "error")
 STYLES = {"at most": "o-", "at least": "s--", "of order": ":"}
 
 
-def cumulative_mistakes(
-    games: Mapping[str, Transcript],
+def one_story(
+    private: Transcript,
+    open_: Transcript,
     path: Path,
     *,
-    title: str | None = None,
-    bounds: Mapping[str, float | None] | None = None,
+    title: str,
+    bound: float | None,
+    floor: float | None,
 ) -> None:
-    """Mistakes so far against the round, one line a game, both axes logarithmic.
+    """Draw mistakes against the round: a private learner between its bound and the floor.
 
-    ``bounds`` are on the mistakes of a whole game, dashed in its colour.
+    Args:
+        private: A game of the private learner.
+        open_: A game of a learner without privacy, on the same class.
+        path: Where the picture is written.
+        title: What was played.
+        bound: A proved bound on the private learner's mistakes; None if there is none.
+        floor: What no private learner can do better than on average; None if nothing is known.
     """
     figure, axes = pyplot.subplots(figsize=(8, 5.5), layout="constrained")
-    for name, transcript in games.items():
-        rounds, mistakes = zip(*transcript.curve, strict=True)
-        (line,) = axes.plot(rounds, mistakes, label=name, drawstyle="steps-post")
-        bound = (bounds or {}).get(name)
-        if bound is not None:
-            colour = line.get_color()
-            axes.axhline(bound, color=colour, linestyle="--", alpha=0.6, label=f"{name}: at most")
-    if title is not None:
-        axes.set_title(title, fontsize="medium")
+    last = private.curve[-1][0]
+    lines = (
+        ("this private learner", "C0", "-", private.curve),
+        ("not private", "0.45", "-", open_.curve),
+        ("its proved bound", "C0", "--", None if bound is None else [(1, bound), (last, bound)]),
+        (
+            "floor of all private learners",
+            "C3",
+            "--",
+            None if floor is None else [(1, floor), (last, floor)],
+        ),
+    )
+    for label, colour, style, curve in lines:
+        if curve is not None:
+            rounds, mistakes = zip(*curve, strict=True)
+            axes.plot(rounds, mistakes, style, color=colour, drawstyle="steps-post")
+            axes.annotate(
+                f" {label}: {mistakes[-1]:,.0f}",
+                (rounds[-1], mistakes[-1]),
+                color=colour,
+                va="center",
+                annotation_clip=False,
+            )
+    axes.set_title(title, fontsize="medium")
     _save(figure, axes, path)
 
 
 def draw_mistakes(name: str, games: Sequence[Transcript], path: Path) -> None:
-    """Mistakes so far in one game; in many of equal length the median, and nine in ten."""
-    if len(games) == 1:
-        cumulative_mistakes({name: games[0]}, path)
-        return
+    """Draw the mistakes of one game; of many games of equal length the median and 5–95 %."""
+    figure, axes = pyplot.subplots(figsize=(8, 5.5), layout="constrained")
     rounds = [number for number, _ in games[0].curve]
     mistakes = np.array([[count for _, count in game.curve] for game in games])
     low, middle, high = np.quantile(mistakes, (0.05, 0.5, 0.95), axis=0, method="inverted_cdf")
-    figure, axes = pyplot.subplots(figsize=(8, 5.5), layout="constrained")
-    axes.plot(rounds, middle, label=f"{name}: median of {len(games)} games")
-    axes.fill_between(rounds, low, high, alpha=0.25, label="5–95 %")
+    what = name if len(games) == 1 else f"{name}: median of {len(games)} games, and 5–95 %"
+    axes.plot(rounds, middle, drawstyle="steps-post")
+    axes.fill_between(rounds, low, high, alpha=0.25)
+    axes.set_title(what, fontsize="medium")
     _save(figure, axes, path)
 
 
 def bounds_along(
     xs: Sequence[float], columns: Sequence[Sequence[Row]], over: str, path: Path
 ) -> None:
-    """One panel for each main quantity; heights are binary logarithms: floats end too soon."""
+    """Draw one panel per main quantity, with binary logarithms: the values exceed floats."""
     rows = list(zip(*columns, strict=True))
     drawn = {quantity: _moving(rows, quantity) for quantity in DRAWN}
     panels = {quantity: lines for quantity, lines in drawn.items() if lines}
@@ -89,8 +104,8 @@ def bounds_along(
 
 
 def _moving(rows: Sequence[Sequence[Row]], quantity: str) -> list[Sequence[Row]]:
-    """Those about this quantity whose values are not all the same."""
-    mine = [line for line in rows if line[0].bound.quantity == quantity]
+    """Return the rows about this quantity whose values are not all the same."""
+    mine = [line for line in rows if line[0].bound.quantity.partition(",")[0] == quantity]
     return [line for line in mine if len({row.value for row in line if row.value is not None}) > 1]
 
 
@@ -98,6 +113,6 @@ def _save(figure: Figure, axes: Axes, path: Path) -> None:
     axes.set(xlabel="round", ylabel="mistakes so far", xscale="log", yscale="symlog")
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
-    figure.legend(fontsize="small", loc="outside lower center", ncols=2)
+    axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path)
     pyplot.close(figure)

@@ -1,4 +1,4 @@
-"""The command ``littlestone recommend`` says which learner a request gets, and why."""
+"""Implement ``littlestone recommend``, which says which learner a request gets, and why."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -7,26 +7,25 @@ import typer
 from rich.console import Console
 
 from littlestone.choose.recommendation import Recommendation, recommend
-from littlestone.cli.asking import Asked, options_of
-from littlestone.cli.options import AsJson
+from littlestone.cli.options import AsJson, RequestOptions, options_of
 from littlestone.cli.output import print_json, print_table
 
 
-@options_of(Asked, "asked")
+@options_of(RequestOptions, "options")
 def run(
-    asked: Asked,
+    options: RequestOptions,
     spec: Annotated[
         str | None,
         typer.Argument(metavar="CLASS", help="A concept class, as in thresholds:16; or --schema."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """The learner that auto takes comes first; those that do not apply are named, too.
+    """Print the learner that auto chooses first, then the others and why some do not apply.
 
-    It reads no data and spends nothing.
+    The command reads no data and spends nothing.
     """
-    asked = asked if spec is None else replace(asked, concepts=spec)
-    advice = recommend(asked.request())
+    options = options if spec is None else replace(options, concepts=spec)
+    advice = recommend(options.request())
     if as_json:
         print_json(_record(advice))
         return

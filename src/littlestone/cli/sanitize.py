@@ -1,4 +1,4 @@
-"""The command ``littlestone sanitize`` writes a private synthetic column."""
+"""Implement ``littlestone sanitize``, which writes a private synthetic column."""
 
 import csv
 import json
@@ -18,11 +18,11 @@ from littlestone.cli.output import print_json, round_bar
 from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
 from littlestone.concepts.keys import key_to_json
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.learners.sanitizers.choose import sanitizer_for
+from littlestone.learners.sanitizers.fooling_sanitizer import FoolingSanitizer
+from littlestone.learners.sanitizers.protocols import Sanitized, Sanitizer, refuse_small
 from littlestone.randomness import secure, seeded
-from littlestone.sanitizers.choose import sanitizer_for
-from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
-from littlestone.sanitizers.protocols import Sanitized, Sanitizer, refuse_small
-from littlestone.service.sources import BadRow, Form, header, rows
+from littlestone.runs.intake.sources import BadRow, Form, header, rows
 
 METHODS: Mapping[str, Callable[..., Sanitizer]] = {
     "auto": sanitizer_for,
@@ -48,15 +48,17 @@ def run(
     column: Annotated[str | None, typer.Option(help="The column with the points.")] = None,
     label: Annotated[str | None, typer.Option(help="The column with the labels, if any.")] = None,
     error: Annotated[
-        float, typer.Option(help="Refuse if a larger error has to be expected.")
+        float, typer.Option(help="The largest acceptable error; reject if more is expected.")
     ] = 0.1,
-    failure_probability: Annotated[float, typer.Option(help="Of the stated error.")] = 0.05,
+    failure_probability: Annotated[
+        float, typer.Option(help="The probability of a larger error.")
+    ] = 0.05,
     size: Annotated[int | None, typer.Option(help="How many synthetic rows.")] = None,
     method: Annotated[str, typer.Option(help="auto or generic.")] = "auto",
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what error to expect, refuse if it is too large, then release."""
+    """Print the expected error, reject if it is too large, then release."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got method={method!r}")
     known = class_from_spec(concepts)
@@ -92,7 +94,7 @@ def run(
 def read_table(
     path: Path, concepts: ConceptClass, *, column: str | None, label: str | None
 ) -> Table:
-    """The examples of a CSV file with a header: a line each; a bad one is refused by its number."""
+    """Read the examples of a CSV file with a header; reject a bad line by its number."""
     names = header(str(path), Form())
     chosen = names[0] if column is None and names else str(column)
     parse, examples = _parser(concepts), []
@@ -114,7 +116,7 @@ def read_table(
 
 
 def write(path: Path, released: Sanitized, table: Table, *, size: int) -> None:
-    """A CSV file of synthetic examples, or a JSON file with the distribution."""
+    """Write a CSV file of synthetic examples, or a JSON file with the distribution."""
     if path.suffix == ".json":
         shares = released.distribution()
         cells = [{"example": key_to_json(cell), "share": share} for cell, share in shares.items()]

@@ -1,62 +1,78 @@
-"""The command ``littlestone serve`` puts durable runs behind HTTP."""
+"""Implement ``littlestone serve``, which serves durable runs over HTTP."""
 
 import signal
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from littlestone.serve import demo as demonstration
-from littlestone.serve.connections import MOST_CONNECTIONS
-from littlestone.serve.server import is_loopback, server
-from littlestone.serve.tokens import Role, Tokens, described
-from littlestone.service.promises.book import Book
+from littlestone.http.client import start_demo
+from littlestone.http.limits import MOST_CONNECTIONS
+from littlestone.http.server import is_loopback, server
+from littlestone.http.service import Role, Tokens, save_each, token_lines
+from littlestone.http.telemetry import log_as_json
+from littlestone.runs.book import Book
 
 
 def run(
-    store: Annotated[Path, typer.Option(help="The folder of all runs; made if it is not there.")],
+    store: Annotated[
+        str,
+        typer.Option(
+            metavar="FOLDER|ADDRESS",
+            help="The folder of all runs; created if missing. Or "
+            "postgresql://user@host/db#FOLDER, with keys and marks in FOLDER.",
+        ),
+    ],
     token_file: Annotated[
         Path | None,
-        typer.Option(help="Lines 'role run holder sha256'; made, and tokens shown, if missing."),
+        typer.Option(help="Lines 'role run holder sha256'; created if missing, and tokens shown."),
     ] = None,
     host: Annotated[str, typer.Option(help="The address; any but loopback needs --token-file.")] = (
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option(help="The port.", min=0, max=65535)] = 8000,
     name: Annotated[
-        list[str] | None, typer.Option(help="A name by which the server is called; repeatable.")
+        list[str] | None, typer.Option(help="A host name of the server; repeatable.")
     ] = None,
     public: Annotated[
-        bool, typer.Option("--public", help="Everybody may read what is published.")
+        bool, typer.Option("--public", help="Let everyone read what is published.")
     ] = False,
     demo: Annotated[
-        bool, typer.Option("--demo", help="With two runs that learn from simulated reports.")
+        bool, typer.Option("--demo", help="Add two runs that learn from simulated reports.")
     ] = False,
     dsn: Annotated[
         str | None,
         typer.Option(
-            help="Serve the fleet in this database, too, as in postgresql://user@host/db."
+            help="Also serve the fleet in this database, as in postgresql://user@host/db."
         ),
     ] = None,
     connections: Annotated[
-        int, typer.Option(help="At most so many at once; others get 503.", min=1)
+        int, typer.Option(help="The most connections; others get 503.", min=1)
     ] = MOST_CONNECTIONS,
     book: Annotated[
         Path | None,
-        typer.Option(help="The budget book of the data; a run that exceeds it is refused."),
+        typer.Option(help="The budget book of the data; a run that exceeds it is rejected."),
     ] = None,
     adopt: Annotated[
         list[str] | None,
-        typer.Option(help="A restored run: you state that no other copy went on; repeatable."),
+        typer.Option(help="A restored run; confirms that no other copy is in use; repeatable."),
     ] = None,
+    tokens_to: Annotated[
+        Path | None,
+        typer.Option(help="Write new tokens to files in this folder instead of showing them."),
+    ] = None,
+    log: Annotated[
+        Literal["text", "json"],
+        typer.Option(help="json: a line for each request (never its data), to standard error."),
+    ] = "text",
     tls_cert: Annotated[Path | None, typer.Option(help="A certificate, in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key, in PEM.")] = None,
 ) -> None:
     """Owners create runs and see ledgers, writers send events, readers get what is published.
 
-    Without a token file tokens are made for this start and shown once. SIGHUP reads the token file
-    again.
+    Without a token file, tokens are created for this start and shown once. SIGHUP reads the token
+    file again.
     """
     if token_file is None and not is_loopback(host):
         raise ValueError(f"host must be loopback without --token-file, got {host!r}")
@@ -66,14 +82,16 @@ def run(
     else:
         tokens, made = Tokens.fresh(open_reading=public)
     if demo and not made:
-        raise ValueError("demo needs an owner's token: leave out --token-file, or name a new one")
+        raise ValueError("demo needs an owner's token: omit --token-file, or name a new file")
     fleet = None
     if dsn is not None:
         if find_spec("psycopg") is None:
-            raise ValueError("dsn needs psycopg: pip install 'littlestone[fleet]' brings it")
-        from littlestone.serve.routes.fleet_desk import FleetDesk
+            raise ValueError("dsn needs psycopg: run pip install 'littlestone[fleet]'")
+        from littlestone.http.fleet_routes import FleetRoutes
 
-        fleet = FleetDesk(dsn)
+        fleet = FleetRoutes(dsn)
+    if log == "json":
+        log_as_json()
     service = server(
         store,
         tokens,
@@ -87,15 +105,18 @@ def run(
         book=None if book is None else Book(book),
         adopt=adopt or (),
     )
-    # From here on the address and the folder are ours: now tokens may be shown, and sent there.
+    # The address and the folder are locked, so tokens may be shown and used.
     if made:
         if token_file is not None:
             tokens.save(token_file)
-        typer.echo("\n".join(["tokens, shown this once:", *described(made)]))
+        if tokens_to is not None:
+            save_each(made, tokens_to)
+        else:
+            typer.echo("\n".join(["tokens, shown once:", *token_lines(made)]))
     scheme = "http" if tls_cert is None else "https"
     url = f"{scheme}://{f'[{host}]' if ':' in host else host}:{service.port}"
     typer.echo(f"{url}  (a page for people, OpenAPI at /openapi.json; Ctrl-C stops)")
     signal.signal(signal.SIGHUP, lambda *_: service.reread(token_file))
     if demo:
-        demonstration.started(url, made[Role.OWNER])
+        start_demo(url, made[Role.OWNER])
     service.run()

@@ -1,1 +1,5 @@
 """Concept classes, hypotheses, version spaces and their dimensions."""
+
+from littlestone.exports import exports
+
+__getattr__, __dir__ = exports(__name__, __file__)

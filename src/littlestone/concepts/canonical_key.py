@@ -1,9 +1,8 @@
-"""One look for each key: equal keys become the same plain value, whatever they were made of.
+"""Equal keys become the same plain value, whatever type they had.
 
-Of 1, 1.0 and True, or of one instant in two time zones, a dictionary keeps whichever came first,
-and showing that one would tell whose it was. So every key is brought into one form at the door,
-and a type of which nobody knows how its equal values differ is refused there: later refusals would
-depend on data.
+Of 1, 1.0 and True, or of one instant in two time zones, a dictionary keeps the first one, and
+showing it would reveal whose it was. So every key is converted to one form on input. A type whose
+equal values may differ in unknown ways is rejected there, since a later error would depend on data.
 """
 
 import marshal
@@ -35,7 +34,7 @@ _MARSHALLED: Final = np.dtype([("kind", "u1"), ("value", "<i4")])  # bytes compa
 
 
 def canonical_key(x: Any) -> Point:
-    """The one form of ``x`` and of whatever is equal to it, or a ValueError.
+    """Return the one form of ``x`` and of whatever is equal to it, or a ValueError.
 
     Numbers become whole numbers, floats or fractions, whichever is the first to be exact; times
     with a zone become UTC; members of a ``str`` Enum and named tuples become the plain values
@@ -60,7 +59,7 @@ and frozensets of these, got x=1j
 
 
 def canonical_keys(xs: Iterable[Any], one: Callable[[Any], Point] = canonical_key) -> list[Point]:
-    """The canonical form of each, as ``one`` gives it.
+    """Return the canonical form of each, as ``one`` gives it.
 
     Fast where all are strings, whole numbers, or tuples of these.
     """
@@ -86,7 +85,7 @@ def whole_numbers(keys: list[Any]) -> NDArray[np.int64] | None:
 
 
 def _short_numbers(keys: list[Any]) -> NDArray[np.int64] | None:
-    """The same where 32 bits are enough, in one pass that asks for types and values.
+    """Return the same where 32 bits are enough, in one pass that asks for types and values.
 
     Asking each for its type, and then for its value, takes twice as long.
     """
@@ -102,14 +101,14 @@ def _short_numbers(keys: list[Any]) -> NDArray[np.int64] | None:
 
 
 def _stay_as_they_are(keys: list[Any]) -> bool:
-    """Whether they are seen at a glance to be in canonical form."""
+    """Return whether they are seen at a glance to be in canonical form."""
     if keys and type(keys[0]) is tuple:
         return _are_all(tuple, keys) and _are_flat(keys)
     return _are_plain(keys)
 
 
 def _are_plain(keys: list[Any]) -> bool:
-    """Whether all are strings of text, or all small whole numbers."""
+    """Return whether all are strings of text, or all small whole numbers."""
     if keys and type(keys[0]) is str:
         pieces = (keys[start : start + _TEXTS] for start in range(0, len(keys), _TEXTS))
         return _are_all(str, keys) and all(_is_text("".join(piece)) for piece in pieces)
@@ -119,7 +118,7 @@ def _are_plain(keys: list[Any]) -> bool:
 
 
 def _are_flat(tuples: list[Any]) -> bool:
-    """Whether they are made of nothing but strings and whole numbers in canonical form."""
+    """Return whether they are made of nothing but strings and whole numbers in canonical form."""
     parts: list[Any] = []
     deque(map(parts.extend, tuples), maxlen=0)  # twice as fast as a chain
     places = max(1, len(tuples[0]))
@@ -130,7 +129,7 @@ def _are_flat(tuples: list[Any]) -> bool:
 
 
 def _are_all(kind: type, keys: list[Any]) -> bool:
-    """Whether each is of this very type, not of a subclass."""
+    """Return whether each is of this very type, not of a subclass."""
     return list(map(type, keys)).count(kind) == len(keys)
 
 

@@ -1,12 +1,13 @@
-"""What a concept class may offer beyond ``ConceptClass``: each on its own, none required.
+"""A concept class may offer capabilities beyond ``ConceptClass``; none is required.
 
 Everything works for a class that offers nothing, by listing its concepts or by restricting its
-version space. A class that knows better says so by a method of one of these names, and whoever
-can use it looks for the capability, never for the class.
+version space. A class that can do better has a method of one of these names. Callers look for the
+capability, never for the class.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,9 @@ from numpy.typing import NDArray
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Point
 
 if TYPE_CHECKING:
+    from littlestone.concepts.losses.answers import OnLines
     from littlestone.concepts.losses.label_counts import Tallied
-    from littlestone.concepts.losses.loss_runs import LossRuns
-    from littlestone.concepts.losses.on_lines import OnLines
-    from littlestone.concepts.losses.projection import Projection
+    from littlestone.concepts.losses.loss_runs import LossRuns, Projection
     from littlestone.concepts.schema import Category, Cells, Condition, Numeric, Schema
 
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class Numbered(Protocol):
     """Finds the concept at a position of ``concepts()`` without listing those before it."""
 
-    def concept(self, position: int, /) -> Hypothesis: ...
+    def concept(self, position: int, /) -> Hypothesis:
+        """Return the concept at a position of ``concepts()``."""
 
 
 @runtime_checkable
@@ -33,7 +34,7 @@ class Tabular(Protocol):
     """Writes down at once what every concept says about some points."""
 
     def labels_at(self, points: Any, /) -> NDArray[np.uint8]:
-        """One row for each concept, in the order of ``concepts()``."""
+        """Return one row for each concept, in the order of ``concepts()``."""
 
 
 class Answers(Protocol):
@@ -52,7 +53,7 @@ class Answers(Protocol):
         """For each concept, in the order of ``concepts()``, the gains of the rows it maps to 1."""
 
     def says(self, position: int, rows: NDArray[np.int64], /) -> NDArray[np.bool_]:
-        """What one concept says of each row."""
+        """Return what one concept says of each row."""
 
     def forget(self) -> None:
         """No row made so far will be asked about again."""
@@ -106,17 +107,18 @@ class Tracker(Protocol):
     """Takes examples in canonical form; remembers what later ones can contradict."""
 
     def observe(self, x: Any, y: Label, /) -> bool:
-        """Whether some concept fits this example and all before it."""
+        """Return whether some concept fits this example and all before it."""
 
     def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
-        """How many examples of a block, from its start, some concept fits with all before."""
+        """Return how many leading examples of a block some concept fits, with all before."""
 
 
 @runtime_checkable
 class Trackable(Protocol):
     """Tells consistency faster than a version space can."""
 
-    def tracker(self) -> Tracker: ...
+    def tracker(self) -> Tracker:
+        """Return a tracker that says whether some concept still fits."""
 
 
 class Witnesses(Protocol):
@@ -130,10 +132,10 @@ class Witnesses(Protocol):
     """
 
     def count(self) -> int:
-        """How many can be named: public, the same in every phase."""
+        """Return how many can be named: public, the same in every phase."""
 
     def named_by(self, space: Any, x: Any, y: Label, /) -> int:
-        """The number of the one witness that this mistake names."""
+        """Return the number of the one witness that this mistake names."""
 
     def example(self, space: Any, number: int, /) -> Example | None:
         """That witness; None if it contradicts every concept of the space."""
@@ -162,27 +164,34 @@ class WitnessSystem(Protocol):
     *Sound*: the concept sought fixes which keys are true, and as long as only true witnesses were
     accepted its examples name true ones only. *Descent*: every accepted witness leads on to fewer,
     so that after a bounded number of them no true one is left, or everything starts again. A key
-    that stays live keeps its meaning, and whoever counts it the count.
+    that stays live keeps its meaning, so a counter keeps its count.
     """
 
     def begin(self) -> Any:
-        """The first state; states are plain values."""
+        """Return the first state; states are plain values."""
 
-    def hypothesis(self, state: Any, /) -> Hypothesis: ...
+    def hypothesis(self, state: Any, /) -> Hypothesis:
+        """Return the hypothesis of a state."""
 
     def live(self, state: Any, /) -> tuple[Point, ...]:
-        """The keys that mistakes may name, in a fixed order."""
+        """Return the keys that mistakes may name, in a fixed order."""
 
     def named_by(self, state: Any, x: Any, y: Label, /) -> Point:
-        """The key of the one witness that this mistake names."""
+        """Return the key of the one witness that this mistake names."""
 
     def after(self, state: Any, key: Point, /) -> Any | None:
-        """The next state, once a witness is accepted; None if all has to start again."""
+        """Return the next state, once a witness is accepted; None if all has to start again."""
 
     def loads(self, chance: float, /) -> Sequence[tuple[int, float]]:
         """For each kind of concept sought: the most true witnesses that are ever accepted, and
         how likely a false one is, if each false key is accepted by chance that often at most, were
         it live from the first round to the last."""
+
+    def further(self, accepted: int, /) -> int:
+        """Return how many further counters move at most once something false was accepted.
+
+        ``accepted`` is the first number of one of the loads.
+        """
 
     def __hash__(self) -> int: ...
 
@@ -191,10 +200,10 @@ class WitnessSystem(Protocol):
 class PlacingSystem(WitnessSystem, Protocol):
     """A witness system that begins with states in which a place is sought, not a witness.
 
-    There mistakes name PLACE, the one live key, and lie at places of a public line, all within a
-    stretch that the concept sought decides. When PLACE fires, a place between them is drawn;
-    it is true if it lies within the stretch, and leads on as the key (PLACE, place). Its other keys
-    stay live for as long as the system is in use, and what was counted for one stays true.
+    There mistakes name PLACE, the one live key, and lie at public places: of a line, all within a
+    stretch that the concept sought decides, or in a cube, all within a subcube. When PLACE fires, a
+    place between them is drawn; it is true if it lies within the stretch or the subcube, and leads
+    on as the key (PLACE, place). What was counted for a key stays true while the key is live.
     """
 
     @property
@@ -203,21 +212,51 @@ class PlacingSystem(WitnessSystem, Protocol):
 
     @property
     def places(self) -> int:
-        """How long the line is."""
+        """How many there are."""
 
     @property
     def counters(self) -> int:
         """How many keys are live once all places are drawn."""
 
+    @property
+    def renews(self) -> bool:
+        """Whether a key that is false may become true later, with the counter that it has."""
+
+    def astray(self, accepted: int, /) -> int:
+        """Return how many more witnesses a false place lets in, beside ``further``."""
+
     def place(self, state: Any, x: Any, /) -> int:
-        """Where this mistake lies."""
+        """Return where this mistake lies."""
+
+    def depths(self, places: list[int], /) -> tuple[list[int], list[int]]:
+        """Return the depths of runs of places among these mistakes, and the lengths of the runs."""
+
+    def place_at(self, places: list[int], position: int, /) -> int:
+        """Return the place at a position, if the runs are written out one after another."""
 
 
 @runtime_checkable
 class Descending(Protocol):
     """Has a witness system."""
 
-    def witness_system(self) -> WitnessSystem: ...
+    def witness_system(self) -> WitnessSystem | None:
+        """None where it would have too many keys."""
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """Has a second witness system, which seeks a place first."""
+
+    def placed_system(self) -> PlacingSystem | None:
+        """None where that is never better."""
+
+
+@runtime_checkable
+class Agreeing(Protocol):
+    """Concepts that agree at one point shatter a deep tree: what floors are proved with."""
+
+    def agreed(self) -> tuple[Example, int]:
+        """Return an example, and the depth of a tree that concepts which fit it shatter."""
 
 
 @runtime_checkable
@@ -225,7 +264,8 @@ class FewOnes(Protocol):
     """No concept maps more than a few keys to 1, so that a histogram of keys sanitizes."""
 
     @property
-    def most_ones(self) -> int: ...
+    def most_ones(self) -> int:
+        """The largest number of keys that a concept maps to 1."""
 
 
 @runtime_checkable
@@ -242,7 +282,8 @@ class OnALine(Protocol):
     """The points are 0 .. n-1, and the labels of a concept change seldom from one to the next."""
 
     @property
-    def most_changes(self) -> int: ...
+    def most_changes(self) -> int:
+        """The largest number of label changes along the line."""
 
 
 @runtime_checkable
@@ -250,7 +291,7 @@ class ProperlyOptimal(Protocol):
     """Every hypothesis of the standard optimal algorithm, whatever was seen, is a concept."""
 
     def differences(self) -> ConceptClass:
-        """A class that holds h ⊕ g, 1 where they differ, for any two concepts h and g."""
+        """Return a class that holds h ⊕ g, 1 where they differ, for any two concepts h and g."""
 
 
 @runtime_checkable
@@ -258,7 +299,7 @@ class WithMargin(Protocol):
     """A concept stands for its labels only where they are clear."""
 
     def fits(self, concept: Hypothesis, x: Point, /) -> bool:
-        """Whether ``x``, labelled by ``concept``, may stand in a realizable stream."""
+        """Return whether ``x``, labelled by ``concept``, may stand in a realizable stream."""
 
 
 @runtime_checkable
@@ -266,9 +307,11 @@ class Records(Protocol):
     """A domain, not a class: points are records with declared fields, as cells of each."""
 
     @property
-    def fields(self) -> "tuple[Numeric | Category, ...]": ...
+    def fields(self) -> "tuple[Numeric | Category, ...]":
+        """The declared fields."""
 
-    def check(self, x: Any, /) -> "Cells": ...
+    def check(self, x: Any, /) -> "Cells":
+        """Return the cells of a record; raise a ValueError if it is none."""
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
         """Also a table: the columns by the names of the fields."""
@@ -278,7 +321,8 @@ class Records(Protocol):
 class WithConstants(Protocol):
     """Both constant functions are concepts."""
 
-    def constant(self, label: Label, /) -> Hypothesis: ...
+    def constant(self, label: Label, /) -> Hypothesis:
+        """Return the concept with this label everywhere."""
 
 
 @runtime_checkable
@@ -286,13 +330,52 @@ class Branching(Protocol):
     """The concepts are all trees of so many questions in a row, each one of ``conditions``."""
 
     @property
-    def schema(self) -> "Schema": ...
+    def schema(self) -> "Schema":
+        """The declared fields of the records."""
 
     @property
-    def depth(self) -> int: ...
+    def depth(self) -> int:
+        """The most questions in a row."""
 
     @property
-    def conditions(self) -> "tuple[Condition, ...]": ...
+    def conditions(self) -> "tuple[Condition, ...]":
+        """The conditions that a question may ask."""
 
     def holding(self, cells: NDArray[np.int64], dtype: Any = ..., /) -> NDArray[Any]:
         """For each record, given by its cells, and each condition: whether it holds."""
+
+
+_POINTS: Final = 256
+
+
+def agreeing(concepts: ConceptClass, most: int) -> tuple[Example, tuple[Hypothesis, ...]]:
+    """Return an example, and concepts that fit it: those among the first ``most`` of the class.
+
+    The example is the one that the class names, or the one that most of them fit among the first
+    points of the domain.
+
+    >>> from littlestone.concepts.classes.sparse_sets import Points
+    >>> example, found = agreeing(Points(4), 9)
+    >>> example, [concept.describe() for concept in found]
+    ((0, 0), ['0 everywhere', '1 on 1, 0 elsewhere', '1 on 2, 0 elsewhere', '1 on 3, 0 elsewhere'])
+    """
+    if isinstance(concepts, WithMargin):  # a point that fits one concept need not fit another
+        only = concepts.version_space().consistent()
+        x = next(x for x in concepts.domain if concepts.fits(only, x))
+        return (x, only(x)), (only,)
+    listed = list(islice(concepts.concepts(), most))
+    if isinstance(concepts, Agreeing):
+        example, _ = concepts.agreed()
+    else:
+        example = max(_examples(concepts), key=lambda example: len(_fitting(listed, example)))
+    found = _fitting(listed, example)
+    return example, tuple(found or [concepts.version_space().restrict(*example).consistent()])
+
+
+def _examples(concepts: ConceptClass) -> list[Example]:
+    return [(x, y) for x in islice(concepts.domain, _POINTS) for y in (0, 1)]
+
+
+def _fitting(listed: list[Hypothesis], example: Example) -> list[Hypothesis]:
+    x, y = example
+    return [concept for concept in listed if concept(x) == y]

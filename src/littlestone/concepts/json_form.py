@@ -1,24 +1,35 @@
-"""Hypotheses from JSON: one reader for each kind."""
+"""Hypotheses from JSON, one reader for each kind; and the form that tells the function alone.
+
+Forests compare hypotheses, count them and publish the frequent ones. A majority of concepts may be
+the same function as the majority of others; counted apart, each of the two is rarer than the
+function is, and a point on which they differ is looked for in vain.
+"""
 
 from collections.abc import Callable
-from typing import Any
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.canonical_key import canonical_key
 from littlestone.concepts.classes.boxes import BoxHypothesis
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis
-from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
-from littlestone.concepts.hypotheses.cube_table import CubeTable
+from littlestone.concepts.domain import BooleanCube, IntegerRange
+from littlestone.concepts.hypotheses.cube import ConjunctionHypothesis, CubeTable, WeightedFeatures
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree
+from littlestone.concepts.hypotheses.layered_tree import LayeredTree
 from littlestone.concepts.hypotheses.linear import LinearHypothesis
-from littlestone.concepts.hypotheses.record_table import RecordTable
-from littlestone.concepts.hypotheses.rules import Rule
-from littlestone.concepts.hypotheses.scorecard import Scorecard
-from littlestone.concepts.hypotheses.steps import StepFunction
-from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.concepts.hypotheses.table import TableHypothesis
-from littlestone.concepts.hypotheses.vote import MajorityVote
-from littlestone.concepts.hypotheses.weighted import WeightedFeatures
-from littlestone.concepts.protocols import Hypothesis
+from littlestone.concepts.hypotheses.rules import Rule, Scorecard, Scorecards
+from littlestone.concepts.hypotheses.runs import StepFunction, runs_of
+from littlestone.concepts.hypotheses.support import FiniteSupport, support_of, votes_on_supports
+from littlestone.concepts.hypotheses.tables import RecordTable, TableHypothesis
+from littlestone.concepts.hypotheses.vote import MajorityVote, domain_of
+from littlestone.concepts.hypotheses.weighted_vote import WeightedVote
+from littlestone.concepts.protocols import Domain, Hypothesis
+from littlestone.concepts.schema import Schema
 
 Reader = Callable[[dict[str, Any]], Hypothesis]
 
@@ -35,8 +46,8 @@ def hypothesis_from_json(data: Any) -> Hypothesis:
     Traceback (most recent call last):
     ...
     ValueError: unknown kind of hypothesis 'oracle'; there are: box, conjunction, cube_table, \
-decision_tree, halfspace, majority_vote, record_table, rule, scorecard, steps, support, table, \
-threshold, weighted_features
+decision_tree, halfspace, layered_tree, majority_vote, record_table, rule, scorecard, scorecards, \
+steps, support, table, threshold, weighted_features, weighted_vote
     """
     return _read(data, _DEEPEST)
 
@@ -46,7 +57,7 @@ def register_hypothesis(kind: str, reader: Reader) -> None:
 
     ``reader`` takes the JSON object and raises a ValueError if it is none of this kind.
     """
-    if kind == _VOTE or READERS.get(kind, reader) != reader:
+    if kind in _VOTES or READERS.get(kind, reader) != reader:
         raise ValueError(f"there is another reader for the kind {kind!r} already")
     READERS[kind] = reader
 
@@ -57,27 +68,95 @@ def _read(data: Any, depth: int) -> Hypothesis:
     kind = data.get("kind")
     if depth == 0:
         raise ValueError(f"a hypothesis must not hold more than {_DEEPEST} others in each other")
-    if kind == _VOTE:
-        return MajorityVote.from_json(data, lambda member: _read(member, depth - 1))
+    if isinstance(kind, str) and kind in _VOTES:
+        return _VOTES[kind].from_json(data, lambda member: _read(member, depth - 1))
     if not isinstance(kind, str) or kind not in READERS:
-        known = ", ".join(sorted([*READERS, _VOTE]))
+        known = ", ".join(sorted([*READERS, *_VOTES]))
         raise ValueError(f"unknown kind of hypothesis {kind!r}; there are: {known}")
     return READERS[kind](data)
 
 
-_VOTE = "majority_vote"  # the one kind that holds others
+# The kinds that hold others.
+_VOTES: Final[dict[str, type[MajorityVote | WeightedVote]]] = {
+    "majority_vote": MajorityVote,
+    "weighted_vote": WeightedVote,
+}
 READERS: dict[str, Reader] = {
     "box": BoxHypothesis.from_json,
     "conjunction": ConjunctionHypothesis.from_json,
     "cube_table": CubeTable.from_json,
     "decision_tree": DecisionTree.from_json,
     "halfspace": LinearHypothesis.from_json,
+    "layered_tree": LayeredTree.from_json,
     "record_table": RecordTable.from_json,
     "rule": Rule.from_json,
     "scorecard": Scorecard.from_json,
+    "scorecards": Scorecards.from_json,
     "steps": StepFunction.from_json,
     "support": FiniteSupport.from_json,
     "table": TableHypothesis.from_json,
     "threshold": ThresholdHypothesis.from_json,
     "weighted_features": WeightedFeatures.from_json,
 }
+
+
+def canonical(hypothesis: Hypothesis) -> Hypothesis:
+    """Return the same function in the form that depends on nothing else.
+
+    Of equal keys, and of orders in which a set grew, the form that is kept would tell which came
+    first. A kind of hypothesis that the library does not know is left as it is.
+    """
+    try:
+        plain = hypothesis_from_json(hypothesis.to_json())
+    except ValueError:
+        return hypothesis
+    return plain if plain == hypothesis else hypothesis
+
+
+def canonical_value(value: Any) -> Any:
+    """Return what a mechanism shows of an element: a hypothesis or a key, in its one form."""
+    return canonical(value) if hasattr(value, "to_json") else canonical_key(value)
+
+
+_LARGEST_TABLE: Final = 1 << 16
+_REMEMBERED: Final = 1 << 10
+
+
+def one_form(hypothesis: Hypothesis) -> Hypothesis:
+    """Return the same function; of a vote, in a form that depends on nothing but the function.
+
+    Votes over larger domains than can be tabulated stay as they are, and so do all other kinds:
+    each of them has one value for a function, except for ``WeightedFeatures``.
+
+    >>> rows = ([0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 1])
+    >>> one_form(MajorityVote(TableHypothesis.from_labels(row) for row in rows)).describe()
+    '1 on 2-3 out of 0-3'
+    """
+    return _form_of_vote(hypothesis) if isinstance(hypothesis, MajorityVote) else hypothesis
+
+
+def tabulated(domain: Domain, labels: NDArray[np.uint8]) -> Hypothesis:
+    """Return the function with these labels on the points of a finite domain, in the domain's
+    order."""
+    table = TableHypothesis(labels.tobytes())
+    if isinstance(domain, IntegerRange):
+        return table
+    if isinstance(domain, BooleanCube):
+        return CubeTable(domain.n, table)
+    if isinstance(domain, Schema):
+        return RecordTable(domain, table)
+    ones = (x for x, label in zip(domain, labels.tolist(), strict=True) if label)
+    return FiniteSupport(frozenset(ones))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _form_of_vote(vote: MajorityVote) -> Hypothesis:
+    domain: Any = domain_of(vote)
+    if isinstance(domain, IntegerRange):
+        runs = runs_of(vote, domain.n)
+        return StepFunction.from_runs(domain.n, ((a, b) for a, b, label in runs if label))
+    if votes_on_supports(vote):
+        return FiniteSupport(support_of(vote, domain))
+    if domain.size is None or domain.size > _LARGEST_TABLE:
+        return vote
+    return tabulated(domain, vote.many(list(islice(domain, domain.size))))

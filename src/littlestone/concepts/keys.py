@@ -1,4 +1,4 @@
-"""Keys: sets of them that grow cheaply, a fixed order, and JSON both ways."""
+"""Sets of keys that grow cheaply, a fixed order of keys, and their JSON form."""
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -35,7 +35,7 @@ class KeySet(Generic[Key]):
         self._hash = 0
 
     def adding(self, key: Key) -> "KeySet[Key]":
-        """The set that also holds ``key``."""
+        """Return the set that also holds ``key``."""
         positions, size = self._positions, self._size
         known = positions.get(key)
         if known is None or known > size:
@@ -86,7 +86,7 @@ class KeySet(Generic[Key]):
 
 
 def key_set(keys: Iterable[Key]) -> KeySet[Key]:
-    """The set of these keys."""
+    """Return the set of these keys."""
     grown = KeySet[Key]()
     for key in keys:
         grown = grown.adding(key)
@@ -94,7 +94,7 @@ def key_set(keys: Iterable[Key]) -> KeySet[Key]:
 
 
 def as_integer(key: Any) -> int | None:
-    """The integer that equals the key, if one does: 1, True and 1.0 are one key.
+    """Return the integer that equals the key, if one does: 1, True and 1.0 are one key.
 
     >>> as_integer(2.0), as_integer(2.5), as_integer("2")
     (2, None, None)
@@ -109,7 +109,7 @@ def as_integer(key: Any) -> int | None:
 
 
 def key_order(key: Any) -> tuple[Any, ...]:
-    """What keys are sorted by: the same in every process, whatever PYTHONHASHSEED is.
+    """Return what keys are sorted by: the same in every process, whatever PYTHONHASHSEED is.
 
     Keys that are equal (1, True and 1.0) have one place. Keys of a type that is not listed here
     are ordered by what ``repr`` says.
@@ -133,7 +133,7 @@ def key_order(key: Any) -> tuple[Any, ...]:
 
 
 def key_to_json(key: Any) -> Any:
-    """A JSON value that ``key_from_json`` turns into an equal key.
+    """Return a JSON value that ``key_from_json`` turns into an equal key.
 
     >>> key_to_json(("user", 7))
     {'tuple': ['user', 7]}

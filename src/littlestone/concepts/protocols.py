@@ -1,4 +1,4 @@
-"""What a hypothesis, a version space and a concept class are to the rest of the library."""
+"""The protocols of hypotheses, domains, version spaces and concept classes."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self, runtime_checkable
@@ -23,16 +23,16 @@ class Hypothesis(Protocol):
     def __call__(self, x: Any, /) -> Label: ...
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
-        """The labels of a sequence or array of points."""
+        """Return the labels of a sequence or array of points."""
 
     def disagreement(self, other: "Hypothesis", /) -> Point | None:
-        """A fixed point on which the two differ (a function of the pair only), or None."""
+        """Return a fixed point on which the two differ (a function of the pair only), or None."""
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object with a ``kind``; ``hypothesis_from_json`` reads it back."""
+        """Return a JSON object with a ``kind``; ``hypothesis_from_json`` reads it back."""
 
     def describe(self) -> str:
-        """The rule in words, on one line."""
+        """Return the rule in words, on one line."""
 
     def __hash__(self) -> int: ...
 
@@ -48,7 +48,7 @@ class Domain(Protocol):
         """Return the canonical form of ``x`` or raise a ValueError that names it."""
 
     def check_many(self, xs: Any, /) -> Any:
-        """What ``check`` says of each, as a block that ``Hypothesis.many`` takes.
+        """Return what ``check`` says of each, as a block that ``Hypothesis.many`` takes.
 
         Refused if ``check`` refuses one of them; no point decides how another one is read.
         """
@@ -57,27 +57,28 @@ class Domain(Protocol):
         """Random points for experiments (no privacy); uniform where that means something."""
 
     def __iter__(self) -> Iterator[Point]:
-        """The points in a fixed order; endless when unbounded."""
+        """Yield the points in a fixed order; endless when unbounded."""
 
 
 class VersionSpace(Protocol):
     """The concepts consistent with some examples: immutable, hashable."""
 
     @property
-    def is_empty(self) -> bool: ...
+    def is_empty(self) -> bool:
+        """Whether no concept fits the examples."""
 
     @property
     def dimension(self) -> int:
         """The Littlestone dimension; -1 when empty."""
 
     def restrict(self, x: Any, y: Label, /) -> Self:
-        """The concepts that also label ``x`` with ``y``."""
+        """Return the concepts that also label ``x`` with ``y``."""
 
     def standard_optimal(self) -> Hypothesis:
-        """The hypothesis that the standard optimal algorithm predicts with (ties go to 0)."""
+        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
 
     def consistent(self) -> Hypothesis:
-        """Some concept in it, always the same one; ValueError when empty."""
+        """Return some concept in it, always the same one; ValueError when empty."""
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
         """Examples that some concept here allows and ``hypothesis`` gets wrong.
@@ -87,7 +88,7 @@ class VersionSpace(Protocol):
         """
 
     def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
-        """The one of ``mistakes_of`` that keeps the dimension (then the size) largest."""
+        """Return the one of ``mistakes_of`` that keeps the dimension (then the size) largest."""
 
     def __hash__(self) -> int: ...
 
@@ -96,31 +97,36 @@ class ConceptClass(Protocol):
     """A set of functions from a domain to {0, 1}; a frozen, public value."""
 
     @property
-    def domain(self) -> Domain: ...
+    def domain(self) -> Domain:
+        """The points of the class."""
 
     @property
     def size(self) -> int | None:
         """How many concepts there are; None when infinite."""
 
     @property
-    def littlestone_dimension(self) -> int: ...
+    def littlestone_dimension(self) -> int:
+        """The Littlestone dimension."""
 
     @property
-    def vc_dimension(self) -> int: ...
+    def vc_dimension(self) -> int:
+        """The VC dimension."""
 
     @property
-    def dual_littlestone_dimension(self) -> int: ...
+    def dual_littlestone_dimension(self) -> int:
+        """The Littlestone dimension of the dual class."""
 
     @property
-    def dual_vc_dimension(self) -> int: ...
+    def dual_vc_dimension(self) -> int:
+        """The VC dimension of the dual class."""
 
     def version_space(self) -> VersionSpace:
-        """All concepts, before any example."""
+        """Return all concepts, before any example."""
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """The mistakes of the best concept in hindsight."""
+        """Return the mistakes of the best concept in hindsight."""
 
     def concepts(self) -> Iterator[Hypothesis]:
-        """The concepts in a fixed order; endless when infinite."""
+        """Yield the concepts in a fixed order; endless when infinite."""
 
     def __hash__(self) -> int: ...

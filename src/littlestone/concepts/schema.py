@@ -1,8 +1,8 @@
-"""What the records look like: declared by whoever asks, never inferred from the data.
+"""A schema declares the fields of records; it is never inferred from the data.
 
-A grid or a list of categories that is read off the data would publish some of the data before any
-mechanism has a say: a rare category gives its only owner away, a quantile moves with every record.
-So a schema is written down beforehand, from what everybody knows about the fields.
+A grid or a list of categories that is inferred would publish some of the data without a mechanism:
+a rare category identifies its only owner, a quantile moves with every record. So write the schema
+beforehand, from public knowledge about the fields.
 """
 
 import itertools
@@ -10,10 +10,10 @@ import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.canonical_key import whole_numbers
 from littlestone.concepts.domain import MOST_SAMPLED
+from littlestone.concepts.protocols import Domain
+from littlestone.concepts.records.columns import eager_frame, frame_columns, is_frame
 from littlestone.concepts.records.fields import Category as Category
 from littlestone.concepts.records.fields import Numeric as Numeric
 from littlestone.concepts.records.fields import (
@@ -36,6 +38,12 @@ Cells = tuple[int, ...]
 
 PAID: Final = "private-ranges"
 """Tables of this name are no fields: they say what was spent on ranges that data have proposed."""
+
+LABEL: Final = "label"
+"""The entry of this name is no field: it declares the labels."""
+
+MOST_LABELS: Final = 256
+"""Rules answer with a byte."""
 
 _MANY: Final = 16  # records; for fewer, columns do not pay
 
@@ -77,19 +85,27 @@ class Schema:
             raise ValueError(f"fields must have different names, got {names}")
 
     @classmethod
-    def from_mapping(cls, declared: Mapping[str, Any]) -> Self:
-        """Field name → ``{"grid": [...]}`` for numbers or ``{"values": [...]}`` for categories.
+    def from_mapping(cls, declared: Mapping[str, Any]) -> "Schema":
+        """Read declarations: field name → ``{"range": [low, high]}`` or ``{"values": [...]}``.
 
+        A range is for numbers: rules compare them with a dozen cuts in it, evenly spaced, or, with
+        ``"scale": "log"``, evenly in their logarithm. ``{"grid": [...]}`` names the cuts instead.
         Beside it, ``"missing"`` may say what a missing or unknown value counts as; ``"own value"``
         gives it a cell of its own. ``{"date": ["hour", "weekday", "month"]}`` is a field for each
-        part of a date or time (ISO 8601) in this column.
+        part of a date or time (ISO 8601) in this column. The name ``label`` is no field:
+        ``"label": {"values": [...]}`` declares the labels, which are 0 and 1 without it.
 
+        >>> Schema.from_mapping({"share": {"range": [0, 1]}}).check({"share": 0.25})
+        (3,)
         >>> declared = {"carrier": {"values": ["UA", "AA", "other"], "missing": "other"}}
         >>> Schema.from_mapping(declared).check({"carrier": "XX"})
         (2,)
         >>> schema = Schema.from_mapping({"left": {"date": ["hour", "weekday"]}})
         >>> schema.check({"left": "2013-01-01 05:15"})
         (5, 1)
+        >>> label = {"values": ["ok", "late", "cancelled"]}
+        >>> Schema.from_mapping({"delay": {"grid": [0, 15]}, "label": label}).label_values
+        ('ok', 'late', 'cancelled')
         """
         if not isinstance(declared, Mapping):
             raise ValueError(f"a schema must map field names to declarations, got {declared!r}")
@@ -98,12 +114,20 @@ class Schema:
                 f"the ranges of this schema were paid for ({PAID}): only learn --schema adds that "
                 f"to what it promises. Elsewhere add it yourself, and delete the table"
             )
-        return cls(
-            tuple(part for name, entry in declared.items() for part in declared_fields(name, entry))
+        parts = tuple(
+            part
+            for name, entry in declared.items()
+            if name != LABEL
+            for part in declared_fields(name, entry)
+        )
+        return (
+            LabelledSchema(parts, _declared_labels(declared))
+            if LABEL in declared
+            else Schema(parts)
         )
 
     @classmethod
-    def from_toml(cls, path: Path | str) -> Self:
+    def from_toml(cls, path: Path | str) -> "Schema":
         """Read a file with one table for each field: ``[delay]``, then ``grid = [0, 15]``."""
         try:
             return cls.from_mapping(tomllib.loads(Path(path).read_text(encoding="utf-8")))
@@ -111,12 +135,14 @@ class Schema:
             raise ValueError(f"{path} is not TOML: {error}") from None
 
     @classmethod
-    def from_json(cls, data: Any) -> Self:
+    def from_json(cls, data: Any) -> "Schema":
         """Read back what ``to_json`` wrote."""
         if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
             raise ValueError(f"a schema must be a list of fields, got {require.shown(data)}")
+        if data and "name" not in data[-1] and LABEL in data[-1]:
+            return LabelledSchema(Schema.from_json(data[:-1]).fields, _declared_labels(data[-1]))
         entries = [(entry.get("name"), entry) for entry in data]
-        return cls(
+        return Schema(
             tuple(
                 declared_field(name, {key: value for key, value in entry.items() if key != "name"})
                 for name, entry in entries
@@ -124,14 +150,21 @@ class Schema:
         )
 
     def to_json(self) -> list[dict[str, Any]]:
+        """Return the JSON form."""
         return [part.to_json() for part in self.fields]
 
     @property
+    def label_values(self) -> tuple[str | int, ...]:
+        """What the labels 0, 1, … stand for."""
+        return 0, 1
+
+    @property
     def size(self) -> int:
+        """The number of records, each a tuple of cells."""
         return math.prod(self._widths)
 
     def check(self, x: Any, /) -> Cells:
-        """The cells of a record; a tuple or row of cells is already what is wanted."""
+        """Return the cells of a record; a tuple or row of cells is already what is wanted."""
         if type(x) is tuple and len(x) == len(self._widths):
             wide = None if self._cutter is None else self._cutter.checked(x)
             if wide is not None:
@@ -147,16 +180,19 @@ class Schema:
         return self._check_cells(x)
 
     def check_many(self, xs: Any, /) -> NDArray[np.int64]:
-        """One row of cells for each record.
+        """Return one row of cells for each record.
 
         Takes a sequence of records, columns (a mapping from field names to equally long arrays,
-        lists or columns of a data frame), or rows of cells. Each row is what ``check`` says of it
+        lists or columns of a data frame), a data frame (pandas, polars, pyarrow, a relation of
+        DuckDB), or rows of cells. Each row is what ``check`` says of it
         alone, and the block is refused if one of its rows is.
 
         >>> Schema.from_mapping({"x": {"grid": [2**53 + 1]}}).check_many({"x": [2**53, 0.5]})
         array([[0],
                [0]])
         """
+        if is_frame(xs):
+            xs = frame_columns(eager_frame(xs))
         if type(xs) is list and len(xs) >= _MANY and self._exact:
             table = columns_of(self.fields, xs)
             if table is not None:
@@ -192,8 +228,23 @@ class Schema:
         return itertools.product(*map(range, self._widths))
 
     def coarsened(self, most: int) -> "Schema":
-        """The same fields with at most so many cells each, the first ones."""
-        return Schema(tuple(part.coarsened(most) for part in self.fields))
+        """Return the same fields with at most so many cells each, the first ones."""
+        return replace(self, fields=tuple(part.coarsened(most) for part in self.fields))
+
+    def refined(self) -> "Schema":
+        """Return the same fields, numbers with more cuts within the range of their grid."""
+        return replace(self, fields=tuple(part.refined() for part in self.fields))
+
+    def refines(self, other: "Schema") -> bool:
+        """Return whether fields and labels are those of ``other``, perhaps with more cuts."""
+        return (
+            type(self) is type(other)
+            and self.label_values == other.label_values
+            and len(self.fields) == len(other.fields)
+            and all(
+                mine.refines(theirs) for mine, theirs in zip(self.fields, other.fields, strict=True)
+            )
+        )
 
     def _check_cells(self, x: Any) -> Cells:
         cells = tuple(x) if isinstance(x, tuple | list | np.ndarray) else ()
@@ -209,6 +260,87 @@ class Schema:
 
     def _names(self) -> str:
         return ", ".join(repr(part.name) for part in self.fields)
+
+
+@require.checked
+@dataclass(frozen=True, slots=True)
+class LabelledSchema(Schema):
+    """A schema that declares the labels, too: two or more values, of which a row has one.
+
+    Rules and learners count them from 0 in the declared order.
+
+    >>> schema = LabelledSchema((Numeric("delay", (0, 15)),), ("ok", "late", "cancelled"))
+    >>> schema.label_number("late"), schema.label_values[2]
+    (1, 'cancelled')
+    """
+
+    labels: tuple[str | int, ...]
+    _numbers: dict[Any, int] = field(init=False, repr=False, compare=False)
+    """Of the values, and of the same as text, as a CSV has them."""
+
+    def __post_init__(self) -> None:
+        Schema.__post_init__(self)
+        Category(LABEL, self.labels)  # refuses what no category may have
+        numbers: dict[Any, int] = {str(value): number for number, value in enumerate(self.labels)}
+        if len(numbers) < len(self.labels):
+            raise ValueError(f"labels must differ as text, got {self.labels}")
+        if not 2 <= len(self.labels) <= MOST_LABELS:
+            raise ValueError(
+                f"labels must be from 2 to {MOST_LABELS} values, got {len(self.labels)} of them"
+            )
+        numbers |= {value: number for number, value in enumerate(self.labels)}
+        object.__setattr__(self, "_numbers", numbers)
+
+    @property
+    def label_values(self) -> tuple[str | int, ...]:
+        """The declared labels, in order."""
+        return self.labels
+
+    def label_number(self, value: Any) -> int:
+        """Return which of the labels a value is, or raise a ValueError that names it."""
+        for same in (value, value.strip()) if isinstance(value, str) else (value,):
+            with suppress(Exception):  # unknown, or it cannot be looked up at all
+                return self._numbers[same]
+        raise ValueError(
+            f"label must be one of the declared values {', '.join(map(repr, self.labels))}, got "
+            f"{require.shown(value)}"
+        )
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the JSON form."""
+        return [*Schema.to_json(self), {LABEL: {"values": list(self.labels)}}]
+
+
+def label_values(domain: Domain) -> tuple[Any, ...]:
+    """Return what the labels of examples over a domain stand for; 0 and 1 if nothing is declared.
+
+    >>> from littlestone.concepts.domain import IntegerRange
+    >>> label_values(IntegerRange(8))
+    (0, 1)
+    """
+    return domain.label_values if isinstance(domain, Schema) else (0, 1)
+
+
+def label_number(domain: Domain, value: Any) -> int:
+    """Return the number of a label that is given as it is declared; 0 or 1 if nothing is.
+
+    Raises:
+        ValueError: It is none of the labels.
+    """
+    if isinstance(domain, LabelledSchema):
+        return domain.label_number(value)
+    return require.label(value)
+
+
+def _declared_labels(declared: Mapping[str, Any]) -> tuple[str | int, ...]:
+    entry = declared[LABEL]
+    values = entry.get("values") if isinstance(entry, Mapping) and len(entry) == 1 else None
+    if not isinstance(values, list | tuple):
+        raise ValueError(
+            f"{LABEL} must declare values = [...], all labels that there are, got {entry!r}; a "
+            f"column of this name cannot be a field: rename it"
+        )
+    return tuple(values)
 
 
 def _block(rows: list[tuple[Any, ...]], width: int) -> Any:

@@ -52,7 +52,8 @@ class Cutter:
         return cls(fields) if numbers >= _WIDE and have_exact_grids(fields) else None
 
     def cells(self, record: Mapping[str, Any]) -> "Cells | None":
-        """The cells of a record whose numbers are all there; a category may refuse its value."""
+        """Return the cells of a record whose numbers are all there; a category may refuse its
+        value."""
         if type(record) is not dict:  # others may make up what they do not have
             return None
         try:
@@ -69,7 +70,7 @@ class Cutter:
         return tuple(cells)
 
     def checked(self, cells: tuple[Any, ...]) -> "Cells | None":
-        """The same cells as plain whole numbers, if each is one of its field's first 256."""
+        """Return the same cells as plain whole numbers, if each is one of its field's first 256."""
         try:
             plain = bytes(cells)  # which takes nothing but whole numbers
         except (TypeError, ValueError):
@@ -80,7 +81,7 @@ class Cutter:
         return tuple(plain) if inside.all() else None
 
     def columns(self, table: Mapping[str, Any]) -> NDArray[np.int64] | None:
-        """The cells of a table given by its columns, one row for each record."""
+        """Return the cells of a table given by its columns, one row for each record."""
         try:
             columns = self._take(table)
         except KeyError:
@@ -111,7 +112,7 @@ class Cutter:
 
 
 def have_exact_grids(fields: "Sequence[Numeric | Category]") -> bool:
-    """Whether floats hold all their cuts."""
+    """Return whether floats hold all their cuts."""
     cuts = [value for part in fields for value in getattr(part, "grid", ())]
     return all(abs(value) <= EXACT and float(value) == value for value in cuts)
 

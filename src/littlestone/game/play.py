@@ -1,4 +1,4 @@
-"""Both sides of a game meet in one loop, be it over examples or over losses."""
+"""Both sides of a game meet in one loop, over examples or over losses."""
 
 import time
 from collections.abc import Callable
@@ -18,13 +18,13 @@ from littlestone.game.protocols import (
     FollowingRun,
     Learner,
     LearnerRun,
+    OnlineLearner,
     Opponent,
     Player,
 )
 from littlestone.game.referee import Referee
 from littlestone.game.state_run import seated
 from littlestone.game.transcript import Round, Transcript, checkpoints
-from littlestone.online.protocols import OnlineLearner
 from littlestone.randomness import Randomness
 
 _SINGLE_ROUNDS: Final = 16
@@ -60,9 +60,9 @@ def play(
     Raises ValueError for a bad example, before the learner sees it, and NotRealizableError when an
     adversary that promised a consistent concept contradicts itself; both name the round.
 
-    >>> from littlestone.adversaries.mistake_forcing import MistakeForcing
+    >>> from littlestone.game.adversaries.mistake_forcing import MistakeForcing
     >>> from littlestone.concepts.classes.thresholds import Thresholds
-    >>> from littlestone.online.standard_optimal import StandardOptimal
+    >>> from littlestone.learners.online.standard_optimal import StandardOptimal
     >>> from littlestone.randomness import seeded
     >>> concepts = Thresholds(1000)
     >>> learner, adversary = StandardOptimal(concepts), MistakeForcing(concepts)

@@ -1,7 +1,7 @@
-"""Protocols say what the two sides of the game owe each other."""
+"""The protocols of learners, adversaries and the referee between them."""
 
 from collections.abc import Mapping, MutableMapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
 from littlestone.randomness import Randomness
@@ -14,7 +14,8 @@ class LearnerRun(Protocol):
     def hypothesis(self) -> Hypothesis:
         """What is published for the coming round; reading it changes nothing."""
 
-    def observe(self, x: Any, y: Label, /) -> None: ...
+    def observe(self, x: Any, y: Label, /) -> None:
+        """Take the example of this round."""
 
 
 @runtime_checkable
@@ -38,7 +39,7 @@ class FollowingRun(BlockRun, Protocol):
         """How often the published hypothesis has changed."""
 
     def follow(self, xs: Any, ys: Any, /) -> Any:
-        """What was published for each round said of its point."""
+        """Return the label that was published for the point of each round."""
 
 
 @runtime_checkable
@@ -53,21 +54,23 @@ class Player(Protocol):
     def oblivious_only(self) -> bool:
         """Whether accuracy is promised against oblivious adversaries only."""
 
-    def start(self, *, rng: Randomness) -> LearnerRun: ...
+    def start(self, *, rng: Randomness) -> LearnerRun:
+        """Start a run."""
 
 
 class Learner(Player, Protocol):
     """A player whose hypotheses are for the domain of a concept class."""
 
     @property
-    def concepts(self) -> ConceptClass: ...
+    def concepts(self) -> ConceptClass:
+        """The class that is learned."""
 
 
 class Attack(Protocol):
     """One run of an adversary."""
 
     def choose(self, seen: Hypothesis | None, /) -> Example:
-        """The next example; ``seen`` is the newest hypothesis the adversary may know."""
+        """Return the next example; ``seen`` is the newest hypothesis the adversary may know."""
 
 
 @runtime_checkable
@@ -91,14 +94,16 @@ class Opponent(Protocol):
     def adaptive(self) -> bool:
         """Whether the attack depends on what the learner published."""
 
-    def start(self, *, rng: Randomness) -> Attack: ...
+    def start(self, *, rng: Randomness) -> Attack:
+        """Start an attack."""
 
 
 class Adversary(Opponent, Protocol):
     """An opponent whose examples are for a concept class."""
 
     @property
-    def concepts(self) -> ConceptClass: ...
+    def concepts(self) -> ConceptClass:
+        """The class that examples come from."""
 
     @property
     def realizable(self) -> bool:
@@ -117,16 +122,69 @@ class Arbiter(Protocol):
         """Where the loop counts single rounds; None when no count is needed."""
 
     def admit(self, example: Any, round_number: int, /) -> Example:
-        """The example in canonical form, or a refusal that names the round."""
+        """Return the example in canonical form, or raise an error that names the round."""
 
     def admit_many(self, xs: Any, ys: Any, round_number: int, /) -> tuple[Any, Any]:
-        """The valid examples at the head of a block; a refusal if its first is not valid."""
+        """Return the valid examples at the head of a block; raise if its first is not valid."""
 
     def count(self, points: Any, labels: Any, round_number: int, /) -> None:
         """Take note of a block of admitted examples that were really played."""
 
     def fewest_so_far(self) -> int | None:
-        """The mistakes of the best in hindsight, where that is known all along; else None."""
+        """Return the mistakes of the best in hindsight if known all along, else None."""
 
     def fewest_mistakes(self) -> int | None:
-        """The mistakes of the best in hindsight, at the end; None where nobody can tell."""
+        """Return the mistakes of the best in hindsight, at the end; None if unknown."""
+
+
+class OnlineState(Protocol):
+    """Where a deterministic learner stands: an immutable, hashable value."""
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """What is predicted next; ValueError once ``failed``."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the examples so far contradict every concept (the paper's ⊥)."""
+
+    def after(self, x: Any, y: Label, /) -> Self:
+        """Return the state after one more example."""
+
+    def __hash__(self) -> int: ...
+
+
+@runtime_checkable
+class OnlineLearner(Protocol):
+    """A frozen recipe; never errs more than ``mistake_bound`` times on realizable streams.
+
+    What it says about its states lets games be played at numpy speed.
+    """
+
+    @property
+    def concepts(self) -> ConceptClass:
+        """The class that is learned."""
+
+    @property
+    def mistake_bound(self) -> int:
+        """The most mistakes on a realizable stream."""
+
+    @property
+    def conservative(self) -> bool:
+        """Whether only a mistake changes the state."""
+
+    @property
+    def repeats_change_nothing(self) -> bool:
+        """Whether an example that was taken once changes no later state."""
+
+    def start(self) -> OnlineState:
+        """Return the state before any example."""
+
+
+def require_base(base: OnlineLearner, concepts: ConceptClass) -> None:
+    """Refuse a learner for other points than those of ``concepts``, while no data are there yet."""
+    if base.concepts.domain != concepts.domain:
+        raise ValueError(
+            f"base must learn over the domain of concepts, {concepts.domain!r}, "
+            f"got {base.concepts.domain!r}"
+        )

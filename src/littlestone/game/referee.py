@@ -1,6 +1,7 @@
 """A referee checks every example before it counts, and knows the best concept in hindsight."""
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -8,10 +9,187 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass, Example
+from littlestone.concepts.capabilities import Trackable, Tracker
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.protocols import ConceptClass, Domain, Example, Label, Point, VersionSpace
+from littlestone.concepts.trackers import one_by_one
 from littlestone.errors import NotRealizableError
-from littlestone.game.consistency import ConsistencyTracker
-from littlestone.game.tally import ExampleCounts
+
+_LARGEST_TABLE: Final = 1 << 20
+
+
+class ExampleCounts:
+    """Counts of examples in canonical form, added one by one or block by block."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.singles: defaultdict[Example, int] = defaultdict(int)
+        """For the loop to add to."""
+        self._check = domain.check
+        self._waiting: list[NDArray[np.int64]] = []
+        self._many_waiting = 0
+        small = isinstance(domain, IntegerRange) and domain.n <= _LARGEST_TABLE
+        # Entry 2x + y of the table counts (x, y); other domains do without one.
+        self._table = np.zeros(2 * (domain.size or 0) if small else 0, dtype=np.int64)
+
+    def add_block(self, points: Any, labels: NDArray[np.uint8]) -> None:
+        """Count a block of examples."""
+        if len(self._table):
+            self._waiting.append(2 * points + labels)
+            self._many_waiting += len(labels)
+            # Adding to the table costs as much as it is long, so that many examples wait for it.
+            if self._many_waiting >= len(self._table):
+                self._enter()
+            return
+        check = self._check
+        for x, y in zip(points, labels.tolist(), strict=True):
+            self.singles[check(x), y] += 1
+
+    def tally(self) -> dict[Point, tuple[int, int]]:
+        """Return how often each point came with label 0 and with label 1."""
+        counts: dict[Point, tuple[int, int]] = {}
+        for (x, y), times in self.singles.items():
+            zeros, ones = counts.get(x, (0, 0))
+            counts[x] = (zeros, ones + times) if y else (zeros + times, ones)
+        self._enter()
+        by_point = self._table.reshape(-1, 2)
+        for x in np.flatnonzero(by_point.any(axis=1)).tolist():
+            zeros, ones = counts.get(x, (0, 0))
+            more_zeros, more_ones = by_point[x].tolist()
+            counts[x] = zeros + more_zeros, ones + more_ones
+        return counts
+
+    def _enter(self) -> None:
+        if self._waiting:
+            codes = np.concatenate(self._waiting)
+            self._table += np.bincount(codes, minlength=len(self._table))
+            self._waiting, self._many_waiting = [], 0
+
+
+_LARGEST_BITMAP: Final = 1 << 22
+
+
+@require.checked
+class ConsistencyTracker:
+    """Takes examples in canonical form and says whether some concept still fits all of them.
+
+    Once none does, none ever will again. Unlike a version space it changes, and keeps only what
+    later examples can contradict.
+
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
+    >>> tracker = ConsistencyTracker(Thresholds(10))
+    >>> tracker.observe(3, 0), tracker.observe(7, 1)
+    (True, True)
+    >>> tracker.observe_many(np.array([8, 4, 2, 5]), np.array([1, 1, 1, 1]))
+    2
+    >>> tracker.observe(9, 1)
+    False
+    """
+
+    def __init__(self, concepts: ConceptClass) -> None:
+        self._tracker, self._domain = _tracker_for(concepts), concepts.domain
+
+    def observe(self, x: Any, y: Label, /) -> bool:
+        """Return whether some concept fits this example and all before it."""
+        return self._tracker.observe(self._domain.check(x), require.label(y))
+
+    def observe_many(self, xs: Any, ys: Any, /) -> int:
+        """Return how many leading examples of a block some concept fits, with all before."""
+        points, labels = self._domain.check_many(xs), require.labels(ys)
+        if len(points) != len(labels):
+            raise ValueError(f"xs and ys must be equally long, got {len(points)}, {len(labels)}")
+        return self._tracker.observe_many(points, labels) if len(labels) else 0
+
+
+def contradicted(
+    concepts: ConceptClass, played: Sequence[Example], example: Example
+) -> list[Example]:
+    """Examples among those played with which no concept fits ``example``, none to spare.
+
+    Empty if some concept fits it and all that were played; some concept must fit those.
+
+    >>> from littlestone.concepts.classes.thresholds import Thresholds
+    >>> contradicted(Thresholds(10), [(3, 0), (7, 1)], (8, 0))
+    [(7, 1)]
+    >>> contradicted(Thresholds(10), [(3, 0), (7, 1)], (5, 0))
+    []
+    """
+    alone = concepts.version_space().restrict(*example)
+    for other in played:
+        if alone.restrict(*other).is_empty:  # the usual reason, found at once
+            return [other]
+    if _fits(alone, played):
+        return []
+    blamed = list(played)
+    for other in played:
+        rest = [one for one in blamed if one != other]
+        if not _fits(alone, rest):
+            blamed = rest
+    return blamed
+
+
+def _fits(space: VersionSpace, examples: Iterable[Example]) -> bool:
+    for example in examples:
+        space = space.restrict(*example)
+    return not space.is_empty
+
+
+def _tracker_for(concepts: ConceptClass) -> Tracker:
+    if isinstance(concepts, Trackable):
+        return concepts.tracker()
+    if isinstance(concepts.domain, IntegerRange) and concepts.domain.size <= _LARGEST_BITMAP:
+        return _TableTracker(concepts, concepts.domain.size)
+    return _PlainTracker(concepts)
+
+
+class _PlainTracker:
+    """Restricts the version space, except for examples that it has met lately."""
+
+    def __init__(self, concepts: ConceptClass) -> None:
+        self._check = concepts.domain.check
+        self._left = concepts.version_space()
+        self._met: set[tuple[Point, Label]] = set()
+
+    def observe(self, x: Any, y: Label, /) -> bool:
+        if (x, y) not in self._met:
+            self._left = self._left.restrict(x, y)
+            if len(self._met) >= _MOST_REMEMBERED:
+                self._met.clear()
+            self._met.add((x, y))
+        return not self._left.is_empty
+
+    def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
+        if not isinstance(xs, np.ndarray) or xs.ndim != 2:
+            return one_by_one(self, map(self._check, xs), ys)
+        # Rows of cells or bits: only the first of equal examples can say anything.
+        _, firsts = np.unique(np.column_stack([xs, ys]), axis=0, return_index=True)
+        for i in np.sort(firsts).tolist():
+            if not self.observe(self._check(xs[i]), int(ys[i])):
+                return int(i)
+        return len(ys)
+
+
+class _TableTracker:
+    """Restricts the version space at each of the 2n possible examples once."""
+
+    def __init__(self, concepts: ConceptClass, n: int) -> None:
+        self._left = concepts.version_space()
+        self._met = np.zeros(2 * n, dtype=bool)
+
+    def observe(self, x: Any, y: Label, /) -> bool:
+        if not self._met[2 * x + y]:
+            self._left = self._left.restrict(x, y)
+            self._met[2 * x + y] = True
+        return not self._left.is_empty
+
+    def observe_many(self, xs: Any, ys: NDArray[Any], /) -> int:
+        if self._left.is_empty:
+            return 0
+        examples = 2 * np.asarray(xs) + ys
+        for i in np.flatnonzero(~self._met[examples]).tolist():
+            if not self.observe(int(xs[i]), int(ys[i])):
+                return int(i)
+        return len(ys)
+
 
 _MOST_REMEMBERED: Final = 1 << 16
 _REMEMBERED_OF_A_BLOCK: Final = 1 << 10
@@ -38,7 +216,7 @@ class Referee:
         return None if self._tracker else self._counts.singles
 
     def admit(self, example: Any, round_number: int) -> Example:
-        """The example in canonical form, or a refusal that names the round."""
+        """Return the example in canonical form, or raise an error that names the round."""
         try:
             x, y = example
             x, y = self._domain.check(x), require.label(y)
@@ -50,7 +228,7 @@ class Referee:
         return x, y
 
     def admit_many(self, xs: Any, ys: Any, round_number: int) -> tuple[Any, NDArray[np.uint8]]:
-        """The valid examples at the head of a block; a refusal if its first is not valid."""
+        """Return the valid examples at the head of a block; raise if its first is not valid."""
         try:
             points, labels = self._domain.check_many(xs), require.labels(ys)
         except (TypeError, ValueError):
@@ -83,7 +261,10 @@ class Referee:
         return None if self._tracker is None else 0
 
     def fewest_mistakes(self) -> int | None:
-        """The mistakes of the best concept in hindsight; None where the class cannot tell."""
+        """Return the mistakes of the best concept in hindsight.
+
+        None where the class cannot tell.
+        """
         if self._tracker is not None:
             return 0
         try:

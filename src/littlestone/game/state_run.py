@@ -1,4 +1,4 @@
-"""A deterministic learner becomes a run that can sit at the table."""
+"""Turn a deterministic learner into a run that can play a game."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
@@ -7,8 +7,7 @@ import numpy as np
 
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
-from littlestone.game.protocols import Learner, Player
-from littlestone.online.protocols import OnlineLearner
+from littlestone.game.protocols import Learner, OnlineLearner, Player
 from littlestone.randomness import Randomness
 
 _UNKNOWN: Final = 2
@@ -18,7 +17,7 @@ _FIRST_WINDOW: Final = 64
 
 
 def seated(learner: Learner | OnlineLearner) -> Player:
-    """The learner as one who can play: the only place that knows of two kinds of learners."""
+    """Return a player for either kind of learner."""
     if isinstance(learner, OnlineLearner):
         return Seat(learner)
     if isinstance(learner, Player):
@@ -31,7 +30,7 @@ def seated(learner: Learner | OnlineLearner) -> Player:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Seat:
-    """A deterministic learner as a player; it may play for ever, against anybody."""
+    """A deterministic learner as a player, for any number of rounds and any adversary."""
 
     learner: OnlineLearner
 
@@ -39,6 +38,7 @@ class Seat:
     oblivious_only: ClassVar[bool] = False
 
     def start(self, *, rng: Randomness) -> "StateRun":
+        """Start a run of the learner."""
         del rng  # deterministic
         return StateRun(self.learner)
 
@@ -65,9 +65,11 @@ class StateRun:
 
     @property
     def hypothesis(self) -> Hypothesis:
+        """What is published for the coming round."""
         return self._hypothesis
 
     def observe(self, x: Any, y: Label, /) -> None:
+        """Take the example of this round."""
         settled = self._settled
         if settled is not None and settled[x] == y:
             return
@@ -102,7 +104,7 @@ class StateRun:
         return taken
 
     def _idle(self, xs: Any, ys: Any) -> int:
-        """How many leading rounds surely leave the state as it is."""
+        """Return how many leading rounds surely leave the state as it is."""
         settled = self._settled
         if isinstance(settled, bytearray):
             changes = np.frombuffer(settled, dtype=np.uint8)[xs] != ys

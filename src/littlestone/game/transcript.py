@@ -1,9 +1,12 @@
-"""A game leaves behind totals, a curve of fixed size, and the first rounds on request."""
+"""A transcript keeps totals, a curve of fixed size and, on request, the first rounds."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
+from importlib import import_module
 from typing import Any, Final
 
+from littlestone import require
 from littlestone.concepts.protocols import Hypothesis, Label, Point
 
 _CURVE_POINTS: Final = 128
@@ -20,7 +23,7 @@ class Round:
     mistake: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Transcript:
     """The outcome of a game. Its size does not depend on the number of rounds."""
 
@@ -43,6 +46,7 @@ class Transcript:
 
     @property
     def regret(self) -> int | None:
+        """Mistakes beyond those of the best concept in hindsight."""
         return None if self.fewest_mistakes is None else self.mistakes - self.fewest_mistakes
 
     @property
@@ -52,8 +56,29 @@ class Transcript:
             raise ValueError(f"the regret of {self.learner} is not known: its class cannot tell")
         return self.regret
 
+    def __repr__(self) -> str:
+        """Three lines, however long the game was."""
+        regret = "unknown" if self.regret is None else f"{self.regret:,}"
+        stamp = "" if self.private else ", seeded: not private"
+        return (
+            f"{self.learner:.300}\nagainst {self.adversary:.300}{stamp}\n{self.rounds:,} rounds, "
+            f"{self.mistakes:,} mistakes, regret {regret}, {self.switches:,} switches"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+    def plot(self, axes: Any = None, *, label: str | None = None) -> Any:
+        """Draw the mistakes so far against the round, and return the axes; needs matplotlib."""
+        axes = axes_or_new(axes)
+        rounds, mistakes = zip(*self.curve, strict=True) if self.curve else ((), ())
+        axes.plot(rounds, mistakes, drawstyle="steps-post", label=label or self.learner[:60])
+        axes.set_xlabel("round")
+        axes.set_ylabel("mistakes so far")
+        return axes
+
     def text(self) -> str:
-        """All that the parties decided, and nothing that depends on the machine."""
+        """Return all that the parties decided, and nothing that depends on the machine."""
         lines = [
             f"learner    {self.learner}",
             f"adversary  {self.adversary}",
@@ -71,7 +96,7 @@ class Transcript:
         return "\n".join(lines) + "\n"
 
     def _rises(self) -> Iterator[tuple[int, int]]:
-        """The checkpoints at which the number of mistakes was no longer the same."""
+        """Yield the checkpoints at which the number of mistakes has changed."""
         before = 0
         for number, mistakes in self.curve:
             if mistakes != before:
@@ -79,7 +104,10 @@ class Transcript:
             before = mistakes
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object with everything; points that JSON cannot hold are written as text."""
+        """Return a JSON object with everything.
+
+        Points that JSON cannot hold are written as text.
+        """
         return {
             "learner": self.learner,
             "adversary": self.adversary,
@@ -104,8 +132,26 @@ class Transcript:
         }
 
 
+def axes_or_new(axes: Any) -> Any:
+    """Return the axes to draw on, new ones for None.
+
+    Raises:
+        ValueError: ``axes`` are no axes of matplotlib, or matplotlib is not installed.
+    """
+    if axes is not None:
+        if not callable(getattr(axes, "set_xlabel", None)):
+            raise ValueError(f"axes must be axes of matplotlib or None, got {require.shown(axes)}")
+        return axes
+    try:
+        pyplot = import_module("matplotlib.pyplot")
+    except ImportError:
+        raise ValueError("pictures need matplotlib: pip install 'littlestone[plot]'") from None
+    return pyplot.subplots(layout="constrained")[1]
+
+
 def checkpoints(rounds: int) -> list[int]:
-    """The rounds after which the curve has a point: some evenly spaced, some logarithmically.
+    """Return the rounds after which the curve has a point: some evenly spaced, some
+    logarithmically.
 
     >>> checkpoints(5)
     [1, 2, 3, 4, 5]

@@ -1,1 +1,5 @@
-"""Private online learners live here, each as a recipe and an engine."""
+"""Private online learners, each written as a recipe and an engine."""
+
+from littlestone.exports import exports
+
+__getattr__, __dir__ = exports(__name__, __file__)

@@ -1,4 +1,4 @@
-"""A private learner that is asked for (epsilon, delta) per example."""
+"""The base class of private learners that are given (epsilon, delta) per example."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +12,7 @@ from littlestone.privacy.guarantee import PrivacyGuarantee
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgeted(PrivateLearner):
-    """A recipe for a class and a horizon; it spends the whole budget unless it says otherwise."""
+    """A recipe for a class and a horizon that spends its whole budget unless it says less."""
 
     concepts: ConceptClass
     rounds: int
@@ -24,15 +24,21 @@ class Budgeted(PrivateLearner):
 
     @property
     def per_example(self) -> PrivacyGuarantee:
+        """The guarantee for one example: the whole budget."""
         return self.budget
 
     @property
     def budget(self) -> PrivacyGuarantee:
-        """What was asked for."""
+        """The requested (epsilon, delta)."""
         return PrivacyGuarantee(epsilon=self.epsilon, delta=self.delta)
 
     def check_promise(self, *, pure: bool = False, **probabilities: float) -> None:
-        """Refuse numbers that no promise can be made of; if ``pure``, a delta of 0 will do."""
+        """Raise for numbers that make no promise.
+
+        Args:
+            pure: Whether a delta of 0 is allowed.
+            probabilities: Further probabilities of the recipe, by name.
+        """
         require.integer(rounds=self.rounds, at_least=1, at_most=self.most_rounds)
         require.integer(max_contributions=self.max_contributions, at_least=1)
         require.positive(epsilon=self.epsilon)
@@ -40,7 +46,7 @@ class Budgeted(PrivateLearner):
         (require.probability if pure else require.open_probability)(delta=self.delta)
 
     def check_within_budget(self, **named: PrivacyGuarantee) -> None:
-        """Refuse a part, by name, that costs more than was asked for."""
+        """Raise, by name, for a part that costs more than the budget."""
         for name, cost in named.items():
             if not cost.within(self.budget):
                 raise ValueError(

@@ -1,10 +1,9 @@
-"""Bytes for the state of a run, and back: known types only, the same bytes for the same state.
+"""Encode the state of a run as bytes, and back: known types only, equal bytes for equal states.
 
-Plain values are written by their kind; an object of a known class as its class's name and the
-arguments that it was made of. A value that came before is a number. Nothing is imported, looked up
-or called on reading but the classes that were registered, so the worst that crafted bytes can do
-is to be refused. The order of a dictionary is part of the state (draws go through it); that of a
-set is not.
+Plain values are written by their kind; an object of a known class as the name of the class and the
+arguments it was made of. A repeated value is written as a number. Reading imports, looks up and
+calls nothing but registered classes, so the worst that crafted bytes can do is raise. The order of
+a dictionary is part of the state (draws depend on it); the order of a set is not.
 """
 
 import datetime
@@ -28,8 +27,8 @@ from littlestone.type_checks import fits
 
 _SMALL: Final = 0x80  # bytes from here on are the whole numbers 0 .. 127
 _FIRST_SMALL: Final = b"\x80"
-_SHORT: Final = 4  # texts below this length are not worth a number
-_MOST_VALUES: Final = 1 << 26  # with every repetition counted: hashing goes through them all
+_SHORT: Final = 4  # shorter texts are written in full each time
+_MOST_VALUES: Final = 1 << 26  # repetitions included, since hashing visits them all
 _MOST_REMEMBERED: Final = 64
 _ARRAYS: Final = frozenset("biuf")
 _CONSTANTS: Final[dict[bytes, bool | None]] = {b"N": None, b"T": True, b"F": False}
@@ -44,7 +43,7 @@ _MAPS: Final[dict[bytes, Any]] = {b"C": Counter, b"d": dict}
 _SETS: Final[dict[bytes, Any]] = {b"z": frozenset, b"Z": set}
 
 _TAGS: Final[dict[type, bytes]] = {kind: tag for tag, kind in (_MANY | _MAPS | _SETS).items()}
-"""Those that come often; subclasses are found by looking."""
+"""The common types; subclasses are found by a search."""
 
 Class = TypeVar("Class", bound=type)
 
@@ -57,9 +56,9 @@ class Known:
     save: Callable[[Any], Iterable[Any]]
     load: Callable[..., Any]
     value: bool
-    """Whether it never changes, so that equal ones may become one object."""
+    """Whether it is immutable, so that equal ones may become one object."""
     text: bytes
-    """The name as it is written."""
+    """The encoded name."""
     kind: type
 
 
@@ -74,11 +73,19 @@ def register(
     *,
     remember: bool = False,
 ) -> Class:
-    """Make a class known; usable as a decorator.
+    """Make a class known to the codec; usable as a decorator.
 
-    Its objects are written as the arguments that they were made of (``parts_of``), and made again
-    from them once each fits its annotation. ``save`` and ``load`` replace the two steps. Those that
-    never change and take long to make are remembered, the last few of them.
+    Its objects are written as the arguments they were made of (``parts_of``), and made again
+    from them once each fits its annotation.
+
+    Args:
+        kind: The class.
+        save: Replaces the first step: returns the values to write.
+        load: Replaces the second step: makes the object from these values.
+        remember: Cache the last few objects; for immutable ones that are slow to make.
+
+    Raises:
+        ValueError: If another class of the same name is registered.
     """
     make, name = load or _maker(kind), kind.__name__
     known = Known(
@@ -90,7 +97,7 @@ def register(
         kind=kind,
     )
     if _by_name.setdefault(known.name, known) is not known and kind not in _by_class:
-        raise ValueError(f"there is another class of the name {known.name!r} already")
+        raise ValueError(f"a class named {known.name!r} is already registered; rename one of them")
     _by_class[kind] = _by_name[known.name] = known
     if known.value and save is None and load is None:
         VALUES[name] = kind
@@ -98,7 +105,7 @@ def register(
 
 
 def _is_value(kind: type) -> bool:
-    """Frozen, or with an equality of its own that goes with a hash."""
+    """Whether the class is frozen, or defines equality together with a hash."""
     if is_dataclass(kind):
         return bool(kind.__dataclass_params__.frozen)  # type: ignore[attr-defined]
     return "__eq__" in vars(kind) and kind.__hash__ is not None
@@ -123,7 +130,7 @@ def _maker(kind: type) -> Callable[..., Any]:
 
 
 def class_of(data: bytes) -> type | None:
-    """The class of the object that was written; None for a plain value, or one of many parts."""
+    """Return the class of the written object; None for a plain value or a collection."""
     if data[:1] != b"o" or data[2:3] != b"s":
         return None
     known = _by_name.get(data[4 : 4 + data[3]].decode())
@@ -131,18 +138,22 @@ def class_of(data: bytes) -> type | None:
 
 
 def never_changes(value: Any) -> bool:
-    """Whether it is of a known class whose objects stay as they were made, or a plain constant."""
+    """Whether the value is of a known immutable class, or a plain constant."""
     known = _by_class.get(type(value))
     return type(value) in _PLAIN if known is None else known.value
 
 
 def dumps(value: Any, shared: Sequence[Any] = ()) -> bytes:
-    """The bytes of ``value``; ``shared`` are objects that the reader will have, too."""
+    """Encode ``value``; ``shared`` are objects that the reader will have, too."""
     return _Writer(shared).write(value)[0]
 
 
 def loads(data: bytes, shared: Sequence[Any] = (), rng: Randomness | None = None) -> Any:
-    """What ``dumps`` wrote; SnapshotError for anything else."""
+    """Decode what ``dumps`` wrote.
+
+    Raises:
+        SnapshotError: If the bytes are anything else.
+    """
     reader = _Reader(data, shared, rng)
     try:
         value = reader.read()
@@ -156,7 +167,7 @@ def loads(data: bytes, shared: Sequence[Any] = (), rng: Randomness | None = None
 
 
 class _Writer:
-    """Writes a value together with its key: the same bytes with numbers for all that has one."""
+    """Write a value and its key: the same bytes with numbers for repeated values."""
 
     def __init__(self, shared: Sequence[Any]) -> None:
         self._shared = shared
@@ -222,11 +233,11 @@ class _Writer:
     def _many(
         self, tag: bytes, parts: Iterable[Any], name: tuple[bytes, bytes] | None = None
     ) -> tuple[bytes, bytes]:
-        bodies, keys = [tag, b""], None  # keys are bodies until some part has a number
+        bodies, keys = [tag, b""], None  # keys equal bodies until some part has a number
         if name is not None:
             bodies, keys = [tag, b"", name[0]], [tag, b"", name[1]]
         for part in parts:
-            if type(part) is int and 0 <= part < _SMALL:  # as write would, without the call
+            if type(part) is int and 0 <= part < _SMALL:  # what write does, without the call
                 body = key = _ONE_BYTE[_SMALL + part]
             else:
                 body, key = self.write(part)
@@ -251,7 +262,7 @@ class _Writer:
         for number, other in enumerate(self._shared):
             if value is other or (type(value) is type(other) and value == other):
                 return _twice(b"c" + _length(number))
-        text = known.text  # as _text would write it
+        text = known.text  # what _text writes
         name = self._numbered(text, text) if len(text) >= _SHORT + 2 else (text, text)
         body, key = self._many(b"o", known.save(value), name)
         return self._numbered(body, key) if known.value else (body, key)
@@ -272,7 +283,7 @@ class _Reader:
         self.at = 0
 
     def read(self) -> Any:
-        self._values += 1  # as _count and _take would, without the calls: the innermost loop
+        self._values += 1  # what _count and _take do, without the calls: innermost loop
         first = self._data[self.at : self.at + 1]
         self.at += 1
         if first >= _FIRST_SMALL:
@@ -303,7 +314,7 @@ class _Reader:
         data, parts = self._data, list[Any]()
         for _ in range(self._length()):
             first = data[self.at] if self.at < len(data) else 0
-            if first >= _SMALL:  # as read would, without the call
+            if first >= _SMALL:  # what read does, without the call
                 self._values += 1
                 self.at += 1
                 parts.append(first - _SMALL)
@@ -328,9 +339,9 @@ class _Reader:
         if tag in _TEXTS:
             (text,) = parts
             if not isinstance(text, str):
-                raise SnapshotError("a text was expected")
+                raise SnapshotError("the saved state has another value where a text must be")
             return _TEXTS[tag](text)
-        raise SnapshotError(f"there is no kind {tag!r} of saved values")
+        raise SnapshotError(f"the saved state has a value of the unknown kind {tag!r}")
 
     def _object(self, parts: list[Any], before: int) -> Any:
         name, *values = parts
@@ -363,14 +374,14 @@ class _Reader:
             value |= (byte & 0x7F) << shift
             if byte < _SMALL:
                 if value > len(self._data):
-                    raise SnapshotError("the saved state announces more than there is")
+                    raise SnapshotError("the saved state claims more data than it has")
                 return value
             shift += 7
 
     def _count(self, values: int) -> None:
         self._values += values
         if self._values > _MOST_VALUES:
-            raise SnapshotError("the saved state repeats itself without end")
+            raise SnapshotError("the saved state expands to too many values")
 
 
 def _twice(written: bytes) -> tuple[bytes, bytes]:

@@ -1,9 +1,9 @@
-"""Many noisy counters side by side, of which an example moves one: what several learners share.
+"""Many noisy counters side by side, of which an example moves one.
 
-The gap of a counter is its noisy threshold minus what was counted for it. In every round every
-counter gets fresh query noise, and fires if that is at least its gap. While a gap stands still,
-the round in which this happens first is drawn at once (``mechanisms/count_above_threshold.md``,
-"The fast run has the same law"); it is remembered only if it lies within the horizon.
+The gap of a counter is its noisy threshold minus its count. In every round every counter gets fresh
+query noise, and fires if the noise reaches its gap. While a gap stands still, the round in which
+this first happens is drawn at once (``privacy/mechanisms/count_above_threshold.md``, "The fast run
+has the same law"); it is stored only if it lies within the horizon.
 """
 
 import heapq
@@ -17,28 +17,28 @@ import numpy as np
 from littlestone.concepts.keys import key_order
 from littlestone.concepts.protocols import Hypothesis, Label, Point
 from littlestone.learners.engine import Engine
-from littlestone.mechanisms.noise.geometric import Geometric
-from littlestone.mechanisms.noise.waiting_time import LIMIT, WaitingTime
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mechanisms.noise.geometric import Geometric
+from littlestone.privacy.mechanisms.noise.waiting_time import LIMIT, WaitingTime
 from littlestone.randomness import Randomness
 
-# After a change of the rule the next one may be near; the longer it stays the longer are the looks.
+# The next change may come soon after one, so blocks start short and grow.
 _FIRST_LOOK: Final = 1 << 7
 _LONGEST_LOOK: Final = 1 << 16
 
 
 @dataclass(init=False, eq=False, repr=False)
 class CountersEngine(Engine):
-    """Mistakes are counted, and rounds without one are passed over until some counter fires."""
+    """Count mistakes, and skip rounds without one until some counter fires."""
 
     ledger: Ledger
     hypothesis: Hypothesis
     _round: int
     _gaps: dict[Point, int]
     _turns: list[tuple[int, int, bool, Point]]
-    """When which counter fires: a heap of (round, number, whether it does, key)."""
+    """A heap of (round, number, fires, key): when each counter is due."""
     _newest: dict[Point, int]
-    """The number of the counter's turn that counts; gaps that moved since have others."""
+    """The number of each counter's valid turn; older turns belong to gaps that have moved."""
     _numbers: int
 
     def __init__(
@@ -49,7 +49,7 @@ class CountersEngine(Engine):
         self._waiting = WaitingTime(rate=query_rate)
 
     def begin_counting(self, what: str) -> None:
-        """No counters yet, and one charge for all that will be: an example moves one of them."""
+        """Start without counters; one charge covers all of them, as an example moves only one."""
         recipe = self._recipe
         self.ledger = Ledger(budget=recipe.budget, private=self._rng.private)
         self.ledger.charge(what, recipe.per_example, first=1)
@@ -62,9 +62,10 @@ class CountersEngine(Engine):
 
     @abstractmethod
     def _accept(self, due: list[Point]) -> None:
-        """These counters have fired, in an order that depends on nothing but their keys."""
+        """Handle the counters that fired, ordered by their keys alone."""
 
     def step(self, x: Any, y: Label, /) -> None:
+        """Take one round: count a mistake, and let the counters fire that are due."""
         self._round += 1
         if self.hypothesis(x) != y:
             self._count_mistake(x, y)
@@ -72,7 +73,7 @@ class CountersEngine(Engine):
             self._fire()
 
     def steps(self, xs: Any, ys: Any, /) -> int:
-        """Rounds without a mistake are passed over until a counter fires in one of them."""
+        """Take rounds until the published hypothesis changes, skipping those without a mistake."""
         published, start = self.hypothesis, self._round
         for first, mistakes, length in self._looks(xs, ys):
             for position, x, y in mistakes:
@@ -90,7 +91,7 @@ class CountersEngine(Engine):
         return len(ys)
 
     def _looks(self, xs: Any, ys: Any) -> Iterator[tuple[int, Iterator[tuple[int, Any, int]], int]]:
-        """Stretches of the block: where each starts, its mistakes, how long it is."""
+        """Yield stretches of the block: start, mistakes and length of each."""
         first, size = 0, _FIRST_LOOK
         while first < len(ys):
             points, labels = xs[first : first + size], ys[first : first + size]
@@ -105,7 +106,7 @@ class CountersEngine(Engine):
             first, size = first + size, min(2 * size, _LONGEST_LOOK)
 
     def passes(self, last: int, published: Hypothesis) -> bool:
-        """Play the rounds up to ``last``, which count for nothing; whether the rule changes."""
+        """Play the rounds up to ``last`` without a mistake; return whether the rule changes."""
         while self._turns and self._turns[0][0] <= last:
             self._round = self._turns[0][0]
             self._fire()
@@ -115,17 +116,17 @@ class CountersEngine(Engine):
         return False
 
     def _coins(self, key: Point, purpose: str) -> Randomness:
-        """What the noise of ``key`` is drawn from; of one purpose it has one draw in a round."""
+        """Return the randomness for the noise of ``key``; one draw a round for each purpose."""
         del key, purpose
         return self._rng
 
     def _waiting_of(self, key: Point) -> WaitingTime:
-        """The query noise of its counter, by how long it takes to reach a gap."""
+        """Return the waiting time of the counter's query noise for a gap."""
         del key
         return self._waiting
 
     def _draw_turn(self, key: Point, first: int) -> None:
-        """From round ``first`` on: when does query noise first reach the gap of ``key``?"""
+        """Draw when, from round ``first`` on, query noise first reaches the gap of ``key``."""
         purpose = "counted" if first == self._round else "after"
         wait = self._waiting_of(key).draw(self._gaps[key], self._coins(key, purpose))
         turn = first + min(wait, LIMIT) - 1
@@ -137,17 +138,17 @@ class CountersEngine(Engine):
         heapq.heappush(self._turns, (turn, self._numbers, wait <= LIMIT, key))
 
     def _fire(self) -> None:
-        """Whose turn has come?"""
+        """Fire the counters that are due."""
         due: list[Point] = []
         while self._turns and self._turns[0][0] <= self._round:
             _, number, fires, key = heapq.heappop(self._turns)
-            if self._newest.get(key) != number:  # the gap has moved since
+            if self._newest.get(key) != number:  # the gap has moved
                 continue
             if fires:
                 due.append(key)
                 del self._newest[key], self._gaps[key]
             else:
-                self._draw_turn(key, self._round + 1)  # tosses have no memory
+                self._draw_turn(key, self._round + 1)  # waiting times have no memory
         if due:
-            due.sort(key=key_order)  # a set shows the order in which it grew
+            due.sort(key=key_order)  # the order of firing would reveal the order of mistakes
             self._accept(due)

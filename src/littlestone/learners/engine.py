@@ -1,4 +1,4 @@
-"""The algorithm of a private learner, with its secrets, and how it is saved and continued."""
+"""The algorithm of a private learner, with its secrets, and how its state is saved and restored."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.errors import SnapshotError
-from littlestone.mechanisms.saved_run import SavedRun
-from littlestone.noise_owner import NoiseOwner
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mechanisms.saved_run import SavedRun
+from littlestone.randomness.noise_owner import NoiseOwner
 from littlestone.type_checks import fits, hints_of
 
 _CHUNK: Final = 256
@@ -22,34 +22,36 @@ _FIRST_BLOCK: Final = 64
 
 @runtime_checkable
 class Part(Protocol):
-    """A part of an engine that has a form of its own for what it remembers."""
+    """A part of an engine that saves and loads its own state."""
 
-    def state(self) -> Any: ...
+    def state(self) -> Any:
+        """Return what the part remembers."""
 
-    def load(self, state: Any, /) -> None: ...
+    def load(self, state: Any, /) -> None:
+        """Restore what ``state`` returned."""
 
 
 class Engine(ABC):
-    """The algorithm itself. Points and labels reach it validated.
+    """The algorithm itself; points and labels reach it validated.
 
-    An engine is a dataclass without ``__init__`` of its own kind: its fields are all that it
-    remembers, and everything else follows from them and from the recipe. It is made without them,
-    and then either begins or is loaded.
+    An engine is a dataclass whose fields are all that it remembers; everything else follows from
+    them and the recipe. It is constructed without its fields, and then either begins or is loaded.
     """
 
     first_rounds: ClassVar[int] = 4
-    """Of a list, so many rows are looked at first: 1 if something new comes in most rounds."""
+    """How many rows of a list are read first; 1 if most rounds publish a new hypothesis."""
 
-    if TYPE_CHECKING:  # fields or properties; a property here would stand in a field's way
+    if TYPE_CHECKING:  # fields or properties of engines; a property here would block a field
         # fmt: off
         @property
         def hypothesis(self) -> Hypothesis:
-            """What is published for the coming round."""
+            """The hypothesis published for the next round."""
         @property
-        def ledger(self) -> Ledger: ...
+        def ledger(self) -> Ledger:
+            """The charges for everything released so far."""
         @property
         def halted(self) -> bool:
-            """Whether nothing more will be learned (never); a function of what was published."""
+            """Whether nothing more will be learned; a function of what was published."""
         @property
         def status(self) -> str:
             """``learning``, or why it halted, in words; a function of what was published."""
@@ -59,22 +61,22 @@ class Engine(ABC):
 
     @abstractmethod
     def begin(self) -> None:
-        """Draw what is needed for the first hypothesis."""
+        """Draw what the first hypothesis needs."""
 
     @abstractmethod
     def step(self, x: Any, y: Label, /) -> None:
-        """Take one round. Never raises because of the data."""
+        """Take one round; never raise because of the data."""
 
     def idle(self, x: Any, /) -> None:
-        """Take a round that has no example (docs/GUARANTEES.md, U); ``x`` is some public point.
+        """Take a round without an example (docs/GUARANTEES.md, U); ``x`` is a public point.
 
-        Whoever learns from mistakes alone learns nothing from a point on which what is published
-        errs not; whoever counts more leaves the round out of what it counts.
+        The default feeds a correctly predicted point, from which a learner that learns from
+        mistakes alone learns nothing. Engines that count more override it.
         """
         self.step(x, self.hypothesis(x))
 
     def steps(self, xs: Any, ys: Any, /) -> int:
-        """Take rounds until the published hypothesis changes or the block ends; how many."""
+        """Take rounds until the published hypothesis changes or the block ends; return how many."""
         published = self.hypothesis
         for taken, (x, y) in enumerate(single_rounds(xs, ys), start=1):
             self.step(x, y)
@@ -83,7 +85,11 @@ class Engine(ABC):
         return len(ys)
 
     def follow(self, xs: Any, ys: Any, /) -> tuple[NDArray[np.uint8], int]:
-        """Take the whole block: what was published said of each point, and how often it changed."""
+        """Take the whole block.
+
+        Returns:
+            The published hypothesis's prediction in each round, and how often it changed.
+        """
         first = 1 if self.first_rounds == 1 else _FIRST_BLOCK
         said, switches, taken, most = np.empty(len(ys), dtype=np.uint8), 0, 0, first
         while taken < len(ys):
@@ -97,25 +103,25 @@ class Engine(ABC):
                 count = self.steps(points, ys[taken : taken + most])
                 said[taken : taken + count] = rule.many(points[:count])
             changed = rule is not self.hypothesis and rule != self.hypothesis
-            # Some look at the whole block before they know how much of it they take.
+            # Some engines evaluate the whole block before they know how much of it they take.
             switches, most = switches + changed, first if changed else max(2 * most, _FIRST_BLOCK)
             taken += count
         return said, switches
 
     def loaded(self) -> None:  # noqa: B027 (often nothing follows from the fields)
-        """Derive from the fields what is not one of them."""
+        """Derive what is not a field from the fields, after loading."""
 
     def state(self) -> tuple[Any, ...]:
-        """Everything needed to continue, without the randomness source; secret."""
+        """Return everything needed to continue, except the randomness source; secret."""
         return fields_of(self)
 
     def load(self, state: tuple[Any, ...]) -> None:
-        """Go on where ``state`` was taken."""
+        """Continue where ``state`` was taken."""
         load_fields(self, state)
 
 
 def fields_of(part: Any) -> tuple[Any, ...]:
-    """What ``part`` remembers, and its parts do."""
+    """Return what ``part`` and its parts remember."""
     if isinstance(part, NoiseOwner):
         part._require_usable()
     return tuple([_saved(getattr(part, name)) for name, _ in _hinted_fields(type(part))])
@@ -128,7 +134,7 @@ def _saved(value: Any) -> Any:
 
 
 def load_fields(part: Any, state: tuple[Any, ...]) -> None:
-    """Give ``part`` back what ``fields_of`` told."""
+    """Restore what ``fields_of`` returned."""
     for (name, hint), value in zip(_hinted_fields(type(part)), state, strict=True):
         inner: Any = getattr(part, name, None)
         if inner is not None and _is_part(type(inner)):
@@ -147,8 +153,8 @@ _is_part: Final[Callable[[Any], bool]] = cache(lambda kind: issubclass(kind, Par
 
 
 def _made_like_an_engine(kind: Any) -> bool:
-    """Whether it is a dataclass that is made without its fields, and no value."""
-    if issubclass(kind, SavedRun):  # made and restored by its recipe, with all its fields
+    """Whether it is a mutable dataclass that is constructed without its fields."""
+    if issubclass(kind, SavedRun):  # its recipe constructs and restores it with all fields
         return False
     parameters = getattr(kind, "__dataclass_params__", None)
     return parameters is not None and not (parameters.init or parameters.frozen)
@@ -161,14 +167,14 @@ _hinted_fields: Final[Callable[[Any], list[tuple[str, Any]]]] = cache(
 
 
 def round_at(xs: Any, ys: Any, place: int) -> tuple[Any, Label]:
-    """One round of a block, as ``step`` takes it."""
+    """Return one round of a block in the form that ``step`` takes."""
     if not isinstance(xs, np.ndarray):
         return xs[place], int(ys[place])
     return tuple(xs[place].tolist()) if xs.ndim > 1 else xs.item(place), int(ys[place])
 
 
 def single_rounds(xs: Any, ys: Any) -> Iterator[tuple[Any, Label]]:
-    """One by one, as ``step`` takes them; only as much of the block is read as is taken."""
+    """Yield the rounds of a block one by one, reading no more of it than is taken."""
     for start in range(0, len(ys), _CHUNK):
         points, labels = xs[start : start + _CHUNK], ys[start : start + _CHUNK].tolist()
         if isinstance(points, np.ndarray):

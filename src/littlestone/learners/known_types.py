@@ -1,8 +1,7 @@
-"""The classes that a saved run may hold, and no others.
+"""Register the classes that a saved run may hold.
 
-Concept classes, their version spaces and hypotheses are known by where they are defined. Values of
-other packages register themselves with ``codec.register``: the hypotheses and version spaces of a
-concept class, and the states of a base learner.
+Concept classes, version spaces and hypotheses are known by the package that defines them. Other
+packages register their hypotheses, version spaces and learner states with ``codec.register``.
 """
 
 import inspect
@@ -15,26 +14,27 @@ from typing import Any, Final
 
 from littlestone.concepts import classes, hypotheses
 from littlestone.concepts.keys import KeySet, key_set
-from littlestone.concepts.schema import Category, Numeric, Schema
+from littlestone.concepts.schema import Category, LabelledSchema, Numeric, Schema
 from littlestone.errors import SnapshotError
 from littlestone.learners.codec import register
-from littlestone.mechanisms.above_threshold import AboveThreshold, AboveThresholdRun
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold, CountAboveThresholdRun
-from littlestone.mechanisms.first_frequent import FirstFrequent, FirstFrequentRun
-from littlestone.mechanisms.frequent_release import FrequentRelease, FrequentReleaseRun
-from littlestone.online.halving import Halving, HalvingState
-from littlestone.online.perceptron import Perceptron, PerceptronState
-from littlestone.online.sparse_majority.recipe import SparseMajority, SparseMajorityState
-from littlestone.online.standard_optimal import StandardOptimal, StandardOptimalState
-from littlestone.online.winnow import Winnow, WinnowState
-from littlestone.privacy.charge import Charge
+from littlestone.learners.online.halving import Halving, HalvingState
+from littlestone.learners.online.linear import Perceptron, PerceptronState, Winnow, WinnowState
+from littlestone.learners.online.sparse_majority import SparseMajority, SparseMajorityState
+from littlestone.learners.online.standard_optimal import StandardOptimal, StandardOptimalState
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.ledger import Charge, Ledger
+from littlestone.privacy.mechanisms.above_threshold import AboveThreshold, AboveThresholdRun
+from littlestone.privacy.mechanisms.count_above_threshold import (
+    CountAboveThreshold,
+    CountAboveThresholdRun,
+)
+from littlestone.privacy.mechanisms.first_frequent import FirstFrequent, FirstFrequentRun
+from littlestone.privacy.mechanisms.frequent_release import FrequentRelease, FrequentReleaseRun
 from littlestone.privacy.zcdp import ZeroConcentrated
 
 
 def _values_of(package: ModuleType) -> Iterator[type]:
-    """The public classes with an equality of their own that the modules of a package define."""
+    """Yield the public classes with their own equality that a package's modules define."""
     for found in iter_modules(package.__path__, f"{package.__name__}."):
         for name, kind in inspect.getmembers(import_module(found.name), inspect.isclass):
             own = kind.__module__ == found.name and not name.startswith("_")
@@ -45,7 +45,7 @@ def _values_of(package: ModuleType) -> Iterator[type]:
 VALUES: Final[tuple[type, ...]] = (
     *_values_of(classes),
     *_values_of(hypotheses),
-    *(Schema, Numeric, Category),
+    *(Schema, LabelledSchema, Numeric, Category),
     *(Perceptron, PerceptronState, StandardOptimal, StandardOptimalState, Winnow, WinnowState),
     SparseMajorityState,
     *(AboveThreshold, CountAboveThreshold, FirstFrequent, FrequentRelease),
@@ -55,13 +55,13 @@ _REMEMBERED: Final = (
     *(AboveThreshold, CountAboveThreshold, FirstFrequent, FrequentRelease),
     *(PrivacyGuarantee, ZeroConcentrated),
 )
-"""Equal ones are made again and again by runs of one recipe, with tables of their noise."""
+"""Runs of one recipe make equal ones again and again, with tables of their noise."""
 
 for known in VALUES:
     register(known, remember=known in _REMEMBERED)
 
 
-# Learners that think for a while before they start are made once, not for every state.
+# Learners that are slow to construct are made once, not for every state.
 _halving = lru_cache(maxsize=8)(Halving)
 
 

@@ -1,56 +1,63 @@
-"""What every private learner shares: the recipe's duties, and the run that guards an engine.
+"""The recipe base class of every private learner, and the run that guards an engine.
 
-A learner is written as a recipe (public, frozen) and an engine (the algorithm, with its secrets).
-``PrivateRun`` stands in front of the engine: it validates input before anything changes, counts
-the rounds, and takes snapshots, so that no engine does any of this again.
+A learner is a recipe (public, frozen) and an engine (the algorithm, with its secrets).
+``PrivateRun`` stands in front of the engine: it validates input before anything changes, counts the
+rounds and takes snapshots, so that no engine has to.
 """
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, final
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
+from littlestone.concepts.protocols import ConceptClass, Hypothesis
+from littlestone.concepts.schema import label_values
 from littlestone.errors import HorizonExceededError, SnapshotError
 from littlestone.learners import codec, snapshots
-from littlestone.learners.engine import Engine
-from littlestone.learners.forms import canonical_form, form_digest, from_form, remembered
-from littlestone.noise_owner import IN_A_STEP
-from littlestone.privacy.group import user_level
+from littlestone.learners.engine import Engine, round_at
+from littlestone.learners.forms import cached_by_identity, canonical_form, form_digest, from_form
+from littlestone.privacy.composition import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness, secure, take_over
+from littlestone.randomness.noise_owner import IN_A_STEP
 from littlestone.theory.concentration import mean_upper_bound
 
 _PIECES_GROW, _LARGEST_PIECE = 8, 1 << 13  # larger ones leave the cache
-_LISTED = (list, np.ndarray)  # a union would be made anew by each call
+_LISTED = (list, np.ndarray)  # a union would be built by every call
 
 
 @require.checked
 class PrivateLearner(ABC):
-    """The recipe of a private learner: a frozen value that says what it promises and can start.
+    """Base class of the recipes of private learners: frozen values that state a promise and start.
 
-    A new learner states its promise per example, what it can bound and its engine; what is
-    promised to a user, starting and restoring are the same for all.
+    A subclass defines ``per_example``, its bounds and its ``engine``. The promise to a user,
+    ``start`` and ``restore`` are the same for all.
     """
 
     __slots__ = ()
 
+    most_labels: ClassVar[int] = 2
+    """How many labels there may be; most algorithms are for two."""
+
     if TYPE_CHECKING:  # fields or properties of the recipes; a property here would be a default
         # fmt: off
         @property
-        def concepts(self) -> ConceptClass: ...
+        def concepts(self) -> ConceptClass:
+            """The class that is learned."""
         @property
         def rounds(self) -> int | None:
-            """The horizon; None when there is none."""
+            """The horizon; None for a learner without one."""
         @property
         def max_contributions(self) -> int:
-            """How many rounds one user may supply; the guarantee is per user."""
+            """The most rounds that one user may supply; the guarantee is per user."""
         @property
         def oblivious_only(self) -> bool:
             """Whether accuracy (never privacy) is promised against oblivious adversaries only."""
@@ -62,27 +69,33 @@ class PrivateLearner(ABC):
     @property
     @abstractmethod
     def per_example(self) -> PrivacyGuarantee:
-        """What is promised to a user with a single example; ledgers count in this unit."""
+        """The guarantee for a user with a single example, which is the unit of the ledgers."""
 
     @property
     def budget(self) -> PrivacyGuarantee:
-        """What ``per_example`` stays within for every horizon."""
+        """The guarantee that ``per_example`` stays within for every horizon."""
         return self.per_example
+
+    def _repr_html_(self) -> str:
+        """The promise, and everything that is declared: a recipe is public."""
+        declared = {part.name: repr(getattr(self, part.name))[:200] for part in fields(self)}  # type: ignore[arg-type]
+        told = {type(self).__name__: self.promise, **declared}
+        return as_table(told)
 
     @property
     def concentrated(self) -> ZeroConcentrated | None:
-        """What the whole run costs one example in zCDP, where that is known."""
+        """The zCDP cost of the whole run for one example; None where it is unknown."""
         return None
 
     def mistake_bound(self, *, failure_probability: float) -> float:
-        """Mistakes on realizable streams; exceeded with ``failure_probability`` at most.
+        """Bound the mistakes on realizable streams, except with ``failure_probability``.
 
-        The best concept makes none there, so what bounds the regret bounds the mistakes.
+        The best concept makes no mistake there, so a bound on the regret is one on the mistakes.
         """
         return self.regret_bound(failure_probability=failure_probability)
 
     def regret_bound(self, *, failure_probability: float) -> float:
-        """Mistakes beyond the best concept's; exceeded with ``failure_probability`` at most.
+        """Bound the mistakes beyond the best concept's, except with ``failure_probability``.
 
         The number of rounds where nothing better is proved.
         """
@@ -90,12 +103,12 @@ class PrivateLearner(ABC):
         return self._most_mistakes
 
     def expected_mistake_bound(self) -> float:
-        """The mean of the mistakes on realizable streams."""
+        """Bound the mean of the mistakes on realizable streams."""
         tail = mean_upper_bound(self.mistake_bound, most=self._most_mistakes)
         return min(tail, self.expected_regret_bound())
 
     def expected_regret_bound(self) -> float:
-        """The mean of the regret."""
+        """Bound the mean of the regret."""
         return mean_upper_bound(self.regret_bound, most=self._most_mistakes)
 
     @property
@@ -104,18 +117,18 @@ class PrivateLearner(ABC):
 
     @abstractmethod
     def engine(self, rng: Randomness, /) -> Engine:
-        """The algorithm, not begun."""
+        """Return the algorithm, before ``begin``."""
 
     def refuse_to_start(self) -> None:  # noqa: B027 (most recipes can always start)
-        """Raise if no run of this recipe could get anywhere; it may still be looked at."""
+        """Raise if no run of this recipe can make progress; the recipe itself stays valid."""
 
     def for_rounds(self, rounds: int) -> "PrivateLearner":
-        """The same learner for another horizon; recipes that plan for it plan anew."""
+        """Return the same learner for another horizon, planned anew where it plans."""
         return replace(self, rounds=rounds)  # type: ignore[type-var]
 
     @final
     def guarantee(self) -> PrivacyGuarantee:
-        """Per user who contributes at most ``max_contributions`` examples."""
+        """Return the guarantee for a user with at most ``max_contributions`` examples."""
         return user_level(
             self.per_example,
             max_contributions=self.max_contributions,
@@ -125,17 +138,24 @@ class PrivateLearner(ABC):
     @final
     @property
     def promise(self) -> str:
-        """The guarantee in words, and to whom it is given."""
+        """The guarantee in words, with whom it protects."""
         if self.max_contributions == 1:
             return str(self.guarantee())
         return f"{self.guarantee()} to a user with at most {self.max_contributions} examples"
 
     @final
     def start(self, *, rng: Randomness | None = None) -> "PrivateRun":
-        """A run, with the operating system's randomness unless told otherwise."""
+        """Start a run.
+
+        Args:
+            rng: The source of all noise; by default the operating system's.
+
+        Raises:
+            LittlestoneError: If the recipe cannot make progress (``refuse_to_start``).
+        """
         self.refuse_to_start()
         source = secure() if rng is None else rng
-        identity = snapshots.identity_of(source)  # before anything is drawn
+        identity = snapshots.identity_of(source)  # before anything is drawn from it
         engine = self.engine(source)
         engine.begin()
         run = PrivateRun(self, engine, source, identity)
@@ -144,11 +164,32 @@ class PrivateLearner(ABC):
         return run
 
     @final
-    def restore(self, snapshot: bytes, register: snapshots.Register | None = None) -> "PrivateRun":
-        """Continue from ``snapshot``, which is used up by it.
+    @property
+    def label_count(self) -> int:
+        """How many labels there are; a ValueError if this learner cannot tell so many apart."""
+        count = len(label_values(self.concepts.domain))
+        if count > self.most_labels:
+            raise ValueError(
+                f"concepts must have at most {self.most_labels} labels for "
+                f"{type(self).__name__}, got {count}; DisjointBatches learns decision trees with "
+                f"more of them (setting 'agnostic', adversary 'oblivious')"
+            )
+        return count
 
-        In one process every snapshot is remembered; give a ``FileRegister`` to be as careful
-        across processes. Snapshots of seeded runs protect nothing and may be continued at will.
+    @final
+    def restore(self, snapshot: bytes, register: snapshots.Register | None = None) -> "PrivateRun":
+        """Continue from a snapshot, which is used up by it.
+
+        Snapshots of seeded runs protect nothing and may be continued any number of times.
+
+        Args:
+            snapshot: What ``PrivateRun.snapshot`` returned.
+            register: Remembers which snapshots were continued; by default for the life of
+                this process. Give a ``FileRegister`` to remember across processes.
+
+        Raises:
+            SnapshotError: If the snapshot is damaged, of another recipe, or was continued
+                already.
         """
         saved = snapshots.unpack(snapshot)
         if saved.recipe != form_digest(self):
@@ -171,7 +212,16 @@ class PrivateLearner(ABC):
         return run
 
 
-@remembered
+def as_table(told: Mapping[str, object]) -> str:
+    """Names and what is said of each, as HTML for notebooks."""
+    rows = (
+        f"<tr><th>{escape(name)}</th><td>{escape(str(said))}</td></tr>"
+        for name, said in told.items()
+    )
+    return f"<table>{''.join(rows)}</table>"
+
+
+@cached_by_identity
 def _promise(recipe: Any) -> str:
     return str(recipe.promise)
 
@@ -179,11 +229,11 @@ def _promise(recipe: Any) -> str:
 class PrivateRun(snapshots.ContinuedOnce):
     """One run of a private learner: a published hypothesis, and ``observe``.
 
-    Releases nothing but ``hypothesis``, ``switches`` and ``status``, which are functions of what
-    was published. It cannot be copied or pickled; ``snapshot`` gives bytes that may be continued
-    once. A forked child cannot feed it, a thread that comes in the middle of another's step is
-    refused, and after an exception in the middle of a step (a signal, say) it takes no further
-    example: whether that one was counted shows in ``rounds_played``, which must not be guessed.
+    It releases nothing but ``hypothesis``, ``switches`` and ``status``, which are functions of what
+    was published. It cannot be copied or pickled; ``snapshot`` returns bytes that may be continued
+    once. A forked child cannot feed it, and a second thread is rejected while a step is under way.
+    After an exception in the middle of a step (a signal, say) the run takes no further example:
+    whether that example was counted would show in ``rounds_played``.
     """
 
     @require.checked
@@ -200,37 +250,49 @@ class PrivateRun(snapshots.ContinuedOnce):
         self._hypothesis = engine.hypothesis
         self._check = recipe.concepts.domain.check
         self._check_many = recipe.concepts.domain.check_many
+        self._label_count = recipe.label_count
         engine.ledger.promise = _promise(recipe)
 
     @property
     def recipe(self) -> PrivateLearner:
+        """The recipe that started this run."""
         return self._recipe
 
     @property
     def hypothesis(self) -> Hypothesis:
-        """What is published for the coming round; reading it changes nothing."""
+        """The hypothesis published for the next round; reading it changes nothing."""
         return self._hypothesis
+
+    def _repr_html_(self) -> str:
+        """What is published, and nothing else."""
+        stamp = "" if self.private else "NOT PRIVATE: this run was seeded; "
+        rule = self.hypothesis.describe()
+        told = {"rule": rule[:2000], "changes": self.switches, "status": self.status}
+        return as_table({**told, "promise": f"{stamp}{self.ledger.promise}"})
 
     @property
     def rounds_played(self) -> int:
+        """The number of rounds taken."""
         return self._played
 
     @property
     def switches(self) -> int:
-        """How often the published hypothesis changed."""
+        """How often the published hypothesis has changed."""
         return self._switches
 
     @property
     def ledger(self) -> Ledger:
+        """The charges for everything released so far."""
         return self._engine.ledger
 
     @property
     def private(self) -> bool:
-        """False for a seeded run: its noise can be computed by anyone who knows the seed."""
+        """False for a seeded run: who knows the seed can compute its noise."""
         return self._rng.private
 
     @property
     def status(self) -> str:
+        """What the run is doing, in words; a function of what was published."""
         if self._barred:
             return f"out of use: this run {self._barred}"
         if self._played == self._recipe.rounds:
@@ -238,44 +300,48 @@ class PrivateRun(snapshots.ContinuedOnce):
         return self._engine.status
 
     def observe(self, x: Any, y: Any) -> None:
-        """Take one labelled example; bad input is refused and changes nothing."""
-        self.observe_canonical(self._check(x), require.label(y))
+        """Take one labelled example.
 
-    def observe_canonical(self, point: Any, label: Label) -> None:
-        """``observe`` for a caller who has checked the point by the domain and the label."""
-        if self._barred:
-            self._refuse()
-        self._barred = IN_A_STEP  # straight after the test, as in NoiseOwner._begin
-        if self._played == self._rounds or self._saved is not None:
-            self._before_going_on()
-        self._played += 1
-        self._engine.step(point, label)
-        self._publish()
-        if self._barred is IN_A_STEP:
-            self._barred = None
+        Raises:
+            ValueError: If the point or the label is invalid; nothing has changed then.
+            HorizonExceededError: If all rounds are played.
+        """
+        self._play(self._engine.step, self._check(x), require.label(y, count=self._label_count))
 
     def pass_round(self) -> None:
-        """Play a round in which nobody's example is read: of someone who has had enough, say.
+        """Play a round that reads nobody's example, such as one of a user past the limit.
 
-        It counts and publishes like any other (docs/GUARANTEES.md, U).
+        It counts and publishes like any other round (docs/GUARANTEES.md, U).
         """
-        self._begin()
-        if self._played == self._rounds or self._saved is not None:
-            self._before_going_on()
-        self._played += 1
-        self._engine.idle(next(iter(self._recipe.concepts.domain)))
-        self._publish()
-        self._end()
+        point = next(iter(self._recipe.concepts.domain))
+        self._play(lambda x, _: self._engine.idle(x), point, 0)
+
+    def take(self, points: Any, labels: Any) -> int:
+        """Take validated input: one round, or a block until the published hypothesis changes.
+
+        Args:
+            points: A point in canonical form, or (part of) a block as ``validated`` returns
+                it.
+            labels: 0 or 1, or the labels of a block.
+
+        Returns:
+            How many rounds were taken; a block longer than the rounds left is cut.
+        """
+        if isinstance(labels, int):
+            self._play(self._engine.step, points, labels)
+            return 1
+        taken: int = self._play(self._steps, points, labels) if len(labels) else 0
+        return taken
 
     def observe_many(self, xs: Any, ys: Any) -> int:
-        """Take a block of rounds until the published hypothesis changes; returns how many.
+        """Take rounds of a block until the published hypothesis changes; return how many.
 
-        A list is validated as far as it is taken, in growing pieces: rows before a bad one are
-        taken, and the call that begins with it is refused and changes nothing. Other blocks are
-        validated whole, and refused whole. A block longer than the rounds left is cut there.
+        A list is validated piece by piece as it is taken: rows before a bad one are taken, and the
+        call that begins with the bad row raises and changes nothing. Any other block is validated
+        as a whole. A block longer than the rounds left is cut.
         """
         if not (isinstance(xs, list) and isinstance(ys, _LISTED) and xs):
-            return self.observe_many_canonical(*self.validated(xs, ys))
+            return self.take(*self.validated(xs, ys))
         _require_equally_long(xs, ys)
         taken, size, switches = 0, self._engine.first_rounds, self._switches
         if size == 1:
@@ -292,7 +358,7 @@ class PrivateRun(snapshots.ContinuedOnce):
                 if not good and not taken:
                     raise
                 validated = self.validated(piece[0][:good], piece[1][:good])
-            taken += self.observe_many_canonical(*validated)
+            taken += self.take(*validated)
             if len(validated[1]) < len(piece[1]):
                 return taken
             size = min(size * _PIECES_GROW, _LARGEST_PIECE)
@@ -302,77 +368,99 @@ class PrivateRun(snapshots.ContinuedOnce):
         for place, (x, y) in enumerate(zip(xs, ys, strict=True)):
             try:
                 self._check(x)
-                require.label(y)
+                require.label(y, count=self._label_count)
             except ValueError:
                 return place
         return len(ys)
 
     def validated(self, xs: Any, ys: Any) -> tuple[Any, NDArray[np.uint8]]:
-        """A block as ``observe_many_canonical`` takes it, or a refusal.
+        """Return a block in the form that ``take`` expects, or raise.
 
-        Who feeds a long block whatever it publishes validates it once and hands on the rest:
+        To feed a long block whatever is published meanwhile, validate it once and pass on the rest:
 
         >>> import littlestone as ls
         >>> run = ls.AgnosticFinite(
         ...     concepts=ls.Thresholds(8), rounds=1000, epsilon=1.0, delta=1e-6).start()
         >>> points, labels = run.validated([1, 6] * 500, [0, 1] * 500)
         >>> while len(labels):
-        ...     taken = run.observe_many_canonical(points, labels)
+        ...     taken = run.take(points, labels)
         ...     points, labels = points[taken:], labels[taken:]
         >>> run.rounds_played
         1000
         """
-        points, labels = self._check_many(xs), require.labels(ys)
+        points, labels = self._check_many(xs), require.labels(ys, self._label_count)
         _require_equally_long(points, labels)
         return points, labels
 
-    def observe_many_canonical(self, points: Any, labels: NDArray[np.uint8]) -> int:
-        """``observe_many`` for a caller who has validated the block, or the one it is a part of."""
-        if not len(labels):
-            return 0
-        self._begin()
-        if self._played == self._rounds or self._saved is not None:
-            self._before_going_on()
-        points, labels = self._as_many_as_are_left(points, labels)
-        taken = self._engine.steps(points, labels)
-        self._played += taken
-        self._publish()
-        self._end()
-        return taken
+    def _steps(self, points: Any, labels: NDArray[np.uint8]) -> int:
+        """Take rounds until the published hypothesis changes; return how many.
+
+        Where most rounds publish a new hypothesis, one step is cheaper than a block.
+        """
+        engine = self._engine
+        if engine.first_rounds > 1:
+            return engine.steps(points, labels)
+        published = engine.hypothesis
+        engine.step(*round_at(points, labels, 0))
+        newest = engine.hypothesis
+        if len(labels) == 1 or (newest is not published and newest != published):
+            return 1
+        return 1 + engine.steps(points[1:], labels[1:])
 
     def follow(self, xs: Any, ys: Any) -> NDArray[np.uint8]:
-        """Take a whole block, whatever is published meanwhile: what was published said of each.
+        """Take a whole block; return the published hypothesis's prediction in each round.
 
-        For who wants predictions, not every hypothesis: round t's was fixed before (x_t, y_t) was
-        looked at. A block longer than the rounds left is cut there.
+        For callers that need predictions, not every hypothesis. The prediction of round t is fixed
+        before (x_t, y_t) is read. A block longer than the rounds left is cut.
         """
         points, labels = self.validated(xs, ys)
         if not len(labels):
             return np.empty(0, dtype=np.uint8)
-        self._begin()
-        if self._played == self._rounds or self._saved is not None:
-            self._before_going_on()
-        points, labels = self._as_many_as_are_left(points, labels)
-        said, switches = self._engine.follow(points, labels)
-        self._played += len(labels)
-        self._switches += switches
-        self._hypothesis = self._engine.hypothesis
-        self._end()
+        said: NDArray[np.uint8] = self._play(self._engine.follow, points, labels)[0]
         return said
 
-    def _as_many_as_are_left(self, points: Any, labels: Any) -> tuple[Any, Any]:
-        left = len(labels) if self._rounds is None else self._rounds - self._played
-        # A slice of a list is a copy.
-        return (points[:left], labels[:left]) if left < len(labels) else (points, labels)
+    def _play(self, step: Callable[[Any, Any], Any], points: Any, labels: Any) -> Any:
+        """Let the engine take a round or a block; every call of the engine goes through here."""
+        if self._barred:
+            self._refuse()
+        self._barred = IN_A_STEP  # straight after the test, as in NoiseOwner._begin
+        if self._played == self._rounds or self._saved is not None:
+            self._check_before_step()
+        if isinstance(labels, int):
+            self._played += 1
+            result = step(points, labels)
+        else:
+            left = len(labels) if self._rounds is None else self._rounds - self._played
+            if left < len(labels):  # a slice of a list is a copy
+                points, labels = points[:left], labels[:left]
+            result = step(points, labels)
+            if isinstance(
+                result, tuple
+            ):  # from ``follow``: it takes the whole block and counts the changes
+                self._played += len(labels)
+                self._switches += result[1]
+                self._hypothesis = self._engine.hypothesis
+            else:
+                self._played += result
+        newest = self._engine.hypothesis
+        if newest is not self._hypothesis:
+            self._switches += newest != self._hypothesis
+            self._hypothesis = newest
+        if self._barred is IN_A_STEP:
+            self._barred = None
+        return result
 
     @require.checked
     def snapshot(self, register: snapshots.Register | None = None) -> bytes:
-        """Bytes from which ``recipe.restore`` continues identically. They hold secrets.
+        """Return bytes from which ``recipe.restore`` continues identically. They hold secrets.
 
-        It may be continued by ``restore`` or by going on with this run, not by both, since they
-        would share the same noise: as long as the process lives, the second is refused. A later
-        snapshot makes earlier ones useless, too. If another process may restore it with a
-        ``FileRegister``, give that here: going on with this run is then recorded there.
+        Either ``restore`` continues the snapshot or this run does, not both: they would
+        share the same noise, so the second one is rejected for the life of this process. A
+        later snapshot makes earlier ones useless.
+
+        Args:
+            register: Where to record that this run continued. Give the same
+                ``FileRegister`` as another process uses to restore.
         """
         self._begin()
         private = self._rng.private
@@ -393,17 +481,11 @@ class PrivateRun(snapshots.ContinuedOnce):
         self._end()
         return packed
 
-    def _before_going_on(self) -> None:
-        """Within a step that has changed nothing yet."""
+    def _check_before_step(self) -> None:
+        """Check horizon and snapshot, inside a step that has changed nothing yet."""
         if self._rounds is not None and self._played >= self._rounds:
             self._break_off(HorizonExceededError(rounds=self._rounds))
         self._use_up_snapshot()
-
-    def _publish(self) -> None:
-        newest = self._engine.hypothesis
-        if newest is not self._hypothesis:
-            self._switches += newest != self._hypothesis
-            self._hypothesis = newest
 
 
 def _require_equally_long(xs: Any, ys: Any) -> None:
@@ -414,5 +496,9 @@ def _require_equally_long(xs: Any, ys: Any) -> None:
 
 
 def recipe_from_form(form: str) -> PrivateLearner:
-    """Make the private learner whose ``canonical_form`` this is; SnapshotError if it cannot be."""
+    """Return the private learner with this ``canonical_form``.
+
+    Raises:
+        SnapshotError: If the form is damaged or describes no private learner.
+    """
     return from_form(form, PrivateLearner)  # type: ignore[type-abstract]

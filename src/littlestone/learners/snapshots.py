@@ -1,11 +1,10 @@
 """Snapshots of runs: bytes that detect damage and can be continued only once.
 
 A snapshot holds the noisy threshold and every other secret of a run. Continuing it twice, or going
-back to an older one, would spend the same noise on two streams and void the guarantee; so every
+back to an older one, would spend the same noise on two streams and void the guarantee. So every
 snapshot has a number, and only the newest of its run may be continued, once.
 """
 
-import fcntl
 import hashlib
 import os
 import re
@@ -28,8 +27,9 @@ from littlestone.learners import (
     known_types,  # noqa: F401 (makes them known)
 )
 from littlestone.learners.engine import Engine
-from littlestone.noise_owner import NoiseOwner
+from littlestone.locks import lock
 from littlestone.randomness import Randomness
+from littlestone.randomness.noise_owner import NoiseOwner
 from littlestone.type_checks import fits
 
 MAGIC: Final = b"littlestone-snapshot-1\n"
@@ -40,17 +40,17 @@ _LINE: Final = re.compile(rb"(?:([0-9a-f]{32}) ([0-9]{0,40})|[0-9a-f]{0,32})\n?"
 _AGAIN_BITS: Final = 32  # of a number: how often it was continued without any further round
 
 CONTINUED: Final = (
-    "was continued elsewhere from its snapshot; going on with both would reuse the same noise on "
-    "different data. Go on with the restored run"
+    "was continued elsewhere from its snapshot; continuing both would reuse the same noise on "
+    "different data. Continue the restored run"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
-    """What a snapshot holds."""
+    """The contents of a snapshot."""
 
     recipe: str
-    """The digest of its form."""
+    """The digest of the recipe's form."""
     identity: str
     number: int
     randomness: dict[str, Any]
@@ -59,24 +59,30 @@ class Saved:
     engine: bytes
 
     def source(self) -> Randomness:
-        """The randomness, where it was."""
-        with _refusing():
+        """Return the randomness in the state it had."""
+        with _as_snapshot_errors():
             return Randomness.from_state(self.randomness)
 
     def fill(self, engine: Engine, shared: Sequence[Any], rng: Randomness) -> None:
-        """Let ``engine`` go on where it was."""
-        with _refusing():
+        """Load the saved state into ``engine``.
+
+        Args:
+            engine: A new engine of the same recipe.
+            shared: Objects that both sides have, such as the concept class.
+            rng: The randomness that ``source`` returned.
+        """
+        with _as_snapshot_errors():
             engine.load(codec.loads(self.engine, shared, rng))
-            _ = (engine.status, engine.halted, hash(engine.hypothesis))  # what all will ask for
+            _ = (engine.status, engine.halted, hash(engine.hypothesis))  # every caller reads these
             if not fits(engine.hypothesis, Hypothesis):
                 raise SnapshotError("this snapshot holds no hypothesis")
         for name in ("step", "idle", "steps", "follow"):
-            setattr(engine, name, _blaming_the_snapshot(getattr(engine, name)))
+            setattr(engine, name, _with_snapshot_errors(getattr(engine, name)))
 
 
 @contextmanager
-def _refusing() -> Iterator[None]:
-    """Whatever goes wrong with crafted bytes is an error of the snapshot."""
+def _as_snapshot_errors() -> Iterator[None]:
+    """Turn any failure on crafted bytes into a ``SnapshotError``."""
     try:
         yield
     except SnapshotError:
@@ -87,21 +93,23 @@ def _refusing() -> Iterator[None]:
         ) from problem
 
 
-def _blaming_the_snapshot(step: Callable[..., Any]) -> Callable[..., Any]:
-    """No step raises because of the data, so one that does was given a state that cannot be."""
+def _with_snapshot_errors(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a step: no step raises because of data, so a failure means an impossible state."""
 
     def taken(*example: Any) -> Any:
         try:
             count = step(*example)
-            if count == 0 and type(count) is int:  # whoever asks for the rest would ask for ever
-                raise AssertionError("a block was handed in and no round of it was taken")
+            if (
+                count == 0 and type(count) is int
+            ):  # a caller that feeds the rest would loop for ever
+                raise AssertionError("no round of a non-empty block was taken")
             return count
         except LittlestoneError:
             raise
         except Exception as problem:
             raise SnapshotError(
-                f"a step of this restored run broke off, so its snapshot was altered by somebody "
-                f"who knew how (or this is a defect of the library): {problem!r}"
+                f"a step of this restored run failed, so its snapshot was altered on purpose (or "
+                f"this is a bug of the library): {problem!r}"
             ) from problem
 
     return taken
@@ -109,44 +117,48 @@ def _blaming_the_snapshot(step: Callable[..., Any]) -> Callable[..., Any]:
 
 _runs: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()
 _newest: dict[str, int] = {}
-_given: "weakref.WeakSet[Randomness]" = weakref.WeakSet()  # keyed streams, to one run each
-_turn: Final = threading.Lock()  # to look at what is newest and to change it are one step
+_given: "weakref.WeakSet[Randomness]" = weakref.WeakSet()  # keyed streams that a run owns
+_turn: Final = threading.Lock()  # reading and changing what is newest is one step
 
 
 class Register(Protocol):
-    """Remembers which snapshots were continued."""
+    """Remember which snapshots were continued."""
 
     def claim(self, saved: Saved) -> None:
-        """Mark ``saved`` as continued, or refuse it and change nothing."""
+        """Mark ``saved`` as continued, or raise and change nothing."""
         ...
 
-    def went_on(self, identity: str, number: int) -> None:
-        """The run itself goes on after its snapshot ``number``, which is thereby used up.
+    def use_up(self, identity: str, number: int) -> None:
+        """Record that the run itself continues after its snapshot ``number``.
 
-        It is refused if that was continued by somebody else meanwhile.
+        Raises:
+            SnapshotError: If somebody else continued that snapshot.
         """
         ...
 
 
 class ProcessRegister:
-    """Remembers as long as the process lives: the default."""
+    """Remember for the life of this process: the default."""
 
-    def went_on(self, identity: str, number: int) -> None:
+    def use_up(self, identity: str, number: int) -> None:
+        """Record that the run itself continues after its snapshot ``number``."""
         with _turn:
             _refuse_unless_newest(number, _newest.get(identity, 0))
             _newest[identity] = number + 1
 
     def claim(self, saved: Saved) -> None:
-        self.went_on(saved.identity, saved.number)
+        """Mark ``saved`` as continued, and retire the live run it was taken from."""
+        self.use_up(saved.identity, saved.number)
         _retire_live(saved.identity)
 
 
 class FileRegister(ProcessRegister):
-    """Remembers in a file, across processes, which take turns at it.
+    """Remember in a file, shared by processes that lock it in turn.
 
-    Lines are appended and synced before the run continues, so a crash can only lose a snapshot,
-    never let one be continued twice. When most lines are outdated the file is written anew. The
-    file is created; one that cannot be written, or holds anything else, is refused at once.
+    Lines are appended and synced before the run continues, so a crash can lose a snapshot but never
+    lets one be continued twice. The file is rewritten when most of its lines are outdated. It is
+    created if missing; a file that cannot be written, or that holds anything else, is rejected at
+    once.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -157,13 +169,14 @@ class FileRegister(ProcessRegister):
         except OSError as problem:
             raise ValueError(f"path must be a file to write to, got {path}: {problem}") from problem
 
-    def went_on(self, identity: str, number: int) -> None:
+    def use_up(self, identity: str, number: int) -> None:
+        """Record in the file that the run itself continues after its snapshot ``number``."""
         with self._locked() as file:
             newest, count, ended = _read(file)
             _refuse_unless_newest(number, newest.get(identity, 0))
-            super().went_on(identity, number)
+            super().use_up(identity, number)
             newest[identity] = number + 1
-            end = "" if ended else "\n"  # of a line that a crash has torn
+            end = "" if ended else "\n"  # completes a line that a crash has cut off
             file.write(f"{end}{identity} {number + 1}\n".encode())
             file.flush()
             os.fsync(file.fileno())
@@ -172,10 +185,10 @@ class FileRegister(ProcessRegister):
 
     @contextmanager
     def _locked(self) -> Iterator[IO[bytes]]:
-        """The file, held until it is closed: the one that has the name, not one it has replaced."""
+        """Lock the file that has the name now, not one that was replaced meanwhile."""
         while True:
             with self._opened() as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
+                lock(file, wait=True)
                 if os.path.samestat(os.fstat(file.fileno()), self._path.stat()):
                     yield file
                     return
@@ -190,7 +203,7 @@ class FileRegister(ProcessRegister):
             yield file
 
     def _replace(self, newest: dict[str, int], *, mode: int) -> None:
-        """By a renaming: whoever looks finds all of the old lines or all of the new ones."""
+        """Rewrite by renaming, so that readers see all old lines or all new ones."""
         target = self._path.resolve()
         draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
         try:
@@ -200,10 +213,10 @@ class FileRegister(ProcessRegister):
                 file.flush()
                 os.fsync(file.fileno())
             draft.rename(target)
-        except OSError:  # no room, or no right to: the old lines say the same
+        except OSError:  # disk full or no permission: the old lines are still valid
             draft.unlink(missing_ok=True)
             return
-        # Else a machine that loses its power may find the old lines, and none that follow now.
+        # Without this, a power loss may bring back the old file without the lines written later.
         folder = os.open(target.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -213,20 +226,20 @@ class FileRegister(ProcessRegister):
 
 @require.checked
 class ContinuedOnce(NoiseOwner):
-    """A run whose newest snapshot is continued once: by ``restore``, or by going on with it."""
+    """A run whose newest snapshot is continued once: by ``restore``, or by the run itself."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._register: Register = ProcessRegister()
-        self._saved: int | None = None  # the number of a snapshot that nobody continued yet
+        self._saved: int | None = None  # number of a snapshot that is not continued yet
 
     @property
     def identity(self) -> str:
-        """Names this run and whatever continues it from a snapshot; tells nothing of its noise."""
+        """An id of this run and of every continuation; reveals nothing about its noise."""
         return self._identity
 
     def retire(self, reason: str = CONTINUED) -> None:
-        """Refuse all further examples: by default because another run continues this one."""
+        """Reject all further examples, by default because another run continues this one."""
         self._retire(reason)
 
     def _refuse(self) -> None:
@@ -235,25 +248,25 @@ class ContinuedOnce(NoiseOwner):
         super()._refuse()
 
     def _use_up_snapshot(self) -> None:
-        """Within a step that has changed nothing yet: it goes on, so nobody else may."""
+        """Claim the open snapshot for this run, inside a step that has changed nothing yet."""
         if self._saved is None:
             return
         try:
-            self._register.went_on(self._identity, self._saved)
+            self._register.use_up(self._identity, self._saved)
         except SnapshotError:
             self.retire()
             raise
-        except (OSError, ValueError):  # the file of a register: nothing was learned yet
+        except (OSError, ValueError):  # the register's file: nothing has been learned yet
             self._end()
             raise
         self._saved = None
 
 
 def _read(file: IO[bytes]) -> tuple[dict[str, int], int, bool]:
-    """The newest number of each run, how many lines there are, and whether the last one ends.
+    """Return the newest number of each run, the number of lines, and whether the last is complete.
 
-    A line that a crash has torn is the beginning of one, and what is left of its number is smaller;
-    whoever wrote it did not go on. Any other line means that this is no register.
+    A line cut off by a crash has a smaller number, and its writer did not continue. Any other
+    line means that the file is no register.
     """
     file.seek(0)
     newest, count, line = dict[str, int](), 0, b"\n"
@@ -262,7 +275,7 @@ def _read(file: IO[bytes]) -> tuple[dict[str, int], int, bool]:
         if found is None:
             raise ValueError(
                 f"path must be a register of snapshots, got {file.name}, whose line {count} is not "
-                f"a run and a number: bring back the register as it was, or choose a new file"
+                f"a run and a number: restore the register, or choose a new file"
             )
         if found[1] and found[2]:
             name = found[1].decode()
@@ -275,13 +288,13 @@ def _refuse_unless_newest(number: int, known: int) -> None:
         raise SnapshotError(
             f"this snapshot after {number >> _AGAIN_BITS} rounds was already continued, perhaps "
             f"by its own run, or replaced by a newer one (after {known >> _AGAIN_BITS} rounds): "
-            f"going back would reuse its noise on other data. Go on with the newest, or start a "
-            f"new run and pay for it"
+            f"continuing it would reuse its noise on other data. Continue the newest snapshot, or "
+            f"start a new run"
         )
 
 
 def identity_of(rng: Randomness) -> str:
-    """Of the run that begins now: the same for whoever replays it from the same key."""
+    """Return the id of a new run: the same for every replay from the same key."""
     if not rng.replayable:
         return secrets.token_hex(16)
     if rng.private:
@@ -290,12 +303,12 @@ def identity_of(rng: Randomness) -> str:
 
 
 def _refuse_a_second_run(rng: Randomness) -> None:
-    """A snapshot says where its stream stands, so nobody but its run may draw from that."""
+    """Reject a keyed stream that another run uses: a snapshot of one reveals it to the other."""
     with _turn:
         if rng in _given:
             raise ValueError(
                 "rng must be new: another run draws from this keyed stream, and a snapshot of one "
-                "would give the other's words away. Give each run a stream of its own: rng.spawn"
+                "would reveal the other's randomness. Give each run its own stream: rng.spawn"
             )
         _given.add(rng)
 
@@ -306,7 +319,7 @@ def track(identity: str, run: Any) -> None:
 
 
 def take_over(identity: str, run: Any) -> None:
-    """``run`` begins: a live run that it replays is retired, and so are all of its snapshots."""
+    """Begin ``run``: retire a live run that it replays, and all snapshots of that run."""
     with _turn:
         if identity in _newest:
             _newest[identity] += 1
@@ -321,10 +334,10 @@ def _retire_live(identity: str) -> None:
 
 
 def number_at(rounds: int, identity: str, *, private: bool) -> int:
-    """The number of a snapshot after so many rounds; what was used up has a smaller one.
+    """Return the number of a snapshot taken after ``rounds`` rounds; used ones are smaller.
 
-    It follows from the rounds, so that equal runs have equal snapshots, unless one without any
-    further round was continued before. One entry for each private run is all that is remembered.
+    The number follows from the rounds, so equal runs have equal snapshots, except after a snapshot
+    was continued without a further round. One entry for each private run is remembered.
     """
     number = rounds << _AGAIN_BITS
     if not private:
@@ -335,13 +348,17 @@ def number_at(rounds: int, identity: str, *, private: bool) -> int:
 
 
 def pack(saved: Saved) -> bytes:
-    """The bytes of a snapshot, with a digest over them."""
+    """Return the bytes of a snapshot, with a digest over them."""
     body = codec.dumps(saved)
     return MAGIC + hashlib.sha256(body).digest() + body
 
 
 def unpack(data: bytes) -> Saved:
-    """Read a snapshot back; damage of any kind is a ``SnapshotError``."""
+    """Read a snapshot back.
+
+    Raises:
+        SnapshotError: If the bytes are damaged in any way.
+    """
     start = len(MAGIC) + _DIGEST_BYTES
     if not data.startswith(MAGIC) or len(data) < start:
         raise SnapshotError(f"these {len(data)} bytes are not a littlestone snapshot")

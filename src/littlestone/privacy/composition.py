@@ -1,4 +1,4 @@
-"""What several releases cost together; proofs in docs/GUARANTEES.md.
+"""Composition bounds what several releases cost together; proofs in docs/GUARANTEES.md.
 
 Every function returns an upper bound, rounded up, for mechanisms that may be chosen adaptively. The
 costs handed over must be fixed beforehand; only for ``basic_composition`` may they also be chosen
@@ -15,12 +15,19 @@ from typing import Any, Final
 
 from littlestone import require
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
-from littlestone.privacy.rounding import float_at_least
-from littlestone.privacy.transcendental import exp_upper_bound, ln_upper_bound, sqrt_upper_bound
+from littlestone.privacy.rounding import (
+    exp_lower_bound,
+    exp_upper_bound,
+    float_at_least,
+    ln_upper_bound,
+    sqrt_upper_bound,
+)
+from littlestone.privacy.zcdp import ZeroConcentrated
 
 _DIGITS: Final = Context(prec=80)
 _SLACK: Final = Fraction(1, 10**75)
 _LARGE: Final = 10_000
+_MOST_EQUAL: Final = 10**6
 
 
 @require.checked
@@ -98,17 +105,18 @@ def advanced_composition(
 def optimal_composition(
     cost: PrivacyGuarantee, *, count: int, extra_delta: float
 ) -> PrivacyGuarantee:
-    """The best epsilon for ``count`` releases of equal cost, nothing else known [KOV15].
+    """Return the best epsilon for ``count`` releases of equal cost, nothing else known [KOV15].
 
     They are no worse than ``count`` coins that lie with odds e**epsilon against, whose joint
     likelihood ratio takes count + 1 values only; delta is computed from those, and the smallest
-    sufficient epsilon found by bisection.
+    sufficient epsilon found by bisection. That takes time for each of them, so there are a million
+    at most; ``advanced_composition`` takes any number.
 
     >>> each = PrivacyGuarantee(epsilon=0.01)
     >>> round(optimal_composition(each, count=1000, extra_delta=1e-6).epsilon, 3)
     1.365
     """
-    require.integer(count=count, at_least=1)
+    require.integer(count=count, at_least=1, at_most=_MOST_EQUAL)
     require.open_probability(extra_delta=extra_delta)
     if not cost.is_private:
         return NOT_PRIVATE
@@ -167,3 +175,63 @@ def _counted(costs: Any) -> Any:
         return require.listed(PrivacyGuarantee, costs=costs)
     require.listed(PrivacyGuarantee, costs=costs)
     return costs
+
+
+_SMALL: Final = 1e-20
+
+
+@require.checked
+def user_level(
+    guarantee: PrivacyGuarantee,
+    *,
+    max_contributions: int,
+    concentrated: ZeroConcentrated | None = None,
+) -> PrivacyGuarantee:
+    """Return the guarantee for all examples of one person together (docs/GUARANTEES.md, G).
+
+    Epsilon is multiplied by the contributions k and delta by
+    1 + e**epsilon + ... + e**((k - 1) * epsilon); a delta that reaches 1 promises nothing any
+    more, and the answer is then ``NOT_PRIVATE`` rather than an epsilon that looks like a promise.
+    A run that is rho-zCDP for one example (``concentrated``) is k**2 * rho-zCDP for k of them: if
+    that gives no larger an epsilon at the same delta, it is converted at the delta of one example.
+
+    >>> user_level(PrivacyGuarantee(epsilon=0.5), max_contributions=3)
+    PrivacyGuarantee(epsilon=1.5, delta=0.0)
+    >>> each = PrivacyGuarantee(epsilon=1.0, delta=1e-6)
+    >>> print(user_level(each, max_contributions=3))
+    ε = 3, δ = 1.111e-05
+    >>> print(user_level(each, max_contributions=15))
+    not private
+    >>> rho = ZeroConcentrated.largest(epsilon=1.0, delta=1e-6)
+    >>> print(user_level(each, max_contributions=15, concentrated=rho))
+    ε = 21.79, δ = 1e-06
+    """
+    max_contributions = require.integer(max_contributions=max_contributions, at_least=1)
+    if not guarantee.is_private:
+        return NOT_PRIVATE
+    if max_contributions == 1:
+        return guarantee
+    plain = _of_a_group(guarantee, max_contributions)
+    if concentrated is None or not guarantee.delta:
+        return plain
+    rho = ZeroConcentrated.rounded_up(rho=Fraction(concentrated.rho) * max_contributions**2)
+    if plain.is_private and rho.epsilon_upper_bound(plain.delta) > plain.epsilon:
+        return plain
+    return rho.guarantee(delta=guarantee.delta)
+
+
+def _of_a_group(guarantee: PrivacyGuarantee, size: int) -> PrivacyGuarantee:
+    epsilon = Fraction(guarantee.epsilon) * size
+    if guarantee.delta == 0:
+        return PrivacyGuarantee.rounded_up(epsilon=epsilon)
+    if epsilon > _LARGE:  # e**_LARGE times any positive float exceeds 1 by far
+        return NOT_PRIVATE
+    delta = Fraction(guarantee.delta) * _steps_upper_bound(Fraction(guarantee.epsilon), size)
+    return NOT_PRIVATE if delta >= 1 else PrivacyGuarantee.rounded_up(epsilon=epsilon, delta=delta)
+
+
+def _steps_upper_bound(epsilon: Fraction, steps: int) -> Fraction:
+    """1 + e**epsilon + ... + e**((steps - 1) * epsilon), from above."""
+    if epsilon < _SMALL:  # the closed form would cancel; no summand exceeds the last
+        return steps * exp_upper_bound(epsilon * (steps - 1))
+    return (exp_upper_bound(epsilon * steps) - 1) / (exp_lower_bound(epsilon) - 1)

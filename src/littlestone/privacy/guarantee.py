@@ -1,11 +1,24 @@
-"""What a mechanism promises: two numbers, never rounded in the dangerous direction."""
+"""A guarantee is two numbers that are never rounded in the dangerous direction.
+
+A promise is about neighbours, inputs that differ in one element:
+
+``replace``     inputs of equal length that differ in one element; streams are compared like this,
+                because every round has an example
+``add-remove``  inputs that differ by adding or removing one element; a replacement is one of each,
+                so it is a group of two (``composition.user_level``)
+"""
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
+from typing import Literal
 
 from littlestone import require
 from littlestone.privacy.rounding import float_at_least, float_at_most, text_at_least
+
+Neighbours = Literal["add-remove", "replace"]
+_CERTAIN = 700.0  # its exponential is nearly the largest float
 
 
 @require.checked
@@ -37,7 +50,7 @@ class PrivacyGuarantee:
     def rounded_up(
         cls, *, epsilon: Fraction | float, delta: Fraction | float = 0.0
     ) -> "PrivacyGuarantee":
-        """The strongest guarantee in floats that promises no more than the exact numbers.
+        """Return the strongest guarantee in floats that promises no more than the exact numbers.
 
         A delta above 1 becomes 1, which says nothing and is therefore true.
 
@@ -51,12 +64,27 @@ class PrivacyGuarantee:
         """Whether this promises anything at all."""
         return self.epsilon < math.inf and self.delta < 1
 
+    @property
+    def best_guess(self) -> float:
+        """How often an attacker is right at best who saw everything and had fifty-fifty before.
+
+        >>> round(PrivacyGuarantee(epsilon=1.0).best_guess, 3)
+        0.731
+        """
+        if self.epsilon > _CERTAIN:
+            return 1.0
+        odds = math.exp(self.epsilon)
+        return min(1.0, (odds + self.delta) / (1 + odds))
+
+    def _repr_html_(self) -> str:
+        return f"{escape(str(self))}: an attacker is right at most {100 * self.best_guess:.0f} %"
+
     def within(self, budget: "PrivacyGuarantee") -> bool:
-        """Whether everything that satisfies this guarantee satisfies ``budget`` as well."""
+        """Return whether everything that satisfies this guarantee satisfies ``budget`` as well."""
         return self.epsilon <= budget.epsilon and self.delta <= budget.delta
 
     def divided(self, parts: int) -> "PrivacyGuarantee":
-        """What each of ``parts`` releases may cost, so that together they stay within this.
+        """Return what each of ``parts`` releases may cost, so that together they stay within this.
 
         >>> PrivacyGuarantee(epsilon=1.0, delta=1e-6).divided(10).epsilon
         0.09999999999999999
@@ -70,7 +98,7 @@ class PrivacyGuarantee:
         )
 
     def less(self, cost: "PrivacyGuarantee") -> "PrivacyGuarantee":
-        """What is left of this after ``cost``, rounded down, so that both fit together.
+        """Return what is left of this after ``cost``, rounded down, so that both fit together.
 
         >>> PrivacyGuarantee(epsilon=1.0).less(PrivacyGuarantee(epsilon=0.25))
         PrivacyGuarantee(epsilon=0.75, delta=0.0)

@@ -1,20 +1,160 @@
-"""What was promised, what has been spent, by which mechanism, on which rounds."""
+"""The ledger records what was promised and what each round has paid, exactly."""
 
 import json
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
+from html import escape
 from typing import Any, Final
 
 from littlestone import require
 from littlestone.errors import BudgetExceededError, SnapshotError
-from littlestone.privacy.charge import Charge, Cost
+from littlestone.lazy import Lazy
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.loads import Loads
+from littlestone.privacy.rounding import text_at_least
 from littlestone.privacy.zcdp import ZeroConcentrated
-from littlestone.unread import Unread
+
+_ZERO: Final = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """Exact totals of one example: plain epsilon and delta, and concentrated rho."""
+
+    epsilon: Fraction = _ZERO
+    delta: Fraction = _ZERO
+    rho: Fraction = _ZERO
+
+    def __add__(self, other: "Load") -> "Load":
+        return Load(
+            epsilon=self.epsilon + other.epsilon,
+            delta=self.delta + other.delta,
+            rho=self.rho + other.rho,
+        )
+
+    def __neg__(self) -> "Load":
+        return Load(epsilon=-self.epsilon, delta=-self.delta, rho=-self.rho)
+
+
+class Loads:
+    """A load for every round from 1 on, kept as stretches of rounds with equal loads.
+
+    >>> loads = Loads()
+    >>> loads.add(Load(epsilon=Fraction(1)), first=3, last=5)
+    >>> loads.add(Load(epsilon=Fraction(1)), first=5, last=None)
+    >>> [int(load.epsilon) for load in loads]  # rounds 1-2, 3-4, 5, and from 6 on
+    [0, 1, 2, 1]
+    """
+
+    def __init__(self) -> None:
+        self._firsts = [1]
+        self._loads = [Load()]
+
+    def __iter__(self) -> Iterator[Load]:
+        return iter(self._loads)
+
+    def add(self, load: Load, *, first: int, last: int | None) -> None:
+        """Add to all rounds from ``first`` to ``last``; to all later ones if that is None."""
+        for index in self._between(first, last):
+            self._loads[index] += load
+
+    def largest(self, *, first: int, last: int | None) -> Load:
+        """Return the largest of each number among these rounds."""
+        loads = [self._loads[index] for index in self._between(first, last)]
+        return Load(
+            epsilon=max((load.epsilon for load in loads), default=_ZERO),
+            delta=max((load.delta for load in loads), default=_ZERO),
+            rho=max((load.rho for load in loads), default=_ZERO),
+        )
+
+    def _between(self, first: int, last: int | None) -> range:
+        start = self._cut(first)
+        stop = len(self._firsts) if last is None else self._cut(last + 1)
+        return range(start, stop)
+
+    def _cut(self, round_number: int) -> int:
+        """Index of the stretch that begins at this round, which is made if need be."""
+        index = bisect_left(self._firsts, round_number)
+        if index == len(self._firsts) or self._firsts[index] != round_number:
+            before = self._loads[bisect_right(self._firsts, round_number) - 1]
+            self._firsts.insert(index, round_number)
+            self._loads.insert(index, before)
+        return index
+
+
+Cost = PrivacyGuarantee | ZeroConcentrated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """One release: who made it, what it costs, and the rounds whose examples it reads.
+
+    ``last`` is None while the mechanism goes on reading. ``prefix_conditional`` says that the
+    cost holds whatever was released before (docs/GUARANTEES.md, F3); without it, deltas add up
+    over all rounds.
+    """
+
+    mechanism: str
+    cost: Cost
+    first: int
+    last: int | None = None
+    prefix_conditional: bool = True
+    number: int = field(default=0, repr=False)
+    """Its place in the ledger, since two releases may look alike."""
+
+    def __post_init__(self) -> None:
+        require.plain(self)
+        require.integer(first=self.first, at_least=1)
+        require.integer(number=self.number, at_least=0)
+        if self.last is not None:
+            require.integer(last=self.last, at_least=self.first - 1)
+        if isinstance(self.cost, PrivacyGuarantee) and not self.cost.is_private:
+            raise ValueError(f"cost must be finite, got cost={self.cost!r}")
+        if isinstance(self.cost, ZeroConcentrated):
+            require.non_negative(rho=self.cost.rho)
+
+    @property
+    def rounds(self) -> str:
+        """The rounds in words."""
+        return f"{self.first}–{'…' if self.last is None else self.last}"
+
+    @property
+    def words(self) -> str:
+        """The cost in words."""
+        if isinstance(self.cost, ZeroConcentrated):
+            return f"ρ = {text_at_least(self.cost.rho)}"
+        return str(self.cost)
+
+    @property
+    def load(self) -> Load:
+        """What each example that it reads pays for it."""
+        if isinstance(self.cost, ZeroConcentrated):
+            return Load(rho=Fraction(self.cost.rho))
+        delta = Fraction(self.cost.delta) if self.prefix_conditional else Fraction(0)
+        return Load(epsilon=Fraction(self.cost.epsilon), delta=delta)
+
+    @property
+    def delta_for_all(self) -> Fraction:
+        """What it costs every example of the stream, read or not."""
+        if self.prefix_conditional or isinstance(self.cost, ZeroConcentrated):
+            return Fraction(0)
+        return Fraction(self.cost.delta)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; floats keep all of their digits."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, saved: dict[str, Any]) -> "Charge":
+        """Return the charge that was saved."""
+        cost = saved["cost"]
+        known: Cost = ZeroConcentrated(**cost) if "rho" in cost else PrivacyGuarantee(**cost)
+        return cls(**{**saved, "cost": known})
+
 
 SEEDED: Final = "NOT PRIVATE: the randomness was seeded"
 _NO_RHO: Final = ZeroConcentrated(rho=0.0)
@@ -22,7 +162,7 @@ _NOTHING: Final = PrivacyGuarantee(epsilon=0.0)
 
 
 @require.checked
-class Ledger(Unread):
+class Ledger(Lazy):
     """Keeps the promise: an example pays for each release that reads it, and never more.
 
     The cost of the run is what the worst-off example pays, so releases that read the same
@@ -109,7 +249,7 @@ class Ledger(Unread):
         return charge
 
     def close(self, charge: Charge, *, last: int) -> Charge:
-        """The mechanism of ``charge`` has stopped reading: later examples do not pay for it."""
+        """Close ``charge``: its mechanism reads no further, so later examples do not pay."""
         known = next(iter(self._charges[charge.number : charge.number + 1]), None)
         if known is None or replace(known, last=charge.last) != charge:
             raise ValueError(f"charge must be one of this ledger's, got charge={charge!r}")
@@ -122,7 +262,8 @@ class Ledger(Unread):
         return closed
 
     def spent(self) -> PrivacyGuarantee:
-        """What the worst-off example was charged so far, rounded up; the promise is ``budget``.
+        """Return what the worst-off example was charged so far, rounded up; the promise is
+        ``budget``.
 
         Concentrated costs are charged at their first release, for the whole of what was set aside:
         the conversion holds for a sum that is bounded beforehand, and not for one at which
@@ -137,7 +278,7 @@ class Ledger(Unread):
         return PrivacyGuarantee.rounded_up(epsilon=epsilon, delta=delta + self._delta_for_all)
 
     def explain(self) -> str:
-        """One sentence: the promise, what is spent, and by whom."""
+        """Return one sentence: the promise, what is spent, and by whom."""
         counts = Counter(charge.mechanism for charge in self._charges)
         by = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
         told = f"{len(self._charges)} releases by {by}" if counts else "no release"
@@ -155,7 +296,7 @@ class Ledger(Unread):
         )
 
     def text(self) -> str:
-        """A plain table, one line for each mechanism and cost, below the sentence."""
+        """Return a plain table, one line for each mechanism and cost, below the sentence."""
         groups: dict[tuple[str, Cost], list[Charge]] = {}
         for charge in self._charges:
             groups.setdefault((charge.mechanism, charge.cost), []).append(charge)
@@ -168,8 +309,11 @@ class Ledger(Unread):
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         return "\n".join([self.explain(), "", *lines])
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text())}</pre>"
+
     def state(self) -> tuple[Any, ...]:
-        """What ``from_state`` takes."""
+        """Return what ``from_state`` takes."""
         terms = (self._budget, self._private, self._concentrated, self._concentrated_delta)
         return *terms, self.charges
 
@@ -182,7 +326,7 @@ class Ledger(Unread):
         concentrated_delta: float,
         charges: tuple[Charge, ...],
     ) -> "Ledger":
-        """The ledger that was saved, with every charge."""
+        """Return the ledger that was saved, with every charge."""
         ledger = cls(
             budget=budget,
             private=private,
@@ -196,7 +340,7 @@ class Ledger(Unread):
         return ledger
 
     def to_json(self) -> str:
-        """The whole ledger with a checksum against accidents (not against forgery)."""
+        """Return the whole ledger with a checksum against accidents (not against forgery)."""
         content = {
             **self._terms(),
             "private": self._private,
@@ -208,7 +352,7 @@ class Ledger(Unread):
 
     @classmethod
     def from_json(cls, text: str) -> "Ledger":
-        """The ledger that was saved, with every charge; anything else is refused."""
+        """Return the ledger that was saved, with every charge; anything else is refused."""
         try:
             saved = json.loads(text)
             content = saved["ledger"]
@@ -227,7 +371,7 @@ class Ledger(Unread):
         return ledger
 
     def _affords(self, charge: Charge) -> bool:
-        """Whether every example stays within both parts of the budget, exactly."""
+        """Return whether every example stays within both parts of the budget, exactly."""
         first, last = (charge.first, charge.last) if charge.prefix_conditional else (1, None)
         delta_for_all = self._delta_for_all + charge.delta_for_all
         worst = self._loads.largest(first=charge.first, last=charge.last) + charge.load
@@ -256,7 +400,7 @@ class Ledger(Unread):
 def _terms(
     budget: PrivacyGuarantee, concentrated: ZeroConcentrated, delta: float
 ) -> tuple[PrivacyGuarantee, str]:
-    """What is not set aside, and the whole in words; the same for all runs of a recipe."""
+    """Return what is not set aside, and the whole in words; the same for all runs of a recipe."""
     reserved = concentrated.guarantee(delta=delta)
     if not reserved.within(budget):
         raise ValueError(

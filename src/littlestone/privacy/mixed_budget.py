@@ -1,4 +1,4 @@
-"""A budget in two currencies: plain epsilon for watching, rho for many small choices."""
+"""A mixed budget has plain epsilon for watching and rho for many small choices."""
 
 import math
 from collections.abc import Iterable
@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import Protocol
 
 from littlestone import require
-from littlestone.privacy.charge import Cost
 from littlestone.privacy.composition import basic_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.ledger import Cost, Ledger
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import (
     ZeroConcentrated,
@@ -41,7 +40,7 @@ class MixedBudget:
     @classmethod
     @require.checked
     def split(cls, *, epsilon: float, delta: float, watching: float = 0.125) -> "MixedBudget":
-        """The share ``watching`` of epsilon stays plain; the rest becomes rho."""
+        """Split epsilon: the share ``watching`` stays plain, the rest becomes rho."""
         require.positive(epsilon=epsilon)
         require.open_probability(delta=delta, watching=watching)
         plain = float_at_most(Fraction(epsilon) * Fraction(watching))
@@ -50,7 +49,8 @@ class MixedBudget:
         return cls(epsilon=plain, rho=rho, delta=delta)
 
     def divided(self, parts: int) -> "MixedBudget":
-        """What each of ``parts`` releases may cost; delta is for the conversion of their sum."""
+        """Return what each of ``parts`` releases may cost; delta is for the conversion of their
+        sum."""
         require.integer(parts=parts, at_least=1)
         return MixedBudget(
             epsilon=float_at_most(Fraction(self.epsilon) / parts),
@@ -59,7 +59,7 @@ class MixedBudget:
         )
 
     def guarantee(self) -> PrivacyGuarantee:
-        """What spending all of it promises."""
+        """Return what spending all of it promises."""
         costs: tuple[Cost, ...] = (
             PrivacyGuarantee(epsilon=self.epsilon),
             ZeroConcentrated(rho=self.rho),
@@ -67,7 +67,7 @@ class MixedBudget:
         return total_guarantee(costs, delta=self.delta)
 
     def selection_epsilon(self, rounds: int) -> float:
-        """The largest bounded range that ``rounds`` choices may have within rho.
+        """Return the largest bounded range that ``rounds`` choices may have within rho.
 
         >>> 7 * MixedBudget(epsilon=1.0, rho=0.5, delta=1e-6).selection_epsilon(7) ** 2 <= 8 * 0.5
         True
@@ -81,7 +81,8 @@ class MixedBudget:
 
 
 def total_guarantee(costs: Iterable[Cost], *, delta: float) -> PrivacyGuarantee:
-    """What releases from the same data cost together, concentrated ones converted at ``delta``."""
+    """Return what releases from the same data cost together, concentrated ones converted at
+    ``delta``."""
     return _total(tuple(costs), delta)
 
 
@@ -101,7 +102,8 @@ class OneRelease(Protocol):
     def delta(self) -> float:
         """Where concentrated costs are converted."""
 
-    def costs(self) -> tuple[Cost, ...]: ...
+    def costs(self) -> tuple[Cost, ...]:
+        """Return what the release costs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +128,7 @@ class Receipt:
         )
 
     def ledger(self) -> Ledger:
-        """The costs of all examples, as a ledger whose promise they use up."""
+        """Return the costs of all examples, as a ledger whose promise they use up."""
         ledger = ledger_for(self.costs, delta=self.delta, private=self.private)
         for cost in self.costs:
             ledger.charge(self.mechanism, cost, first=1, last=self.size)
@@ -136,7 +138,8 @@ class Receipt:
 def ledger_for(
     costs: Iterable[Cost], *, delta: float, private: bool, budget: PrivacyGuarantee | None = None
 ) -> Ledger:
-    """An empty ledger that has room for these costs once, and for no more unless it is given."""
+    """Return an empty ledger that has room for these costs once, and for no more unless it is
+    given."""
     known = list(costs)
     rho = compose_zero_concentrated([cost for cost in known if isinstance(cost, ZeroConcentrated)])
     return Ledger(

@@ -1,7 +1,11 @@
-"""Exact rationals to floats, always outwards: a cost is rounded up, an allowance down."""
+"""Exact rationals, logarithms and exponentials become floats, always rounded outwards.
+
+Python's ``decimal`` rounds ln, exp and sqrt correctly, so each value below is off by less than one
+unit in its eightieth digit; widening by 1e-70 makes it a bound, and hides in any float.
+"""
 
 import math
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Final
 
@@ -11,7 +15,7 @@ _SHOWN: Final = Context(prec=4, rounding=ROUND_CEILING)
 
 
 def float_at_least(exact: Fraction | float) -> float:
-    """The smallest float that is not below ``exact``; for what is spent.
+    """Return the smallest float that is not below ``exact``; for what is spent.
 
     >>> float_at_least(Fraction(1, 10)) == 0.1, Fraction(0.1) >= Fraction(1, 10)
     (True, True)
@@ -30,7 +34,7 @@ def float_at_least(exact: Fraction | float) -> float:
 
 
 def float_at_most(exact: Fraction | float) -> float:
-    """The largest float that is not above ``exact``; for what may be spent."""
+    """Return the largest float that is not above ``exact``; for what may be spent."""
     return -float_at_least(-exact)
 
 
@@ -41,3 +45,33 @@ def text_at_least(cost: float) -> str:
     ('0.5', '0.1001', '1e-06')
     """
     return format(float(_SHOWN.create_decimal(repr(cost))), "g")
+
+
+_DIGITS: Final = Context(prec=80)
+_WIDER: Final = 1 + Fraction(1, 10**70)
+
+
+def exp_upper_bound(x: Fraction) -> Fraction:
+    """At least e**x, for abs(x) up to a million."""
+    # Rounding the argument upwards by 1e-70 keeps the result on its side.
+    return Fraction(_DIGITS.exp(_decimal(x + Fraction(1, 10**70)))) * _WIDER
+
+
+def exp_lower_bound(x: Fraction) -> Fraction:
+    """At most e**x, for abs(x) up to a million."""
+    return 1 / exp_upper_bound(-x)
+
+
+def ln_upper_bound(x: Fraction) -> Fraction:
+    """At least ln(x), for x > 0."""
+    value = Fraction(_DIGITS.ln(_decimal(x)))
+    return value + abs(value) * (_WIDER - 1) + (_WIDER - 1)
+
+
+def sqrt_upper_bound(x: Fraction) -> Fraction:
+    """At least the square root of x >= 0."""
+    return Fraction(_DIGITS.sqrt(_decimal(x))) * _WIDER
+
+
+def _decimal(x: Fraction) -> Decimal:
+    return _DIGITS.divide(Decimal(x.numerator), Decimal(x.denominator))

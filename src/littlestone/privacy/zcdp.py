@@ -9,8 +9,7 @@ from typing import Final
 
 from littlestone import require
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.rounding import float_at_least, float_at_most
-from littlestone.privacy.transcendental import ln_upper_bound
+from littlestone.privacy.rounding import float_at_least, float_at_most, ln_upper_bound
 
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 
@@ -36,24 +35,25 @@ class ZeroConcentrated:
 
     @classmethod
     def rounded_up(cls, *, rho: Fraction) -> "ZeroConcentrated":
-        """The smallest cost in floats that is not below the exact number."""
+        """Return the smallest cost in floats that is not below the exact number."""
         return cls(rho=float_at_least(rho))
 
     @classmethod
     def from_pure(cls, epsilon: float) -> "ZeroConcentrated":
-        """What (epsilon, 0)-differential privacy costs: epsilon**2 / 2."""
+        """Return what (epsilon, 0)-differential privacy costs: epsilon**2 / 2."""
         require.non_negative(epsilon=epsilon)
         return cls.rounded_up(rho=Fraction(epsilon) ** 2 / 2)
 
     @classmethod
     def from_bounded_range(cls, width: float) -> "ZeroConcentrated":
-        """What a log-likelihood ratio confined to an interval of this width costs: width**2 / 8."""
+        """Return what a log-likelihood ratio confined to an interval of this width costs: width**2
+        / 8."""
         require.non_negative(width=width)
         return cls.rounded_up(rho=Fraction(width) ** 2 / 8)
 
     @classmethod
     def largest(cls, *, epsilon: float, delta: float) -> "ZeroConcentrated":
-        """The largest rho whose guarantee stays within (epsilon, delta), rounded down.
+        """Return the largest rho whose guarantee stays within (epsilon, delta), rounded down.
 
         >>> round(ZeroConcentrated.largest(epsilon=1.0, delta=1e-6).rho, 5)
         0.02436
@@ -68,19 +68,19 @@ class ZeroConcentrated:
         return self if self.rho == math.inf else self.rounded_up(rho=Fraction(self.rho) * count)
 
     def divided(self, parts: int) -> "ZeroConcentrated":
-        """What each of ``parts`` releases may cost, rounded down."""
+        """Return what each of ``parts`` releases may cost, rounded down."""
         require.integer(parts=parts, at_least=1)
         if self.rho == math.inf:
             return self
         return ZeroConcentrated(rho=float_at_most(Fraction(self.rho) / parts))
 
     def guarantee(self, *, delta: float) -> PrivacyGuarantee:
-        """The (epsilon, delta) that this implies, for a delta of one's choice."""
+        """Return the (epsilon, delta) that this implies, for a delta of one's choice."""
         require.probability(delta=delta)
         return PrivacyGuarantee(epsilon=self.epsilon_upper_bound(delta), delta=delta)
 
     def epsilon_upper_bound(self, delta: float) -> float:
-        """The smallest epsilon that the conversion proves, rounded up."""
+        """Return the smallest epsilon that the conversion proves, rounded up."""
         require.probability(delta=delta)
         if self.rho == 0:
             return 0.0
@@ -91,7 +91,7 @@ class ZeroConcentrated:
 
 
 def compose_zero_concentrated(costs: Iterable[ZeroConcentrated]) -> ZeroConcentrated:
-    """The sum, exact and rounded up once."""
+    """Return the sum, exact and rounded up once."""
     rhos = [cost.rho for cost in costs]
     if math.inf in rhos:
         return ZeroConcentrated(rho=math.inf)
@@ -129,7 +129,7 @@ def _epsilon_at_order(rho: float, delta: float, order: float) -> float:
 
 
 def _best_order(epsilon_at: Callable[[float], float]) -> float:
-    """An order near the minimum; any order above 1 is valid, so this search may be inexact.
+    """Return an order near the minimum; any order above 1 is valid, so this search may be inexact.
 
     The bound is quasi-convex in the order: {a : epsilon(a) <= e} is a sublevel set of ln delta,
     which is convex in a.

@@ -69,7 +69,8 @@ def aggregation_upper_bound(dimensions: Sequence[int]) -> int:
 
 
 def aggregation_closed_form_upper_bound(arity: int, dimension: int) -> float:
-    """The same for ``arity`` classes of at most one dimension d: k·d·(4·log₂(2k/ln 2) + 2/ln 2).
+    """Return the same for ``arity`` classes of at most one dimension d: k·d·(4·log₂(2k/ln 2) + 2/ln
+    2).
 
     2**D ≤ (eD/d)**(kd) says r ≤ a·ln r + a for r = D/d, a = k/ln 2, which fails for
     r > 4a·ln(2a) + 2a [P, Lemma xgelogx]. The paper's O(k·d·log k) is 0 at k = 1; this is not.
@@ -105,12 +106,12 @@ def union_upper_bound(left: int, right: int) -> int:
 
 
 def dual_littlestone_upper_bound(littlestone_dimension: int) -> int:
-    """The dual Littlestone dimension is at most 2**2**(d + 2) − 2 [P, Section 4; B21]."""
+    """Bound the dual Littlestone dimension: at most 2**2**(d + 2) − 2 [P, Section 4; B21]."""
     require.integer(littlestone_dimension=littlestone_dimension, at_least=0)
     return int(2**2 ** (littlestone_dimension + 2)) - 2
 
 
 def dual_vc_upper_bound(vc_dimension: int) -> int:
-    """The dual VC dimension is below 2**(d + 1) [A83]."""
+    """Bound the dual VC dimension: it is below 2**(d + 1) [A83]."""
     require.integer(vc_dimension=vc_dimension, at_least=0)
     return int(2 ** (vc_dimension + 1)) - 1

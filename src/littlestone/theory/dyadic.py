@@ -1,4 +1,4 @@
-"""Few of the dyadic intervals of a stream make up any other interval (Fact binary)."""
+"""A few dyadic intervals of a stream add up to any other interval (Fact binary)."""
 
 import math
 

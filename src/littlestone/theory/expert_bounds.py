@@ -1,16 +1,20 @@
 """Prediction from experts has regret of these sizes, private and not.
 
 Privacy is an argument where it can be: ``zcdp`` is the ρ that all releases may cost together.
+
+W = Σ exp(−η·loss) starts at |H| and never falls below 1 on realizable data. A phase that ends has
+charged a constant share of the weight with n mistakes. How many phases and mistakes follow is in
+``learners/private_majority``.
 """
 
 import math
+from statistics import NormalDist
 from typing import Final
-
-from scipy.special import bdtr, bdtrc, ndtr, ndtri
 
 from littlestone import require
 from littlestone.theory.above_threshold_bounds import one_sided_overshoot_upper_bound
 from littlestone.theory.outwards import downwards, upwards
+from littlestone.theory.tails import binomial_lower_tail, binomial_upper_tail
 
 _SMOOTHING: Final = 2.0
 """The variance of Gaussian noise that makes a discrete Gaussian nearly a continuous one."""
@@ -71,7 +75,7 @@ def dartboard_switches_upper_bound(*, rounds: int, batch: int, rate: float, fake
     low, high = -1, batches  # more than all batches never switch
     while high - low > 1:
         middle = (low + high) // 2
-        rare = upwards(float(bdtrc(middle, batches, chance))) <= 1 / rounds**2
+        rare = upwards(binomial_upper_tail(middle, batches, chance)) <= 1 / rounds**2
         low, high = (low, middle) if rare else (middle, high)
     return high
 
@@ -120,8 +124,10 @@ def largest_noise_upper_bound(
         require.positive(draw_variance=draw_variance)
         widened += _SMOOTHING / draw_variance
     many = max(experts, 2)
-    place = float(-ndtri(1 / many))
-    beyond = math.exp(-(place**2) / 2) / math.sqrt(2 * math.pi) - place * float(ndtr(-place))
+    place = -NormalDist().inv_cdf(1 / many)
+    beyond = math.exp(-(place**2) / 2) / math.sqrt(2 * math.pi) - place * 0.5 * math.erfc(
+        place / math.sqrt(2)
+    )
     # With a little Gaussian noise added, a draw has at most a Gaussian's density and so much more.
     more = 2.1 * math.exp(-2 * math.pi**2 * _SMOOTHING / widened)
     gaussian = math.sqrt(widened) * (place + math.exp(min(draws * more, 700.0)) * many * beyond)
@@ -205,7 +211,7 @@ def realizable_phases_upper_bound(*, experts: int, failure_probability: float) -
     chance = 1 - 0.5 / -math.expm1(-3)
     halvings = experts.bit_length() - 1
     phases = halvings + 1
-    while upwards(float(bdtr(halvings, phases, chance))) > failure_probability:
+    while upwards(binomial_lower_tail(halvings, phases, chance)) > failure_probability:
         phases += 1
     return phases
 
@@ -260,3 +266,31 @@ def constructed_experts_upper_bound(*, rounds: int, switches: int) -> int:
     """
     require.usual(rounds=rounds, switches=switches)
     return sum(math.comb(rounds + k, 2 * k) for k in range(switches + 1))
+
+
+def potential_drop_lower_bound(*, margin: float, charge: float) -> float:
+    """g = −ln(1 − (½ − γ)(1 − e^(−c))): how much ln W falls in a finished phase.
+
+    After n' ≥ n mistakes of a vote that is within γ of the weights, E_P[Δ] ≥ n'(½ − γ) with
+    0 ≤ Δ ≤ n', so E_P[e^(−ηΔ)] ≤ 1 − (½ − γ)(1 − e^(−ηn')) by convexity, and ηn ≥ c.
+
+    >>> round(potential_drop_lower_bound(margin=0.2, charge=1.0), 3)
+    0.21
+    """
+    require.non_negative(margin=margin)
+    require.positive(charge=charge)
+    if margin >= 0.5:
+        raise ValueError(f"margin must be below 1/2, got margin={margin!r}")
+    return downwards(-math.log1p((0.5 - margin) * math.expm1(-charge)))
+
+
+def points_charge_lower_bound() -> float:
+    """0.39: expected share of the weight that a mistake of three votes on ``Points`` charges.
+
+    Let p be the weights of the points, M the largest, c = 1 − M, and s(p) = p²(3 − 2p) the chance
+    that two of three votes fall on a point of weight p. The vote for a point charges at least its
+    weight, the empty vote at least c; so the expectation is c + Σ s(pᵢ)(pᵢ − c). All but the
+    largest sum to at most c and add p·p(3 − 2p)(p − c) each, so it is at least
+    c + s(M)(2M − 1) − c·max_{p ≤ min(M, c)} p(3 − 2p)(c − p), which exceeds 0.397 for every M.
+    """
+    return 0.39

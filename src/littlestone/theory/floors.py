@@ -1,4 +1,7 @@
-"""No learner can beat these floors, with or without privacy."""
+"""Floors of oblivious streams, with and without privacy: they hold in either order of a round.
+
+An adversary that answers the published hypothesis forces more: ``adaptive_floors``.
+"""
 
 import math
 from collections.abc import Callable
@@ -9,38 +12,21 @@ from littlestone.theory.outwards import downwards, upwards
 _MOST_TERMS = 10**5
 
 
-@require.checked
-def points_floor(*, rounds: int, epsilon: float, delta: float) -> float:
-    """Expected mistakes that some stream forces on every private learner of ``Points()``.
+def points_window_lower_bound(*, rounds: int, epsilon: float, delta: float) -> float:
+    """Expected mistakes that some oblivious stream forces on every private learner of ``Points()``.
 
     Let M be the learner's worst expected number of mistakes. On T random distinct points labelled
     0, a fresh point x* is labelled 1 by h_t as often as the point to come: Σ_t P[h_t(x*) = 1] ≤ M.
-    Of the ⌊T/k⌋ blocks of k rounds one has at most M/⌊T/k⌋ of that sum. Put (x*, 1) into all of its
-    rounds: in the i-th of them, i − 1 examples have changed, so by group privacy the probability
-    of being right is at most e^((i−1)ε)·p_i + δ(e^((i−1)ε) − 1)/(e^ε − 1). Hence
+    Put (x*, 1) into k rounds in a row, from a random one of T − k + 1 on: in the i-th of them,
+    i − 1 examples have changed, so by group privacy the probability of being right is at most
+    e^((i−1)ε)·p_i + δ(e^((i−1)ε) − 1)/(e^ε − 1), where p_i is M/(T − k + 1) on average. Hence
 
-        M ≥ k − e^((k−1)ε)·M/⌊T/k⌋ − δ·Σ_{i ≤ k} (e^((i−1)ε) − 1)/(e^ε − 1) for every k.
+        M ≥ k − Σ_i e^((i−1)ε)·M/(T − k + 1) − δ·Σ_i (e^((i−1)ε) − 1)/(e^ε − 1) for every k.
 
-    >>> [round(points_floor(rounds=10**6, epsilon=e, delta=1e-6), 1) for e in (0.1, 0.5, 1, 2)]
-    [66.7, 16.5, 9.2, 5.3]
-    """
-    _check(rounds, epsilon, delta)
+    One of ⌊T/k⌋ disjoint blocks has M/⌊T/k⌋ at most altogether, so e^((k−1)ε)·M/⌊T/k⌋ may stand for
+    the first sum where it is smaller.
 
-    def floor_with(block: int) -> float:
-        missed = _missed_lower_bound(block, epsilon, delta)
-        return missed / (1 + _block_weight(block, rounds, epsilon))
-
-    return downwards(floor_with(_best_block(floor_with, rounds, epsilon)))
-
-
-def points_window_lower_bound(*, rounds: int, epsilon: float, delta: float) -> float:
-    """``points_floor`` sharpened: the block may start at any of T − k + 1 rounds.
-
-    On average over the starts, its i-th round has at most M/(T − k + 1) of the sum, so
-    Σ_i e^((i−1)ε)·M/(T − k + 1) may replace e^((k−1)ε)·M/⌊T/k⌋ where it is smaller.
-
-    >>> sharper = [points_window_lower_bound(rounds=10**6, epsilon=e, delta=1e-6) for e in (0.1, 1)]
-    >>> [round(floor, 1) for floor in sharper]
+    >>> [round(points_window_lower_bound(rounds=10**6, epsilon=e, delta=1e-6), 1) for e in (0.1, 1)]
     [83.3, 10.9]
     """
     _check(rounds, epsilon, delta)
@@ -94,23 +80,6 @@ def sparse_sets_lower_bound(
     return downwards(littlestone_dimension * each)
 
 
-def thresholds_lower_bound(*, points: int, rounds: int, epsilon: float, delta: float) -> float:
-    """The points' floor of min(T, n) rounds, for thresholds on n points (and intervals).
-
-    Play the points in increasing order with label 0, and let p_t be the probability that
-    h_t(x_t) = 1; the sum of all p_t is at most M. From some round s on play label 1 instead, k
-    times: the threshold x_s fits. In its i-th round i - 1 examples have changed, so the
-    probability of being right is at most e^((i-1)ε)·p_{s+i-1} + δ(e^((i-1)ε) - 1)/(e^ε - 1), as
-    in ``points_window_lower_bound``, whose averages over s apply. It grows like ln(min(T, n))/ε.
-    The order in T is that of [CLNSS24]; whether it grows with T for n fixed is left to [LWY24].
-
-    >>> round(thresholds_lower_bound(points=1023, rounds=10**6, epsilon=1.0, delta=1e-6), 1)
-    4.9
-    """
-    require.integer(points=points, at_least=1)
-    return points_window_lower_bound(rounds=min(rounds, points), epsilon=epsilon, delta=delta)
-
-
 def coin_tree_lower_bound(
     *, littlestone_dimension: int, rounds: int, epsilon: float, delta: float
 ) -> float:
@@ -147,13 +116,13 @@ def _term_lower_bound(changed: int, epsilon: float, delta: float) -> float:
 
 
 def deterministic_lower_bound(*, littlestone_dimension: int) -> int:
-    """Every deterministic learner errs Ldim times on some stream [L88]; SOA no more often."""
+    """Bound mistakes from below: Ldim on some stream for every deterministic learner [L88]."""
     require.integer(littlestone_dimension=littlestone_dimension, at_least=0)
     return littlestone_dimension
 
 
 def randomized_lower_bound(*, littlestone_dimension: int) -> float:
-    """Every learner errs at least Ldim/2 times in expectation on some stream [FHMM23].
+    """Bound expected mistakes from below: Ldim/2 on some stream, for every learner [FHMM23].
 
     The randomised Littlestone dimension is the exact answer and lies between this and Ldim.
 
@@ -199,7 +168,7 @@ def _or_infinity(function: Callable[[float], float], argument: float) -> float:
 
 
 def _best_block(floor_with: Callable[[int], float], rounds: int, epsilon: float) -> int:
-    """A block length near the best one; every length gives a valid floor.
+    """Return a block length near the best one; every length gives a valid floor.
 
     A concave function over a convex one has a single peak, so thirds of the interval suffice.
     """

@@ -10,8 +10,7 @@ import math
 from typing import Final
 
 from littlestone import require
-from littlestone.theory.outwards import downwards, upwards
-from littlestone.theory.sample_size import smallest_size
+from littlestone.theory.outwards import downwards, smallest_size, upwards
 
 # The largest λ(1 − λ)/(1 + λ), at λ = √2 − 1: what a factor of 2 leaves for the exponent.
 _BEST_RELATIVE: Final = 3 - 2 * math.sqrt(2)
@@ -34,7 +33,7 @@ def relative_failure_upper_bound(
 
 
 def realizable_failure_upper_bound(*, samples: int, vc_dimension: int, error: float) -> float:
-    """Some pair of concepts disagrees on ≤ α in one sense and on > 2α in the other.
+    """Bound the chance that a pair of concepts disagrees on ≤ α in one sense and > 2α in the other.
 
     8(2en/d)^(2d)·exp(−(3 − 2√2)αn/4): both directions of Lemma relative with λ = √2 − 1 and
     μ = (1 − λ)α, on the class of disagreements, which has at most the square of the growth
@@ -103,11 +102,11 @@ def agnostic_error_upper_bound(
 def agnostic_samples_lower_bound(
     *, vc_dimension: int, error: float, failure_probability: float
 ) -> int:
-    """The largest d·ln(γ/(2α + 4γβ))/(2γ·ln((1+2γ)/(1−2γ))), γ < ½: no learner needs fewer.
+    """Return the largest d·ln(γ/(2α + 4γβ))/(2γ·ln((1+2γ)/(1−2γ))), γ < ½: no learner needs fewer.
 
     An agnostic learner, private or not, that is within α of the best concept with probability
-    1 − β, on every distribution; about .0057·d/α² for small α and β (`proper/subsampling.md`;
-    the rate is [S96]'s). [P, Remark after Lemma pac_empirical]
+    1 − β, on every distribution; about .0057·d/α² for small α and β
+    (`learners/batch/subsampling.md`; the rate is [S96]'s). [P, Remark after Lemma pac_empirical]
 
     >>> agnostic_samples_lower_bound(vc_dimension=10, error=0.01, failure_probability=0.01)
     502
@@ -122,7 +121,8 @@ def agnostic_samples_lower_bound(
 
 
 def self_logarithm_upper_bound(*, factor: float, offset: float) -> float:
-    """The smallest x from which on x ≥ a·ln x + b is at most 4a·ln(2a) + 2b [P, Lemma xgelogx].
+    """Return the smallest x from which on x ≥ a·ln x + b is at most 4a·ln(2a) + 2b [P, Lemma
+    xgelogx].
 
     >>> x = self_logarithm_upper_bound(factor=10, offset=5)
     >>> x >= 10 * math.log(x) + 5

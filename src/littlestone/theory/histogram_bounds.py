@@ -1,4 +1,4 @@
-"""A private histogram is never more wrong than this, with probability one."""
+"""The error of a private histogram never exceeds these bounds."""
 
 import math
 
@@ -17,7 +17,7 @@ def paper_error_upper_bound(*, epsilon: float, delta: float) -> float:
 
 
 def truncation_upper_bound(*, epsilon: float, delta: float) -> int:
-    """The reach a of discrete Laplace noise on {−a, …, a} whose end has probability ≤ δ.
+    """Return the reach a of discrete Laplace noise on {−a, …, a} whose end has probability ≤ δ.
 
     The smallest a ≥ 1 with exp(−εa) ≤ δ·Σ_{|k| ≤ a} exp(−ε|k|), or one more where a float cannot
     tell. For one element added or removed; one replaced changes two counts, so it needs

@@ -1,18 +1,22 @@
-"""Floats are rounded away from the truth here, so that a bound stays a bound."""
+"""Floats are rounded outwards here, so that a bound stays a bound."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone import require
+
 # A few thousand roundings of 2**-53 each fit into this; no formula here comes near.
 _SLACK: Final = 2.0**-40
+_LARGEST_SIZE = 1 << 62
 
 
 def upwards(value: float) -> float:
-    """A float that is not below what ``value`` approximates.
+    """Return a float that is not below what ``value`` approximates.
 
     >>> upwards(1.0) > 1.0
     True
@@ -21,7 +25,7 @@ def upwards(value: float) -> float:
 
 
 def downwards(value: float) -> float:
-    """A float that is not above what ``value`` approximates."""
+    """Return a float that is not above what ``value`` approximates."""
     return -upwards(-value)
 
 
@@ -37,3 +41,25 @@ def log_upwards(value: int | float) -> Fraction:
     True
     """
     return Fraction(upwards(math.log(value)))
+
+
+def smallest_size(error_at: Callable[[int], float], error: float, *, start: int = 1) -> int:
+    """Return the smallest number of examples, from ``start`` on, whose error bound is at most
+    ``error``.
+
+    ``error_at`` should fall from there on; where it jumps a little, some number that is large
+    enough is found.
+
+    >>> smallest_size(lambda size: 10 / size, 0.1)
+    100
+    """
+    require.positive(error=error)
+    low, high = start - 1, start
+    while error_at(high) > error:
+        low, high = high, 2 * high
+        if high > _LARGEST_SIZE:
+            raise ValueError(f"no number of examples reaches error={error!r}")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if error_at(middle) <= error else (middle, high)
+    return high

@@ -4,6 +4,10 @@ Numbers are whole and exact, since they exceed every float from dimension 5 on. 
 M_s = 128·2^(−6·2^s)·N_s cannot hold at s = 0, where it asks for 2N_0 of N_0/2 pairs; the recurrence
 M_{s+1} = M_s²/(512·N_{s+1}) admits any exponent c in place of 6, and c = 8 is the smallest that
 gives M_0 ≤ N_0/2 (docs/ERRATA.md, R1 to R4).
+
+Before it, at least M pairs of siblings are consistent with f and collide, that is, the standard
+optimal algorithm answers them differently; after it, many pairs either collide again or agree on
+one hypothesis.
 """
 
 import math
@@ -12,10 +16,12 @@ from typing import Final
 
 from littlestone import require
 from littlestone.theory.above_threshold_bounds import paper_overshoot_upper_bound
-from littlestone.theory.outwards import log_upwards
+from littlestone.theory.outwards import log_upwards, upwards
 
 EXPONENT: Final = 8
 PRINTED_EXPONENT: Final = 6
+MOST_DIMENSION: Final = 12
+"""Each further dimension doubles the digits of every number: here they are 40,000."""
 
 
 def frequent_pairs_lower_bound(*, layer: int, slots: int, exponent: int = EXPONENT) -> Fraction:
@@ -64,7 +70,8 @@ def printed_slots_lower_bound(*, dimension: int) -> int:
 def slots_upper_bound(
     *, dimension: int, epsilon: float, delta: float, failure_probability: float
 ) -> int:
-    """An N_0 that suffices, by the theorem's proof with c = 8 for 6 [P, Theorem realizable2].
+    """Return an N_0 that suffices, by the theorem's proof with c = 8 for 6 [P, Theorem
+    realizable2].
 
     With A = 2^(32·2^d + d): 4A·d·ln(2A·d) + 2A(d·ln 7 + ln(6d/β)), raised to what the histogram
     and the coupons need, and to a multiple of 2^(d+1).
@@ -90,7 +97,7 @@ def slots_upper_bound(
 def sharp_slots_upper_bound(
     *, dimension: int, epsilon: float, delta: float, failure_probability: float
 ) -> int:
-    """The smallest power of two that passes every condition of the same proof, as it stands.
+    """Return the smallest power of two that passes every condition of the same proof, as it stands.
 
     [P, Theorem realizable2] About 2^(16·2^d): transitions start from layers below d only
     (docs/ERRATA.md, R17).
@@ -152,7 +159,7 @@ def mistakes_upper_bound(
 def _suffice(
     slots: int, dimension: int, epsilon: float, delta: float, failure_probability: float
 ) -> bool:
-    """Whether every condition that the corrected proof puts on N_0 holds."""
+    """Return whether every condition that the corrected proof puts on N_0 holds."""
     if slots % 2 ** (dimension + 1):
         return False
     histogram = 16 * dimension * log_upwards(8 * max(dimension, 1) / delta) / Fraction(epsilon)
@@ -192,4 +199,65 @@ def _transition_holds(layer: int, slots: int, dimension: int, failure_probabilit
 
 def _check(dimension: int, epsilon: float, delta: float, failure_probability: float) -> None:
     require.usual(dimension=dimension, epsilon=epsilon, delta=delta)
+    require.integer(dimension=dimension, at_most=MOST_DIMENSION)
     require.usual(failure_probability=failure_probability)
+
+
+def surviving_pairs_lower_bound(
+    *, collisions: int, next_slots: int, guess_slack: float, matching_slack: float
+) -> Fraction:
+    """(M/2 − r₁)²/(6·N_{s+1}) − r₂ pairs that collide, or that agree on one h₀ [P, Lemma update].
+
+    r₁ (``guess_slack``) allows for unlucky labels of the tournament examples, r₂
+    (``matching_slack``) for an unlucky permutation.
+
+    >>> surviving_pairs_lower_bound(
+    ...     collisions=1000, next_slots=1000, guess_slack=100, matching_slack=5
+    ... )
+    Fraction(65, 3)
+    """
+    require.integer(collisions=collisions, next_slots=next_slots, at_least=1)
+    require.non_negative(guess_slack=guess_slack, matching_slack=matching_slack)
+    survivors = Fraction(collisions, 2) - Fraction(guess_slack)
+    if survivors < 6:
+        raise ValueError(
+            f"guess_slack must be at most collisions/2 - 6, got guess_slack={guess_slack!r}"
+        )
+    return survivors**2 / (6 * next_slots) - Fraction(matching_slack)
+
+
+def update_failure_upper_bound(
+    *,
+    dimension: int,
+    slots: int,
+    collisions: int,
+    guess_slack: float,
+    matching_slack: float,
+    labelings: int | None = None,
+) -> float:
+    """U·(exp(−2r₁²/M) + exp(−2r₂²/(9·N_{s+1}))) [P, Lemma update], at most 1.
+
+    U counts the labelings that consistent concepts give to the points in the forest: by default
+    Sauer's (e(4d + 1)N_s/(2d))^d, or fewer when the class is known to have fewer.
+
+    >>> bound = update_failure_upper_bound(
+    ...     dimension=1, slots=2**20, collisions=2**18,
+    ...     guess_slack=2**16, matching_slack=2**13,
+    ... )
+    >>> bound < 1e-5
+    True
+    """
+    require.integer(dimension=dimension, slots=slots, collisions=collisions, at_least=1)
+    require.non_negative(guess_slack=guess_slack, matching_slack=matching_slack)
+    if labelings is None:
+        log_labelings = dimension * (
+            1 + math.log(4 * dimension + 1) + math.log(slots) - math.log(2 * dimension)
+        )
+    else:
+        require.integer(labelings=labelings, at_least=1)
+        log_labelings = math.log(labelings)
+    guesses = 2 * Fraction(guess_slack) ** 2 / collisions
+    matching = 4 * Fraction(matching_slack) ** 2 / (9 * slots)
+    # The paper's own sizes exceed every float; beyond this one the bound is 0 in any case.
+    exponent = log_labelings + math.log(2) - float(min(guesses, matching, Fraction(10**9)))
+    return min(1.0, upwards(math.exp(min(0.0, upwards(exponent)))))

@@ -4,8 +4,7 @@ import math
 
 from littlestone import require
 from littlestone.theory.generalization import relative_failure_upper_bound
-from littlestone.theory.outwards import downwards, upwards
-from littlestone.theory.sample_size import smallest_size
+from littlestone.theory.outwards import downwards, smallest_size, upwards
 
 
 def selection_samples_upper_bound(

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference.forest_array import ForestArray
 
-from littlestone.audit.coins import Place
-from littlestone.concepts.classes.points import Points
+from littlestone.audit.substitution import Place
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.game.protocols import OnlineState
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.online.protocols import OnlineState
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, multinomial
 
-from littlestone.audit.epsilon_bound import binomial_lower_bound, epsilon_lower_bound
+from littlestone.audit.auditing import binomial_lower_bound, epsilon_lower_bound
 
 
 @given(p=st.floats(0.01, 0.99), trials=st.integers(1, 60), failure=st.floats(1e-6, 0.4))

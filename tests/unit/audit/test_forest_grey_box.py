@@ -18,7 +18,6 @@ from tests.unit.audit.replays import (
     streams,
 )
 
-from littlestone.audit.coins import Place
 from littlestone.audit.controls import broken_forests as broken
 from littlestone.audit.grey_box import (
     SensitivityError,
@@ -26,8 +25,8 @@ from littlestone.audit.grey_box import (
     differences,
     total_price,
 )
-from littlestone.audit.substitution import altered, with_engine
-from littlestone.concepts.classes.points import Points
+from littlestone.audit.substitution import Place, altered, with_engine
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.learners.lazy_forest import algorithm as lazy_forest_engine
 from littlestone.learners.lazy_forest.layer import ForestTable
 from littlestone.learners.lazy_forest.plan import ForestBudgets

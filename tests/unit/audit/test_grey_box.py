@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from littlestone.audit.grey_box import SensitivityError, check_sensitivity
-from littlestone.mechanisms.above_threshold import AboveThreshold
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.privacy.mechanisms.above_threshold import AboveThreshold
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 from littlestone.randomness import Randomness
 
 STREAM = [(x % 5, x % 2) for x in range(12)]

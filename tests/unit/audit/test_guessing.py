@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from littlestone.audit.guessing import Guesses, guessing_lower_bound
+from littlestone.audit.auditing import Guesses, guessing_lower_bound
 
 FAILURE = 0.01
 

@@ -6,31 +6,37 @@ Forests of layers have files of their own, ``test_forest_grey_box.py`` and
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.unit.audit.replays import Stream, streams
 
-from littlestone.audit.coins import Place
 from littlestone.audit.controls.broken_learners import CountsKept
 from littlestone.audit.grey_box import (
     Difference,
+    SensitivityError,
     check_sensitivity,
     differences,
 )
-from littlestone.audit.substitution import with_engine
-from littlestone.concepts.classes.points import Points
+from littlestone.audit.substitution import Place, with_engine
+from littlestone.concepts.classes.sparse_sets import Points
+from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.learners.golowich_livni import eager_forest
-from littlestone.learners.golowich_livni.eager_forest import EagerForest
-from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
+from littlestone.concepts.schema import Schema
+from littlestone.learners.online.standard_optimal import StandardOptimal
+from littlestone.learners.private_linear.algorithm import PrivateLinearEngine
+from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.frequent_release import FrequentRelease
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.rivals import eager_forest
+from littlestone.learners.rivals.eager_forest import EagerForest
+from littlestone.learners.rivals.fresh_copies import FreshCopies
+from littlestone.privacy.mechanisms.correlated_sums import CorrelatedSums
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.frequent_release import FrequentRelease
 from littlestone.privacy.zcdp import ZeroConcentrated
 
 # Majorities: their price is a maximum over two cases, so all differences are judged together.
@@ -167,3 +173,38 @@ def test_fresh_copies_keep_to_their_prices(
         fresh(), stream, changed_round=changed, instead=instead, seed=seed, places=INSERT
     )
     assert len(visits) == len(stream)  # one release in every round
+
+
+# Sums with noise of WideGaussian: what an example adds to a batch is cut off.
+
+WIDE = PrivateLinear(
+    concepts=Stumps(
+        Schema.from_mapping({f"x{i}": {"grid": [-1.0, 0.0, 1.0]} for i in range(30)}), 1
+    ),
+    epsilon=1.0,
+    delta=1e-6,
+)
+FIRST = ((0,) * 30, 1)
+OTHER = ((2,) * 30, 1)
+
+
+class _NotCutOff(PrivateLinearEngine):
+    def summands(self, rows: Any, labels: Any) -> Any:
+        return 3 * super().summands(rows, labels)
+
+
+def test_a_gradient_keeps_to_its_length() -> None:
+    assert isinstance(WIDE.sums, CorrelatedSums)
+    assert WIDE.sums.noise.variance >= 1 << 16  # so that WideGaussian draws it
+    visits = check_sensitivity(
+        WIDE, [FIRST] * 45, changed_round=5, instead=OTHER, seed=1, adds_up=False
+    )
+    assert [visit.door for visit in visits] == ["CorrelatedSums"] * 2
+
+
+def test_a_gradient_that_is_not_cut_off_is_noticed() -> None:
+    broken = with_engine(WIDE, _NotCutOff)
+    with pytest.raises(SensitivityError, match="a sum moved by"):
+        check_sensitivity(
+            broken, [FIRST] * 45, changed_round=5, instead=OTHER, seed=1, adds_up=False
+        )

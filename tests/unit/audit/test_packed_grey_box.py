@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference.coupled_forest import CoupledForest, Coupling, Matching, with_one_more, without
 
-from littlestone.audit.coins import Place
 from littlestone.audit.controls import broken_forests as broken
 from littlestone.audit.exact.tape import law_of
 from littlestone.audit.grey_box import SensitivityError, Visit, check_sensitivity
-from littlestone.audit.substitution import with_engine
+from littlestone.audit.substitution import Place, with_engine
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest import algorithm as lazy_forest_engine
 from littlestone.learners.lazy_forest.recipe import LazyForest

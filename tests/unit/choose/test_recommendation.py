@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from littlestone.choose.ranking import FAILURE, Candidate
+from littlestone.choose.auto import FAILURE, Candidate
 from littlestone.choose.recommendation import recommend
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest.recipe import LazyForest
 
@@ -92,3 +91,15 @@ def test_where_nobody_is_shown_to_learn_it_says_what_would_help() -> None:
         advice.explanation
     )
     assert "would change that" in advice.explanation
+
+
+def test_the_linear_learner_is_hinted_at_by_public_facts() -> None:
+    numbers = {f"x{i}": {"range": [0, 10]} for i in range(6)}
+    words = {f"w{i}": {"values": ["a", "b", "c"]} for i in range(8)}
+    hint = "learner = 'linear' may make fewer"
+    assert hint in recommend(numbers, rounds=10_000).explanation
+    assert hint in recommend(numbers, rounds=100_000, epsilon=0.1).explanation
+    assert hint not in recommend(numbers, rounds=9_000).explanation
+    assert hint not in recommend(words, rounds=10_000).explanation
+    many = {f"x{i}": {"range": [0, 10]} for i in range(20)}
+    assert hint not in recommend(many, rounds=10_000).explanation

@@ -82,7 +82,7 @@ def test_the_recipe_is_kept_whole_with_its_plan() -> None:
         ({"learner": "nobody"}, "unknown learner 'nobody'"),
         ({"learner": "halving"}, "learner must be private to publish anything"),
         ({"learner": "private-majority"}, "rounds must be declared for private-majority"),
-        ({"over": 3}, "over must be a schema or a concept class"),
+        ({"over": 3}, "over must be a schema, a concept class"),
         ({"over": "treshold:3"}, "did you mean 'thresholds'"),
         ({"over": {"a": 3}}, "field 'a' must declare"),
     ],
@@ -113,3 +113,17 @@ def test_differences_are_named() -> None:
     changes: dict[str, Any] = {"rounds": 11, "epsilon": 2.0, "over": "thresholds:65"}
     assert request.differences(replace(request, **changes)) == ["space", "rounds", "epsilon"]
     assert set(NAMES) < set(request.to_json())
+
+
+def test_a_schema_whose_trees_cannot_be_listed_says_what_can_be_done() -> None:
+    over = {"a": {"grid": [1, 2]}}
+    request = Request(over=over, rounds=1000, adversary="adaptive")
+    trees = request.concepts
+    assert (trees.size or 0) > 1 << 16
+    with pytest.raises(ValueError, match=r"adversary must be 'oblivious'.*or setting 'realizable'"):
+        request.recipe()
+    with pytest.raises(ValueError, match=r"too many to list.*DisjointBatches.*Stumps"):
+        list(trees.concepts())
+    ways_out: tuple[Any, ...] = ({"adversary": "oblivious"}, {"setting": "realizable"})
+    for way_out in ways_out:
+        replace(request, **way_out).recipe().start()

@@ -22,12 +22,12 @@ from littlestone.concepts.canonical_key import (
     canonical_keys,
     whole_numbers,
 )
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.domain import AnyHashable
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.keys import key_from_json, key_order, key_to_json
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.mechanisms.first_frequent import FirstFrequent
+from littlestone.privacy.mechanisms.first_frequent import FirstFrequent
 from littlestone.randomness import seeded
 
 

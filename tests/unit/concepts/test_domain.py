@@ -9,8 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from littlestone.concepts.ball import RationalBall
-from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange, block_of
+from littlestone.concepts.domain import (
+    AnyHashable,
+    BooleanCube,
+    IntegerRange,
+    RationalBall,
+    block_of,
+)
 from littlestone.concepts.protocols import Domain
 from littlestone.concepts.schema import Schema
 

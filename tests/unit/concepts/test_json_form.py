@@ -13,18 +13,22 @@ from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.hypotheses.cube_table import CubeTable
-from littlestone.concepts.hypotheses.scorecard import Scorecard
+from littlestone.concepts.hypotheses.cube import CubeTable
+from littlestone.concepts.hypotheses.decision_tree import DecisionTree
+from littlestone.concepts.hypotheses.layered_tree import LayeredTree, with_label_before
+from littlestone.concepts.hypotheses.rules import Scorecard, Scorecards
 from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
+from littlestone.concepts.hypotheses.weighted_vote import WeightedVote
 from littlestone.concepts.json_form import READERS, hypothesis_from_json
-from littlestone.concepts.schema import Schema
+from littlestone.concepts.schema import LabelledSchema, Schema
 
 STUMPS = Stumps(Schema.from_mapping({"delay": {"grid": [0, 15]}}), depth=2)
+THREE = LabelledSchema(STUMPS.schema.fields, ("ok", "late", "cancelled"))
 HYPOTHESES: list[Any] = [
     *islice(Thresholds(2**40).concepts(), 2),
     *islice(Intervals(9).concepts(), 3),
@@ -40,8 +44,15 @@ HYPOTHESES: list[Any] = [
     STUMPS.version_space().standard_optimal(),
     CubeTable(2, TableHypothesis.from_labels([0, 1, 1, 0])),
     Scorecard(STUMPS.schema, -5, ((10,),)),
+    Scorecards(THREE, (1, 2, -3), (((10,),), ((0,),), ((-5,),))),
+    LayeredTree(
+        DecisionTree(THREE, ((0, 1, 1), 2, 0)),
+        (DecisionTree(with_label_before(THREE), ((0, 0, 0), 1, 3)),),
+    ),
+    DecisionTree(THREE, 2),
     MajorityVote([*islice(Thresholds(5).concepts(), 3)]),
     MajorityVote([MajorityVote([FiniteSupport.on(1)])]),
+    WeightedVote(zip(STUMPS.rules[1:4], (3, 2, 1), strict=True)),
 ]
 
 
@@ -53,7 +64,7 @@ def test_hypotheses_survive_json(hypothesis: Any) -> None:
 
 def test_every_kind_is_covered() -> None:
     kinds = {hypothesis.to_json()["kind"] for hypothesis in HYPOTHESES}
-    assert kinds == {*READERS, "majority_vote"}
+    assert kinds == {*READERS, "majority_vote", "weighted_vote"}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from littlestone.concepts.schema import Schema
+from littlestone.concepts.schema import LabelledSchema, Schema
+from littlestone.learners import known_types as known_types
+from littlestone.learners.forms import canonical_form, from_form
 
 
 def test_a_stand_in_is_declared_with_the_field_and_travels_with_it() -> None:
@@ -49,3 +51,52 @@ def test_many_tuples_are_checked_as_one_is(rows: list[tuple[Any, ...]]) -> None:
             schema.check_many(rows)
     else:
         assert schema.check_many(rows).tolist() == [list(row) for row in each]
+
+
+DELAY = {"delay": {"grid": [0, 15]}}
+
+
+def test_declared_labels_travel_with_the_schema() -> None:
+    schema = Schema.from_mapping({**DELAY, "label": {"values": ["ok", "late", 7]}})
+    assert isinstance(schema, LabelledSchema) and schema.label_values == ("ok", "late", 7)
+    assert [part.name for part in schema.fields] == ["delay"]
+    assert Schema.from_json(schema.to_json()) == schema != Schema.from_mapping(DELAY)
+    finer = schema.refined()
+    assert finer.label_values == schema.label_values and finer.refines(schema)
+    assert not finer.refines(Schema.from_mapping(DELAY))
+    assert not Schema.from_mapping(DELAY).refined().refines(schema)
+    assert from_form(canonical_form(schema), object) == schema
+
+
+def test_without_them_a_schema_has_the_form_it_had() -> None:
+    plain = Schema.from_mapping(DELAY)
+    assert type(plain) is Schema and plain.label_values == (0, 1)
+    assert plain.to_json() == [{"name": "delay", "grid": [0, 15]}]
+    assert '"labels"' not in canonical_form(plain)
+
+
+@pytest.mark.parametrize("value", ["late", " late ", "7", 7, 7.0, " 7"])
+def test_a_label_is_known_as_text_and_as_a_number(value: Any) -> None:
+    schema = Schema.from_mapping({**DELAY, "label": {"values": ["ok", "late", 7]}})
+    assert isinstance(schema, LabelledSchema)
+    assert schema.label_number(value) == (1 if "late" in str(value) else 2)
+
+
+@pytest.mark.parametrize("value", ["lost", "", None, 0, 1, True, float("nan"), [], {}])
+def test_other_labels_are_refused(value: Any) -> None:
+    schema = LabelledSchema(Schema.from_mapping(DELAY).fields, ("ok", "late", 7))
+    with pytest.raises(
+        ValueError, match="label must be one of the declared values 'ok', 'late', 7"
+    ):
+        schema.label_number(value)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [["ok"], ["ok", "ok"], [1, "1"], [1, True], [0.5, 1], list(range(257)), "ok, late", None],
+)
+def test_bad_labels_are_refused(declared: Any) -> None:
+    with pytest.raises(ValueError, match="label"):
+        Schema.from_mapping({**DELAY, "label": {"values": declared}})
+    with pytest.raises(ValueError, match="a column of this name cannot be a field"):
+        Schema.from_mapping({**DELAY, "label": {"grid": [1, 2]}})

@@ -8,19 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts import seen
+from littlestone.concepts import trackers
 from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.halfspaces import MarginHalfspaces
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Schema
-from littlestone.concepts.seen import SeenIntegers, SeenKeys
-from littlestone.game.consistency import ConsistencyTracker
+from littlestone.concepts.trackers import SeenIntegers, SeenKeys
+from littlestone.game.referee import ConsistencyTracker
 
 CLASSES: list[Any] = [
     Thresholds(9),
@@ -89,8 +88,8 @@ def test_blocks_and_single_examples_agree_with_the_version_space(stream: Any) ->
 def test_long_ranges_agree_too(stream: Any) -> None:
     concepts, examples, cuts = stream
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seen, "_LARGEST_BITMAP", 0)
-        patch.setattr(seen, "_BUFFER", 2)
+        patch.setattr(trackers, "_LARGEST_BITMAP", 0)
+        patch.setattr(trackers, "_BUFFER", 2)
         assert observe_in_blocks(concepts, examples, cuts) == leading(concepts, examples)
 
 

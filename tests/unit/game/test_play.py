@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from littlestone.adversaries.drifting import Drifting
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.random_stream import RandomStream
-from littlestone.adversaries.replay import Examples, Replay
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis, Thresholds
 from littlestone.errors import NotRealizableError
 from littlestone.game import play as game_loop
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing
+from littlestone.game.adversaries.random_stream import Drifting, RandomStream
+from littlestone.game.adversaries.replay import Examples, Replay
 from littlestone.game.play import play
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness, secure, seeded
 
 CONCEPTS = Thresholds(8)

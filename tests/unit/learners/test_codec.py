@@ -1,4 +1,4 @@
-"""The bytes of a state: the same for the same state, small, and harmless whoever made them."""
+"""Encoded states: equal for equal states, small, and harmless even if crafted."""
 
 import dataclasses
 import datetime
@@ -18,17 +18,17 @@ from tests.battery import CLASSES, built, learners_for
 from tests.chance import fewest_successes
 
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis, Thresholds
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.errors import LittlestoneError, SnapshotError
 from littlestone.learners import codec, snapshots
 from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.layer import Agreeing
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.wrappers.restarting import Restarting
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
-from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness, seeded
 
 CRAFTED, MANY = 450, 4_500
@@ -249,7 +249,7 @@ def test_a_state_that_cannot_be_is_the_snapshots_fault_and_ends_the_run() -> Non
     state[names.index("_above_threshold")] = state[names.index("_early")] = None
     altered = dataclasses.replace(saved, engine=codec.dumps(tuple(state), (recipe.concepts,)))
     run = recipe.restore(snapshots.pack(altered))
-    with pytest.raises(SnapshotError, match="a step of this restored run broke off"):
+    with pytest.raises(SnapshotError, match="a step of this restored run failed"):
         run.observe_many([1] * 20, [1] * 20)
     with pytest.raises(LittlestoneError, match="in the middle of a step"):
         run.observe(1, 1)

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners import snapshots
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
-from littlestone.learners.forms import remembered
+from littlestone.learners.experts.exponential_weights import ExponentialWeights
+from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.learners.forms import cached_by_identity
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.learners.run import PrivateLearner, PrivateRun
 from littlestone.randomness import Randomness, secure, seeded
-from littlestone.word_sources import Keyed
+from littlestone.randomness.word_sources import Keyed
 
 BUDGET: dict[str, Any] = {"rounds": 10_000, "epsilon": 1.0, "delta": 1e-6}
 MAJORITY = PrivateMajority(concepts=Thresholds(1024), **BUDGET)
@@ -126,7 +126,7 @@ def test_the_register_has_one_entry_for_a_run_and_none_for_a_seeded_one() -> Non
 def test_only_the_last_few_objects_are_remembered() -> None:
     told: list[object] = []
 
-    @remembered
+    @cached_by_identity
     def tell(value: Any) -> str:
         told.append(value)
         return repr(value)

@@ -29,7 +29,7 @@ def test_every_recipe_is_made_again_from_its_form_alone() -> None:
     ("before", "after", "told"),
     [
         ('"kind":"LazyForest","version":1', '"kind":"LazyForest","version":2', "this is version 2"),
-        ('"kind":"LazyForest"', '"kind":"os.system"', "no class of the name"),
+        ('"kind":"LazyForest"', '"kind":"os.system"', "no known class is named"),
         ('"kind":"LazyForest"', '"kind":"Thresholds"', "its field 'base' is unknown"),
         ('"epsilon":1.0,', '"epsilon":-1.0,', "epsilon"),
         ('"epsilon":1.0,', '"epsilon":"1.0",', "cannot be"),

@@ -28,9 +28,9 @@ Stream = list[tuple[Any, int] | None]
 """None is a round without an example."""
 
 SMALL: dict[str, tuple[PrivateLearner, Any]] = {
-    "trees": (DisjointBatches(concepts=TREES, epsilon=EPSILON, first=2, window=0), (1,)),
+    "trees": (DisjointBatches(concepts=TREES, epsilon=EPSILON, first=2), (1,)),
     "thresholds": (
-        DisjointBatches(concepts=Thresholds(3), epsilon=EPSILON, first=2, window=0),
+        DisjointBatches(concepts=Thresholds(3), epsilon=EPSILON, first=2),
         1,
     ),
 }

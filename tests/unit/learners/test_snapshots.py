@@ -1,4 +1,4 @@
-"""A snapshot is continued once, by whoever claims it first, and damaged ones are refused."""
+"""Only the first claim continues a snapshot; damaged snapshots are rejected."""
 
 import fcntl
 import os
@@ -71,7 +71,7 @@ def test_a_run_that_goes_on_uses_its_snapshot_up() -> None:
 
 
 def test_processes_that_claim_at_the_same_time_take_turns(tmp_path: Path) -> None:
-    """Whoever holds the file's lock decides; the others wait, then read what it wrote."""
+    """The process that holds the lock decides; the others wait, then read what it wrote."""
     path = tmp_path / "continued"
     saved = snapshots.unpack(CoinFlipper().start().snapshot())
     with ThreadPoolExecutor(1) as pool, path.open("a") as other:
@@ -143,19 +143,19 @@ def test_a_file_of_outdated_lines_is_written_anew_and_still_refuses(
     path.touch(mode=0o600)
     register = snapshots.FileRegister(path)
     for number in range(100):
-        register.went_on("a" * 32, number)
-        register.went_on(f"b{number % 3}" * 16, number)
+        register.use_up("a" * 32, number)
+        register.use_up(f"b{number % 3}" * 16, number)
         _another_process(monkeypatch)
     assert len(path.read_text().splitlines()) <= 2 * 4 + 5 + 1
     assert path.stat().st_mode & 0o777 == 0o600 and list(tmp_path.iterdir()) == [path]
     for identity, newest in {"aa": 99, "b0": 99, "b1": 97, "b2": 98}.items():
         identity *= 16
         with pytest.raises(SnapshotError, match="already continued"):
-            register.went_on(identity, newest)
-        register.went_on(identity, newest + 1)
+            register.use_up(identity, newest)
+        register.use_up(identity, newest + 1)
 
 
-def test_whoever_waited_for_a_file_that_was_replaced_looks_at_the_new_one(tmp_path: Path) -> None:
+def test_a_process_that_waited_for_a_replaced_file_reads_the_new_one(tmp_path: Path) -> None:
     path = tmp_path / "continued"
     saved = snapshots.unpack(CoinFlipper().start().snapshot())
     with ThreadPoolExecutor(1) as pool, path.open("a") as other:
@@ -178,11 +178,11 @@ def test_a_line_that_a_crash_has_torn_stands_in_nobodys_way(
     path, run, other = tmp_path / "continued", "a" * 32, "b" * 32
     path.write_text(f"{other} 5\n" + f"{run} 12"[:kept])
     register = snapshots.FileRegister(path)
-    register.went_on(run, 3)
+    register.use_up(run, 3)
     _another_process(monkeypatch)
     for identity, number in ((run, 3), (other, 4)):
         with pytest.raises(SnapshotError, match="already continued"):
-            register.went_on(identity, number)
+            register.use_up(identity, number)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_a_file_that_was_written_anew_is_there_for_good_before_another_line_is(
     monkeypatch.setattr(os, "fsync", fsync)
     register = snapshots.FileRegister(tmp_path / "continued")
     for number in range(3):
-        register.went_on("a" * 32, number)
+        register.use_up("a" * 32, number)
     assert synced == [False] * 4 + [True]  # three lines, the new file, its folder
 
 
@@ -319,7 +319,7 @@ def test_a_replay_retires_runs_that_have_noise_left_and_their_snapshots() -> Non
 
 
 def test_one_keyed_stream_is_drawn_from_by_one_run() -> None:
-    """Else what one draws after the other's snapshot is drawn again by whoever continues that."""
+    """Otherwise a continued snapshot of one run would draw the other's words again."""
     recipe, rng = CoinFlipper(), keyed(os.urandom(32), label="run")
     recipe.start(rng=rng)
     with pytest.raises(ValueError, match="rng must be new"):

@@ -8,21 +8,18 @@ from operator import add
 
 import pytest
 from scipy.special import ndtr
-from tests.battery import SCHEMA
 
-from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
-from littlestone.learners.naive_recomposition import NaiveRecomposition
-from littlestone.learners.private_linear.recipe import PrivateLinear
+from littlestone.learners.rivals.naive_recomposition import NaiveRecomposition
 from littlestone.learners.run import PrivateLearner
 from littlestone.privacy.composition import (
     advanced_composition,
     basic_composition,
     optimal_composition,
     parallel_composition,
+    user_level,
 )
-from littlestone.privacy.group import user_level
 from littlestone.privacy.guarantee import NOT_PRIVATE, PrivacyGuarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
 
@@ -157,7 +154,6 @@ def test_user_level_takes_the_better_of_two_accounts() -> None:
 @pytest.mark.parametrize(
     "learner",
     [
-        PrivateLinear(concepts=Stumps(SCHEMA, depth=1), rounds=5000, epsilon=1.0, delta=1e-6),
         AgnosticFinite(concepts=Thresholds(8), rounds=1000, epsilon=1.0, delta=1e-6),
         NaiveRecomposition(concepts=Thresholds(8), rounds=1000, epsilon=1.0, delta=1e-6),
     ],

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.errors import TooFewExamplesError
+from littlestone.learners.sanitizers.histogram_sanitizer import HistogramSanitizer
+from littlestone.learners.sanitizers.protocols import refuse_small
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.mixed_budget import MixedBudget, Receipt, total_guarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
-from littlestone.sanitizers.protocols import refuse_small
-from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
-from littlestone.theory.sample_size import smallest_size
+from littlestone.theory.outwards import smallest_size
 
 
 @given(epsilon=st.floats(0.01, 8.0), delta=st.sampled_from([1e-3, 1e-6, 1e-9]))

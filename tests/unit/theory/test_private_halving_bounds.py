@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from littlestone.theory.private_halving import (
+from littlestone.theory.expert_bounds import (
     points_charge_lower_bound,
     potential_drop_lower_bound,
 )

@@ -10,7 +10,10 @@ from scipy import stats
 from tests.chance import FALSE_FAILURE_PROBABILITY
 
 from littlestone.randomness import Randomness
-from littlestone.theory.update_bounds import surviving_pairs_lower_bound, update_failure_upper_bound
+from littlestone.theory.realizable_bounds import (
+    surviving_pairs_lower_bound,
+    update_failure_upper_bound,
+)
 
 
 def test_the_setting_of_the_proof_gives_its_recurrence() -> None:

@@ -1,8 +1,8 @@
-"""PrivateKeys and PrivateWitnesses, both of them many noisy counters, wrong in one place each."""
+"""PrivateKeys and PrivateWitnesses, each wrong in one place."""
 
 from typing import Any
 
-from littlestone.audit.adversaries import counter_attacks as attacks
+from littlestone.audit import learner_attacks as attacks
 from littlestone.audit.controls.broken_forests import broken
 from littlestone.audit.subjects import small_learners
 from littlestone.audit.substitution import with_engine
@@ -17,7 +17,7 @@ from littlestone.randomness import Randomness
 
 
 class _OneNoise:
-    """Whoever asks is told the first value again."""
+    """Returns the first value again at every draw."""
 
     def __init__(self, noise: Any) -> None:
         self._noise, self._value = noise, None
@@ -84,7 +84,7 @@ class _KeepsPlaces(PrivateWitnessesEngine):
 
 
 def _wrong(engine: type, changed: type) -> type:
-    """The engine with a change that any of them may have, or one of its own."""
+    """Return the engine with a change that any of them may have, or one of its own."""
     return changed if issubclass(changed, engine) else type("Changed", (changed, engine), {})
 
 

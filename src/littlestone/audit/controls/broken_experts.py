@@ -1,23 +1,26 @@
-"""Experts algorithms that are wrong in one place each."""
+"""Experts, and learners from constructed experts, that are wrong in one place each."""
 
+from collections import Counter
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from littlestone.audit.adversaries.expert_attacks import (
+from littlestone.audit.attacks import (
     EXPERTS,
     ChargeTheFirst,
     HalfAgainstHalf,
     Losses,
     MoveTheRate,
+    OneQuestion,
     all_but,
     only,
 )
-from littlestone.audit.adversaries.questions import OneQuestion
 from littlestone.audit.subjects import expert_subjects
+from littlestone.audit.subjects.expert_subjects import LOOKS, construction, small
 from littlestone.audit.two_worlds import (
     Control,
     Conversation,
@@ -26,10 +29,14 @@ from littlestone.audit.two_worlds import (
     TwoWorldAdversary,
     World,
 )
-from littlestone.experts.keep_coin import KeepCoin
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.learners.agnostic_finite.noisy_losses_engine import NoisyLossesEngine
-from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.learners.experts.dartboard_plan import KeepCoin
+from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.learners.sanitizers.histogram_sanitizer import HistogramRelease, HistogramSanitizer
+from littlestone.learners.sanitizers.protocols import Examples, Progress
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
 from littlestone.randomness import Randomness
 
 CLAIMED = PrivacyGuarantee(epsilon=1.0, delta=1e-6)
@@ -117,6 +124,7 @@ class OneNoiseTwice(Deterministic):
     """The bit first, then a known example: twice the first answer less the second shows it."""
 
     def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
         (first,), _ = world.challenge((0, 0), (0, 1))
         (second,), _ = world.send((0, 0))
         return int(2 * first - second)
@@ -144,6 +152,52 @@ def _broken(
     """It opens with an expert."""
     subject = Subject(name=name, claimed=CLAIMED, open=start)
     return Control(subject=subject, adversary=adversary, bug=bug)
+
+
+class NoSanitizer(HistogramSanitizer):
+    """A bug: all keys that occur, as they are, for a budget that buys nothing."""
+
+    def release(
+        self, dataset: Examples, *, rng: Randomness, progress: Progress | None = None
+    ) -> HistogramRelease:
+        """Release the exact counts."""
+        released = super().release(dataset, rng=rng, progress=progress)
+        return replace(released, counts=Counter(dataset))
+
+
+class OneKey(Deterministic):
+    """A key that comes once or never; notices whether it ever becomes an expert."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        world.challenge([("secret", 1)], [("other", 1)])
+        seen = world.send([("other", 1)] * (LOOKS - 2))
+        return any(h("secret") for h in seen)
+
+
+class OneMistake(Deterministic):
+    """An example that the first expert gets right or wrong; notices what is published besides."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        answer: Hashable = world.challenge([("key", 1)], [("key", 0)])[-1]
+        return answer
+
+
+def _mistakes_of_groups(engine: Any) -> Hashable:
+    losses = engine._paths.losses_now()
+    return tuple(loss for _, _, loss, _ in engine._paths.elements(losses))
+
+
+def _from_raw_points() -> SanitizedExperts:
+    return SanitizedExperts(
+        concepts=Points(),
+        rounds=LOOKS,
+        epsilon=1.0,
+        delta=1e-6,
+        sanitizer=lambda size, parts: NoSanitizer(concepts=Points(), epsilon=0.5, delta=5e-7),
+        switch_grid=16,
+    )
 
 
 CONTROLS = (
@@ -182,5 +236,18 @@ CONTROLS = (
         "the loss of the expert that was drawn, divided by its probability",
         _importance_weighted,
         ChargeTheFirst(),
+    ),
+    Control(
+        subject=replace(construction(_from_raw_points()), name="experts-from-raw-points"),
+        adversary=OneKey(),
+        bug="SanitizedExperts: experts are constructed from the raw points of a block",
+    ),
+    Control(
+        subject=replace(
+            construction(small(1.0, 1e-2), also=_mistakes_of_groups),
+            name="constructed-weights-published",
+        ),
+        adversary=OneMistake(),
+        bug="SanitizedExperts: the losses of the groups are published beside the expert",
     ),
 )

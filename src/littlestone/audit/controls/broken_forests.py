@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from littlestone.audit.adversaries import learner_attacks
-from littlestone.audit.adversaries import learner_bug_attacks as attacks
+from littlestone.audit import learner_attacks
+from littlestone.audit import learner_bug_attacks as attacks
 from littlestone.audit.subjects import small_learners
 from littlestone.audit.substitution import altered, replaced, with_engine
 from littlestone.audit.two_worlds import Control, Subject, TwoWorldAdversary
@@ -25,12 +25,11 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import Label
 from littlestone.learners.lazy_forest import layer as forest_table
 from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
-from littlestone.learners.lazy_forest.matching import Pairs
+from littlestone.learners.lazy_forest.layer import Pairs
 from littlestone.learners.lazy_forest.plan import ForestBudgets
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.neighbours import Neighbours
+from littlestone.privacy.guarantee import Neighbours, PrivacyGuarantee
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 from littlestone.randomness import Randomness
 
 TWO = PrivacyGuarantee(epsilon=2.0, delta=1e-3)
@@ -43,7 +42,7 @@ def broken(
     adversary: TwoWorldAdversary,
     claimed: PrivacyGuarantee | None = None,
 ) -> Control:
-    """A learner that claims what its recipe says, unless told otherwise."""
+    """Return a learner that claims what its recipe says, unless told otherwise."""
     subject = Subject.from_learner(recipe, name=name, claimed=claimed)
     return Control(subject=subject, adversary=adversary, bug=bug)
 
@@ -98,6 +97,7 @@ def _with_true_counts(recipe: LazyForest, layer: int) -> PrivateHistogram:
 
 
 def add_remove(recipe: LazyForest, layer: int) -> PrivateHistogram:
+    """Return the histogram of a layer, calibrated to the wrong neighbours."""
     return replace(LazyForest.histogram(recipe, layer), neighbours="add-remove")
 
 
@@ -176,7 +176,8 @@ def _edges_forest(
     delta: float = 0.1,
     margin: int = 1,
 ) -> LazyForest:
-    """Both lists spend ``delta``; their noise reaches its bound nearly as often as that allows.
+    """Spend ``delta`` on both lists; their noise reaches its bound nearly as often as that
+    allows.
 
     The instance of layer 1 takes six mistakes for each slot, so that its length tells their number.
     """

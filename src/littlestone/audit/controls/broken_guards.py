@@ -1,4 +1,4 @@
-"""Noise laws that are right, behind guards that are not: each lets something out once too often.
+"""Correct noise behind broken guards: each lets something out once too often.
 
 Mechanisms here draw what they should. What is wrong is what surrounds them: who may continue a
 run, what a key looks like, what a round counts, what a ledger adds up.
@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from littlestone.audit.adversaries.questions import FirstRound, OneQuestion
+from littlestone.audit.attacks import FirstRound, OneQuestion
 from littlestone.audit.controls.broken_mechanisms import PlainMonitor
 from littlestone.audit.two_worlds import Control, Conversation, Deterministic, World, look
-from littlestone.mechanisms.count_above_threshold import (
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.count_above_threshold import (
     CountAboveThreshold,
     PlainAboveThresholdRun,
 )
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.first_frequent import FirstFrequent
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
-from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.first_frequent import FirstFrequent
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
+from littlestone.privacy.mechanisms.noise.geometric import DiscreteLaplace
 from littlestone.randomness import Randomness, secure
 
 MOST_ONES = 100  # an exit status has eight bits
@@ -31,7 +31,8 @@ MONITOR = CountAboveThreshold(epsilon=2.0, threshold=1)
 
 
 def _forked(rng: Randomness) -> Conversation:
-    """The run of the library, in a child that has lost its guard: fresh words, the same noise."""
+    """Return the run of the library, in a child that has lost its guard: fresh words, the same
+    noise."""
     parent = MONITOR.start_plain(rng=rng)
 
     def answer(bit: int | None) -> Any:
@@ -51,7 +52,7 @@ def _ones_until_yes(inherited: PlainAboveThresholdRun) -> int:
 
 
 def _in_a_child(play: Callable[[], int]) -> int:
-    """What ``play`` gives in a fork of this process."""
+    """Return what ``play`` gives in a fork of this process."""
     child = os.fork()
     if child == 0:
         status = 0  # no clearing up: that is the parent's business
@@ -71,12 +72,13 @@ def _first_look(keys: Sequence[Any], rng: Randomness) -> dict[Any, int]:
 
 
 def _one_draw_more(scores: Sequence[int], rng: Randomness) -> int:
-    """The last round draws for a round that never comes; only the draws before it are priced."""
+    """Draw for a round that never comes; only the draws before the last one are
+    priced."""
     return ExponentialMechanism(epsilon=1.0).draw(scores, rng=rng)[0]
 
 
 def _counted_again(rng: Randomness) -> Conversation:
-    """A round that was interrupted after counting is played again from its beginning."""
+    """Replay a round that was interrupted after counting from its beginning."""
     monitor = PlainMonitor(2, rng)
 
     def answer(bit: int) -> bool:
@@ -117,6 +119,7 @@ class AskTheChild(Deterministic):
     """The child's answers tell the noisy threshold; just below it, a bit decides the parent's."""
 
     def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
         return world.send(None), world.challenge(1, 0)
 
 
@@ -127,6 +130,7 @@ class QuietThenRising(Deterministic):
     """
 
     def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
         first = ["a"] * (SHARED.threshold - 1)
         second = ["b"] * (SHARED.threshold - 3)
         if world.send([*second, *first]):

@@ -1,34 +1,38 @@
-"""Other learners that are wrong in one place each."""
+"""Learners and private prediction that are wrong in one place each."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from littlestone.audit.adversaries import learner_bug_attacks as attacks
-from littlestone.audit.adversaries.learner_attacks import FirstMistake
+from littlestone.audit import learner_bug_attacks as attacks
+from littlestone.audit.attacks import AskAgain
 from littlestone.audit.controls.broken_forests import TWO, broken
 from littlestone.audit.subjects import small_learners
-from littlestone.audit.substitution import with_engine
-from littlestone.concepts.classes.points import Points
+from littlestone.audit.subjects.learner_subjects import few_copies
+from littlestone.audit.substitution import altered, with_engine
+from littlestone.audit.two_worlds import Control, Subject, TwoWorldAdversary
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.concepts.protocols import Hypothesis, Label, VersionSpace
+from littlestone.concepts.protocols import Hypothesis, Label, Point, VersionSpace
 from littlestone.learners.engine import Engine
-from littlestone.learners.golowich_livni.eager_forest import EagerForest
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.private_majority.fresh import FreshEngine
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.private_teachers.algorithm import PrivateTeachersEngine
+from littlestone.learners.private_prediction.recipe import PredictionRun, PrivatePrediction
+from littlestone.learners.rivals.eager_forest import EagerForest
 from littlestone.learners.run import PrivateLearner
 from littlestone.learners.wrappers.restarting import Restarting
-from littlestone.mechanisms.frequent_release import FrequentRelease
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mechanisms.frequent_release import FrequentRelease
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 from littlestone.randomness import Randomness
 
 
 class CountsKept(FreshEngine):
+    """Keeps the counts of a phase that should start from zero."""
+
     def _begin_phase(self, space: VersionSpace) -> None:
         counts = getattr(self, "_counts", None)
         super()._begin_phase(space)
@@ -98,9 +102,11 @@ class FlagLearner(PrivateLearner):
 
     @property
     def per_example(self) -> PrivacyGuarantee:
+        """Return the cost of one example."""
         return PrivacyGuarantee(epsilon=0.0, delta=1 / 32)
 
     def engine(self, rng: Randomness) -> Engine:
+        """Return the engine of a run."""
         return _FlagEngine(rng)
 
 
@@ -112,20 +118,43 @@ def _two_witnesses() -> PrivateMajority:
     )
 
 
-class _RoundsOfAll(PrivateTeachersEngine):
-    def step(self, x: Any, y: Label, /) -> None:
-        if not self.halted:
-            self._pending += self._table.matrix[:, x] != y
-            self._counted(self.hypothesis(x) != y)
+class TeachesAll(PredictionRun):
+    """Every copy is told of every example."""
+
+    def _teach(self, x: Point, y: Label) -> None:
+        for state, count in list(self._groups.items()):
+            new = state.after(x, y)
+            if state.hypothesis(x) != y and not new.failed:
+                del self._groups[state]
+                self._groups[new] = self._groups.get(new, 0) + count
+        self._votes.clear()
+
+
+class NoNoise(PredictionRun):
+    """The majority itself, which a single copy may decide."""
+
+    def _two_answers(self, x: Point) -> tuple[Label, Label]:
+        majority = int(2 * self._ones(x) > len(self._copies))
+        return majority, majority
+
+
+def with_run(recipe: PrivatePrediction, run: type[PredictionRun]) -> PrivatePrediction:
+    """Return the same recipe with other runs."""
+    return altered(recipe, start=lambda recipe, *, rng: run(recipe, rng))
+
+
+def _control(
+    name: str,
+    bug: str,
+    recipe: PrivatePrediction,
+    run: type[PredictionRun],
+    adversary: TwoWorldAdversary,
+) -> Control:
+    subject = Subject.from_predictor(with_run(recipe, run), name=name)
+    return Control(subject=subject, adversary=adversary, bug=f"PrivatePrediction: {bug}")
 
 
 CONTROLS = (
-    broken(
-        "teachers-share-rounds",
-        "PrivateTeachers: every round belongs to all teachers, so that all lists change at once",
-        with_engine(small_learners.many_teachers(1.0, 1e-6), _RoundsOfAll),
-        FirstMistake(),
-    ),
     broken(
         "eager-delta-not-divided",
         "EagerForest: each of sixteen selections spends the whole delta",
@@ -150,5 +179,19 @@ CONTROLS = (
         "Restarting a learner whose delta was spent before the special round, for free",
         Restarting(learner=FlagLearner()),
         attacks.WaitForTheFlag(),
+    ),
+    _control(
+        "prediction-all-copies",
+        "every copy is taught each example",
+        few_copies(1.0, 1e-6, copies=64),
+        TeachesAll,
+        AskAgain(most=20),
+    ),
+    _control(
+        "prediction-no-noise",
+        "the majority of the copies, without noise",
+        few_copies(1.0, 1e-6),
+        NoNoise,
+        AskAgain(most=1),
     ),
 )

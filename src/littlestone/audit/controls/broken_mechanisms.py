@@ -11,8 +11,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from littlestone.audit.adversaries import questions as ask
-from littlestone.audit.adversaries.questions import OneQuestion
+from littlestone.audit import attacks as ask
+from littlestone.audit.attacks import OneQuestion
 from littlestone.audit.subjects.mechanism_subjects import (
     COPIES,
     ONE_QUESTION,
@@ -23,14 +23,16 @@ from littlestone.audit.subjects.mechanism_subjects import (
     selection_of_trees,
 )
 from littlestone.audit.two_worlds import Control, Conversation
-from littlestone.mechanisms.correlated_sums import CorrelatedSums
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
-from littlestone.mechanisms.noise.geometric import Geometric
-from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
-from littlestone.mechanisms.tree_selection import TreeSelection
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.correlated_sums import CorrelatedSums
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
+from littlestone.privacy.mechanisms.noise.geometric import (
+    DiscreteLaplace,
+    Geometric,
+    TruncatedLaplace,
+)
+from littlestone.privacy.mechanisms.tree_selection import TreeSelection
 from littlestone.randomness import Randomness
 
 Answers = Sequence[int]
@@ -50,6 +52,7 @@ class PlainMonitor:
         self.noisy_threshold = threshold + UNIT.draw(rng)
 
     def observe(self, bit: int | Fraction) -> bool:
+        """Take one bit; return whether the count has passed."""
         self.count += bit
         return self.count + UNIT.draw(self.rng) >= self.noisy_threshold
 

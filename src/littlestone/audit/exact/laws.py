@@ -1,4 +1,4 @@
-"""Laws that the tape is asked for as a whole, in place of samplers that read raw words.
+"""Whole laws for the tape, in place of samplers that read raw words.
 
 All other samplers run as they are, those of the exponential mechanism and of coins among them:
 their comparisons decide what is enumerated. Noise that is only compared with something is
@@ -24,23 +24,28 @@ from littlestone.audit.exact.masses import BITS, NOTHING, ONE, Mass, exp_mass
 from littlestone.audit.exact.tape import Dart, Memoryless, Tape, Weighted
 from littlestone.audit.substitution import replaced
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.learners.agnostic_finite.fresh_draws import FreshDraws
-from littlestone.learners.golowich_livni.eager_forest import Forest
+from littlestone.game.protocols import OnlineState
+from littlestone.learners.agnostic_finite.batch_queries import FreshDraws
+from littlestone.learners.batch.irreducible import IrreducibleLearner
+from littlestone.learners.batch.proper_step import ProperStep
 from littlestone.learners.lazy_forest import layer as forest_layer
 from littlestone.learners.lazy_forest.layer import ForestTable
-from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
-from littlestone.mechanisms.noise.bernoulli import BernoulliExp
-from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian, _distribution_at
-from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
-from littlestone.mechanisms.noise.exact import fraction
-from littlestone.mechanisms.noise.geometric import Geometric
-from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
-from littlestone.mechanisms.noise.waiting_time import LIMIT, WaitingTime
-from littlestone.mechanisms.permute_and_flip import PermuteAndFlip
-from littlestone.online import hedge_learner, proper_agnostic
-from littlestone.online.protocols import OnlineState
-from littlestone.proper.irreducible import IrreducibleLearner
-from littlestone.proper.proper_step import ProperStep
+from littlestone.learners.online import proper, proper_agnostic
+from littlestone.learners.rivals.eager_forest import Forest
+from littlestone.privacy.mechanisms.incremental_selection import IncrementalSelectionRun
+from littlestone.privacy.mechanisms.noise.coins import BernoulliExp
+from littlestone.privacy.mechanisms.noise.exact import fraction
+from littlestone.privacy.mechanisms.noise.gaussian import (
+    DiscreteGaussian,
+    _distribution_at,
+)
+from littlestone.privacy.mechanisms.noise.geometric import (
+    DiscreteLaplace,
+    Geometric,
+    TruncatedLaplace,
+)
+from littlestone.privacy.mechanisms.noise.waiting_time import LIMIT, WaitingTime
+from littlestone.privacy.mechanisms.permute_and_flip import PermuteAndFlip
 
 _WEIGHT_BITS: Final = 60
 _FEW: Final = 64
@@ -103,7 +108,7 @@ def _truncated_laplaces(noise: TruncatedLaplace, count: int, rng: Tape) -> Any:
 
 
 def _position(weights: NDArray[np.float64], rng: Tape) -> int:
-    """The same rounding, number by number: how many of 2**53 fall before each end."""
+    """Return the same rounding, number by number: how many of 2**53 fall before each end."""
     ends, numbers = np.cumsum(weights), range(1 << 53)
     total = ends[-1]
     cuts = [
@@ -122,7 +127,7 @@ def _proposed(step: ProperStep, weights: NDArray[np.float64], rng: Tape) -> NDAr
 def _dealt(
     learner: IrreducibleLearner, points: NDArray[np.int64], labels: NDArray[np.uint8], rng: Tape
 ) -> NDArray[np.int64]:
-    """Which of equal examples a block gets makes no difference."""
+    """Ignore which of equal examples a block gets: it makes no difference."""
     left = Counter(zip(points.tolist(), labels.tolist(), strict=True))
     each = len(points) // learner.blocks
     counts = np.zeros((2, learner.blocks, len(learner.concepts.sides)), dtype=np.int64)
@@ -136,7 +141,7 @@ _neighbours = forest_layer.neighbours
 
 
 def _of_kinds(owners: Sequence[int], *, slots: int, rng: Tape) -> Counter[tuple[int, int]]:
-    """Which of equal sequences sits where makes no difference."""
+    """Ignore which of equal sequences sits where: it makes no difference."""
     if slots > _FEW:
         return _neighbours(owners, slots=slots, rng=rng)
     nobody = -1
@@ -147,7 +152,7 @@ def _of_kinds(owners: Sequence[int], *, slots: int, rng: Tape) -> Counter[tuple[
 
 
 def _taken(left: Counter[Any], rng: Tape) -> Any:
-    """One of those that are left, each as likely as any other."""
+    """Return one of those that are left, each as likely as any other."""
     kinds = sorted(left)
     kind = kinds[rng.choose([Mass.from_ratio(left[kind], left.total()) for kind in kinds])]
     left.subtract([kind])
@@ -217,7 +222,7 @@ def _flip(mechanism: PermuteAndFlip, levels: Any, rng: Tape) -> Any:
 
 
 def _present_weights(run: IncrementalSelectionRun) -> int:
-    """The law that proposing by old weights and rejecting leads to, without the rejections."""
+    """Return the law of proposing by old weights and rejecting, computed at once."""
     scores, table, rng = run._scores.as_array(), run._table, run._rng
     least = int(scores.min()) if run._base is None else run._least
     each = [table.weights[table.level(score - least)] for score in scores.tolist()]
@@ -248,6 +253,7 @@ class Substitute:
 
     @property
     def name(self) -> str:
+        """The name of the class or module that is replaced."""
         return str(self.owner.__name__).rpartition(".")[2]
 
 
@@ -278,7 +284,7 @@ SUBSTITUTES: Final = (
     Substitute(forest_layer, {"neighbours": _of_kinds}, _ALIKE),
     Substitute(IrreducibleLearner, {"_tallies": _dealt}, _ALIKE),
     Substitute(ProperStep, {"_propose": _proposed}, "one position after the other"),
-    Substitute(hedge_learner, {"draw_position": _position}, "the same rounding, number by number"),
+    Substitute(proper, {"draw_position": _position}, "the same rounding, number by number"),
     Substitute(
         proper_agnostic, {"draw_position": _position}, "the same rounding, number by number"
     ),
@@ -291,10 +297,10 @@ SUBSTITUTES: Final = (
 """All that does not run as it is while coins are enumerated."""
 
 BLIND_SPOTS: Final = {
-    "WideGaussian": "reads raw words, all of whose bits count",
+    "WideGaussian": "reads raw words: all of one proposal are gone through, but not in a game",
     "LinearPool": "reads raw words: enumerated for a source of a few given words only",
-    "PrivateLinear": "has noise in five parts; CorrelatedSums, which pays for all, is enumerated",
-    "the reader of rows": "is no part of a game, which begins with examples",
+    "PrivateLinear": "has noise in many parts; its kinds are enumerated in one or two",
+    "other readers of rows than that of CSV": "begin a game with examples; `make rows` is for them",
 }
 """What is not enumerated, or not for every word."""
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from littlestone.mechanisms.noise.exact import exp_bounds
+from littlestone.privacy.mechanisms.noise.exact import exp_bounds
 
 BITS: Final = 256
 UNIT: Final = 1 << BITS
@@ -18,7 +18,7 @@ class Mass(NamedTuple):
 
     @classmethod
     def from_ratio(cls, part: int, whole: int) -> "Mass":
-        """The rational number part / whole.
+        """Return the rational number part / whole.
 
         >>> Mass.from_ratio(1, 2).low == Mass.from_ratio(1, 2).high == UNIT // 2
         True
@@ -27,23 +27,27 @@ class Mass(NamedTuple):
         return cls(scaled // whole, -(-scaled // whole))
 
     def times(self, other: "Mass") -> "Mass":
+        """Return the product, rounded outwards."""
         return Mass(self.low * other.low >> BITS, -(-self.high * other.high >> BITS))
 
     def over(self, other: "Mass") -> "Mass":
+        """Return the quotient, rounded outwards."""
         return Mass((self.low << BITS) // other.high, -((-self.high << BITS) // other.low))
 
     def plus(self, other: "Mass") -> "Mass":
+        """Return the sum."""
         return Mass(self.low + other.low, self.high + other.high)
 
     def often(self, count: int) -> "Mass":
-        """The sum of ``count`` masses like this one."""
+        """Return the sum of ``count`` masses like this one."""
         return Mass(self.low * count, self.high * count)
 
     def rest(self) -> "Mass":
-        """One minus this."""
+        """Return one minus this."""
         return Mass(max(0, UNIT - self.high), max(0, UNIT - self.low))
 
     def power(self, exponent: int) -> "Mass":
+        """Return a power, rounded outwards."""
         result, square = ONE, self
         while exponent:
             if exponent & 1:

@@ -14,7 +14,8 @@ from littlestone.audit.exact.masses import NOTHING, ONE, UNIT, Mass
 from littlestone.audit.exact.tape import Law, Tape, law_of
 from littlestone.audit.two_worlds import Subject, TwoWorldAdversary, World, look
 from littlestone.errors import LittlestoneError
-from littlestone.privacy.transcendental import exp_lower_bound, exp_upper_bound
+from littlestone.game.transcript import axes_or_new
+from littlestone.privacy.rounding import exp_lower_bound, exp_upper_bound
 
 NEGLIGIBLE: Final = Fraction(1, 1 << 50)
 MOST_RUNS: Final = 1_000_000
@@ -61,19 +62,33 @@ class PrivacyCurve:
             ),
         )
 
+    def plot(self, axes: Any = None, *, most: float = 3.0) -> Any:
+        """Draw the upper bound on δ against ε up to ``most``, and return the axes."""
+        require.positive(most=most)
+        axes = axes_or_new(axes)
+        steps = [most * place / 60 for place in range(1, 61)]
+        axes.plot(steps, [float(self.delta_bounds(epsilon)[1]) for epsilon in steps])
+        axes.set_xlabel("ε")
+        axes.set_ylabel("δ(ε), at most")
+        return axes
+
     def epsilon_lower_bound(self, delta: float) -> float:
-        """An ε at which δ(ε) certainly exceeds ``delta``: every smaller claim is refuted."""
+        """Return an ε at which δ(ε) certainly exceeds ``delta``: every smaller claim is refuted."""
         require.probability(delta=delta)
         return self._turn(lambda epsilon: self.delta_bounds(epsilon)[0] > Fraction(delta))[0]
 
     def epsilon_upper_bound(self, delta: float) -> float:
-        """An ε at which δ(ε) is certainly at most ``delta``; infinite if none below 64 is."""
+        """Return an ε at which δ(ε) is certainly at most ``delta``.
+
+        Infinite if none below 64 is.
+        """
         require.probability(delta=delta)
         above = self._turn(lambda epsilon: self.delta_bounds(epsilon)[1] > Fraction(delta))[1]
         return above if above <= _LARGEST_EPSILON else float("inf")
 
     def then(self, other: "PrivacyCurve") -> "PrivacyCurve":
-        """The curve of both games together, where neither view says anything about the other.
+        """Return the curve of both games together, where neither view says anything about the
+        other.
 
         That is so for releases with noise of their own, once the data and all earlier releases
         are fixed; then the laws of the two views multiply, in both worlds.
@@ -87,11 +102,11 @@ class PrivacyCurve:
         return self._with(pairs, missing=(zero + other._missing[0], one + other._missing[1]))
 
     def times(self, count: int) -> "PrivacyCurve":
-        """The curve of so many independent games of this kind.
+        """Return the curve of so many independent games of this kind.
 
-        >>> from littlestone.audit.adversaries.questions import OneQuestion
+        >>> from littlestone.audit.attacks import OneQuestion
         >>> from littlestone.audit.subjects.mechanism_subjects import selection
-        >>> from littlestone.mechanisms.exponential import ExponentialMechanism
+        >>> from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
         >>> subject = selection(ExponentialMechanism(epsilon=1.0))
         >>> curve = privacy_curve(subject, OneQuestion(zero=[0, 1], one=[1, 0]), rounds=1)
         >>> [round(curve.times(count).epsilon_lower_bound(0.01), 2) for count in (1, 4, 16)]
@@ -113,7 +128,7 @@ class PrivacyCurve:
         )
 
     def _turn(self, exceeds: Callable[[float], bool]) -> tuple[float, float]:
-        """The curve falls, so bisection finds where it stops to exceed."""
+        """Find by bisection where the falling curve no longer exceeds the bound."""
         if not exceeds(0.0):
             return 0.0, 0.0
         low, high = 0.0, _LARGEST_EPSILON
@@ -132,7 +147,7 @@ def _alike(pairs: Pairs) -> Pairs:
 
 
 def _together(kinds: Pairs, often: Counter[int]) -> tuple[Mass, Mass]:
-    """All orders in which each kind comes up so often."""
+    """Return all orders in which each kind comes up so often."""
     p = q = ONE
     left, orders = often.total(), 1
     for kind, count in often.items():
@@ -187,7 +202,8 @@ def privacy_curve(
     proposals: bool = False,
     words: Sequence[int] = (),
 ) -> PrivacyCurve:
-    """The curve of all that is published while ``adversary`` plays at most ``rounds`` rounds.
+    """Return the curve of all that is published while ``adversary`` plays at most ``rounds``
+    rounds.
 
     Every coin of the run, and of the adversary, is replaced by an enumerated one; a case of less
     than ``negligible`` is left out and paid for. One input is one round. Whatever the adversary
@@ -199,8 +215,8 @@ def privacy_curve(
     of these equally often. Of coins that no example decides, as those of LinearPool, that is
     enough: the promise holds for each of their values.
 
-    >>> from littlestone.audit.adversaries.questions import OneQuestion
-    >>> from littlestone.mechanisms.laplace_count import LaplaceCount
+    >>> from littlestone.audit.attacks import OneQuestion
+    >>> from littlestone.privacy.mechanisms.laplace_count import LaplaceCount
     >>> count = LaplaceCount(epsilon=1.0)
     >>> subject = Subject.from_release(count)
     >>> curve = privacy_curve(subject, OneQuestion(zero=0, one=1), rounds=1)
@@ -223,7 +239,7 @@ def privacy_curve(
 
 
 def curve_between(zero: Law, one: Law) -> PrivacyCurve:
-    """The curve of two laws of views."""
+    """Return the curve of two laws of views."""
     views = zero.views.keys() | one.views.keys()
     return PrivacyCurve(
         runs=zero.runs + one.runs,

@@ -1,4 +1,4 @@
-"""Coins that are not drawn but gone through: one run for each way in which they can fall."""
+"""Coins are enumerated here, not drawn: one run for each way in which they can fall."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -14,20 +14,20 @@ from numpy.typing import NDArray
 from littlestone.audit.exact.masses import NOTHING, ONE, UNIT, Mass, exp_mass
 from littlestone.errors import LittlestoneError
 from littlestone.randomness import Randomness
-from littlestone.word_sources import OperatingSystem
+from littlestone.randomness.word_sources import OperatingSystem
 
-# Up to this many values are told apart at once; of larger ranges only what comparisons ask for.
+# Ranges up to this size are enumerated; larger ones only as far as comparisons need.
 _FEW: Final = 64
 _MANY: Final = 1 << 16
 
 
 class TooLightError(LittlestoneError):
-    """All that could follow has too small a probability to be followed."""
+    """Every continuation of a run is negligible."""
 
 
 @dataclass(slots=True)
 class Decision:
-    """The cases of one decision that are not negligible, and which of them is taken now."""
+    """The cases of one decision that are not negligible, and the one that this run takes."""
 
     cases: list[tuple[int, Mass]]
     """The number of each, and the mass of the run up to and including it."""
@@ -42,12 +42,11 @@ class Decision:
 class Tape(Randomness):
     """The coins of one run: those of ``path`` first, then the first case of each decision.
 
-    Whoever needs a random decision calls ``choose`` with the masses of its cases. Cases of less
-    than ``negligible`` altogether are left out; what is left out is missing from the sum of all
-    runs' masses, and so it is known how much that is.
+    A random decision is a call of ``choose`` with the masses of its cases. Cases of less than
+    ``negligible`` together are left out; the sum of all runs' masses shows how much is missing.
 
-    A raw word has too many values for all to be gone through. Those that are read are chosen from
-    ``words``, all equally likely, or refused if there are none.
+    A raw word has too many values to enumerate. Raw words are chosen from ``words``, all equally
+    likely; without ``words`` they are an error.
     """
 
     __slots__ = ("_given", "_made", "_negligible", "left", "mass", "path")
@@ -60,10 +59,10 @@ class Tape(Randomness):
         self._made, self._given = 0, words
         self.mass = ONE
         self.left = rounds
-        """So many rounds will still be played at most."""
+        """The most rounds that are still to be played."""
 
     def choose(self, cases: Iterable[Mass]) -> int:
-        """The number of the case that occurs in this run.
+        """Return the number of the case that occurs in this run.
 
         The cases may be infinitely many; they end when all further ones are negligible.
         """
@@ -89,12 +88,15 @@ class Tape(Randomness):
 
     @property
     def private(self) -> bool:
+        """False: nothing on a tape is secret."""
         return False
 
     def spawn(self, count: int) -> list[Randomness]:
+        """Return this tape ``count`` times; independent draws may be chosen in any order."""
         return [self] * count  # what is independent may be chosen in any order
 
     def below(self, bound: int) -> Any:
+        """Choose a whole number below ``bound``."""
         bound = int(bound)
         if bound <= 0:
             raise ValueError(f"bound must be at least 1, got bound={bound!r}")
@@ -105,15 +107,19 @@ class Tape(Randomness):
         )
 
     def bits(self, count: int) -> Any:
+        """Choose ``count`` bits."""
         return self.below(1 << count)
 
     def coin(self) -> int:
+        """Choose 0 or 1."""
         return self.choose([Mass.from_ratio(1, 2)] * 2)
 
     def word(self) -> Any:
+        """Choose a word, only as far as comparisons ask."""
         return Dart(Uniform(self, 0, 1 << 64))
 
     def words(self, count: int) -> NDArray[np.uint64]:
+        """Choose raw words among the given ones."""
         if not count:
             return np.empty(0, dtype=np.uint64)
         if not self._given:
@@ -124,14 +130,16 @@ class Tape(Randomness):
         return np.array([self._given[self.choose(each)] for _ in range(count)], dtype=np.uint64)
 
     def below_many(self, bound: int, count: int) -> NDArray[np.int64]:
+        """Choose many whole numbers below ``bound``."""
         return np.array([int(self.below(bound)) for _ in range(count)], dtype=np.int64)
 
     def permutation(self, count: int) -> Any:
+        """Choose an order, only as far as it is read."""
         return Order(self, count)
 
 
 class Order:
-    """A random order of 0 .. count-1; who wants the first few only has no more decided."""
+    """A random order of 0 .. count-1, decided only as far as it is read."""
 
     __slots__ = ("_count", "_known", "_left", "_tape")
 
@@ -159,6 +167,7 @@ class Order:
         return self._first(self._count).astype(dtype or np.int64)
 
     def tolist(self) -> list[int]:
+        """Return the whole order."""
         return [int(place) for place in self._first(self._count)]
 
 
@@ -172,14 +181,14 @@ class Unknown(ABC):
 
     @abstractmethod
     def under(self, steps: int) -> Mass:
-        """The probability of being less than low + steps."""
+        """Return the probability of being less than low + steps."""
 
     @abstractmethod
     def cases(self) -> Iterable[Mass]:
-        """The probability of each value, from low on."""
+        """Return the probability of each value, from low on."""
 
     def below(self, cut: int) -> bool:
-        """Whether it is less than ``cut``, from now on."""
+        """Decide whether the value is less than ``cut``."""
         if cut <= self.low or (self.high is not None and cut >= self.high):
             return cut > self.low
         under = self.under(cut - self.low)
@@ -190,7 +199,7 @@ class Unknown(ABC):
         return True
 
     def settle(self) -> int:
-        """Its value, from now on."""
+        """Decide the value."""
         self.low += self.tape.choose(self.cases())
         self.high = self.low + 1
         return self.low
@@ -269,7 +278,7 @@ class Dart:
         return quotient, self - quotient * divisor
 
     def ends(self) -> tuple[int, int]:
-        """The smallest and the largest value that it can still have."""
+        """Return the smallest and the largest value that it can still have."""
         assert self._u.high is not None
         first, last = sorted(
             self._sign * end + self._shift for end in (self._u.low, self._u.high - 1)
@@ -284,7 +293,7 @@ class Dart:
     __ceil__ = __index__
 
     def bit_count(self) -> int:
-        """How many bits are 1, of a number of which nothing is known but its range."""
+        """Return how many bits are 1, of a number of which nothing is known but its range."""
         assert isinstance(self._u, Uniform)
         return self._u.bit_count()
 
@@ -297,15 +306,18 @@ class Uniform(Unknown):
     high: int
 
     def under(self, steps: int) -> Mass:
+        """Return the mass of the first ``steps`` values."""
         return Mass.from_ratio(steps, self.high - self.low)
 
     def cases(self) -> list[Mass]:
+        """Return the mass of each value."""
         size = self.high - self.low
         if size > _MANY:
             raise LittlestoneError(f"a number with {size} possible values cannot be enumerated")
         return [Mass.from_ratio(1, size)] * size
 
     def bit_count(self) -> int:
+        """Return the number of ones among the bits."""
         width = self.high.bit_length() - 1
         assert (self.low, self.high) == (0, 1 << width)
         return self.tape.choose(
@@ -324,6 +336,7 @@ class Quotient(Uniform):
         self._dart, self._divisor = dart, divisor
 
     def below(self, cut: int) -> bool:
+        """Decide whether the value lies below a bound."""
         smaller = self._dart < cut * self._divisor
         first, last = self._dart.ends()
         self.low, self.high = first // self._divisor, last // self._divisor + 1
@@ -348,12 +361,14 @@ class Memoryless(Unknown):
         self.rate = rate
 
     def under(self, steps: int) -> Mass:
+        """Return the mass of the first ``steps`` values."""
         share = exp_mass(self.rate * steps).rest()
         if self.high is None:
             return share
         return share.over(exp_mass(self.rate * (self.high - self.low)).rest())
 
     def cases(self) -> Iterable[Mass]:
+        """Return the mass of each value."""
         steps = count() if self.high is None else range(self.high - self.low)
         return (exp_mass(self.rate * step).times(self.under(1)) for step in steps)
 
@@ -375,10 +390,12 @@ class Weighted(Unknown):
         return Mass(until.low - before.low, until.high - before.high)
 
     def under(self, steps: int) -> Mass:
+        """Return the mass of the first ``steps`` values."""
         whole = self._between(self.low, self.high)
         return self._between(self.low, self.low + steps).over(whole)
 
     def cases(self) -> Iterable[Mass]:
+        """Return the mass of each value."""
         whole = self._between(self.low, self.high)
         return (self._between(u, u + 1).over(whole) for u in range(self.low, self.high))
 

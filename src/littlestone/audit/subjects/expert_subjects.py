@@ -1,40 +1,47 @@
-"""Prediction from experts in the two-world game."""
+"""Experts, and learners from constructed experts, in the two-world game."""
 
 import math
+from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
-from littlestone.audit.adversaries.expert_attacks import (
+from littlestone.audit.attacks import (
     EXPERTS,
     OTHERS,
     ChargeTheFirst,
     Losses,
     OneMoreLoss,
+    OneQuestion,
 )
-from littlestone.audit.adversaries.questions import OneQuestion
 from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
 from littlestone.audit.subjects.mechanism_subjects import selection
 from littlestone.audit.two_worlds import (
     Audit,
     Conversation,
+    Deterministic,
     Subject,
     TwoWorldAdversary,
+    World,
 )
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.experts.dartboard_plan import DartboardPlan
-from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.lazy_switching import LazySwitching
-from littlestone.experts.protocols import ExpertsRecipe
-from littlestone.experts.realizable_experts import RealizableExperts
-from littlestone.experts.run import ExpertsRun
-from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.concepts.protocols import Example
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.noisy_losses_engine import NoisyLossesEngine
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.experts.dartboard_plan import DartboardPlan
+from littlestone.learners.experts.exponential_weights import ExponentialWeights
+from littlestone.learners.experts.lazy_switching import LazySwitching
+from littlestone.learners.experts.protocols import ExpertsRecipe
+from littlestone.learners.experts.realizable_experts import RealizableExperts
+from littlestone.learners.experts.run import ExpertsRun
+from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
+from littlestone.learners.sanitizers.histogram_sanitizer import HistogramSanitizer
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 from littlestone.randomness import Randomness, seeded
 
 
@@ -59,7 +66,7 @@ def experts(recipe: ExpertsRecipe) -> Subject:
 
 
 def small_dartboard(kind: type[ShrinkingDartboard], epsilon: float, delta: float) -> Subject:
-    """One coin and one draw; the coin gets three fifths of the budget."""
+    """Return one coin and one draw; the coin gets three fifths of the budget."""
     rate = epsilon / 5.001
     fake = 1 / (1 + np.expm1(epsilon * 0.6 * 0.9999) / -np.expm1(-rate))
     plan = DartboardPlan(rate=rate, fake=float(fake), batch=1, cap=1)
@@ -83,7 +90,7 @@ def _realizable(epsilon: float, delta: float) -> Subject:
 
 
 def _phase_and_draws(subject: Subject, adversary: TwoWorldAdversary) -> PrivacyCurve:
-    """The first phase with the draw after it, and all later draws (``OneMoreLoss``)."""
+    """Return the first phase with the draw after it, and all later draws (``OneMoreLoss``)."""
     recipe: RealizableExperts = subject.open(seeded(0))[0][0]
     rounds = recipe.monitor.threshold
     phase = privacy_curve(subject, adversary, rounds=rounds, negligible=Fraction(1, 1 << 32))
@@ -94,7 +101,7 @@ def _phase_and_draws(subject: Subject, adversary: TwoWorldAdversary) -> PrivacyC
 
 
 def noisy_losses(plan: NoisyLosses) -> Subject:
-    """All that a batch releases: the noisy answers so far, and the concepts drawn from them."""
+    """Return what a batch releases: the noisy answers and the concepts drawn from them."""
 
     def start(rng: Randomness) -> tuple[Any, Conversation]:
         engine = NoisyLossesEngine(plan, rng)
@@ -110,7 +117,7 @@ def noisy_losses(plan: NoisyLosses) -> Subject:
 
 
 def one_answer(epsilon: float, delta: float, *, rounds: int = 2) -> NoisyLosses:
-    """One question, one example a batch; rates do not matter to who sees the answers."""
+    """Return one question, one example a batch."""
     return NoisyLosses(
         concepts=Thresholds(1), rounds=rounds, epsilon=epsilon, delta=delta, batch=1, rate=0.01
     )
@@ -120,12 +127,84 @@ _DEVIATION: Final = math.sqrt(float(one_answer(1.0, 1e-6).variance))
 
 
 def far_out(answer: Any) -> int:
-    """The answer's distance from 0, in deviations at (1, 1e-6), as a whole number."""
+    """Return the answer's distance from 0, in deviations at (1, 1e-6), as a whole number."""
     total: int = answer[0][0]
     return round(total / _DEVIATION)
 
 
 _one_draw = partial(Audit, adversary=ChargeTheFirst(), goal=0.5, exact_rounds=1)
+
+
+SHARE = 0.9
+# Draws after the release: a key that became an expert of a quarter of all mass shows in one of
+# them except with probability 0.1 %.
+LOOKS = 24
+
+
+def construction(
+    recipe: SanitizedExperts, *, also: Callable[[Any], Hashable] | None = None
+) -> Subject:
+    """Opens with its recipe, which is public, and takes several examples at once.
+
+    The answer is whatever was published on the way, the newest last. ``also`` is a bug: what of
+    the engine is published besides.
+    """
+
+    def start(rng: Randomness) -> tuple[SanitizedExperts, Conversation]:
+        run = recipe.start(rng=rng)
+
+        def answer(examples: Sequence[Example]) -> list[Any]:
+            published = []
+            for x, y in examples:
+                run.observe(x, y)
+                published.append(run.hypothesis)
+            return published if also is None else [*published, also(run._engine)]
+
+        return recipe, answer
+
+    return Subject(name=repr(recipe), claimed=recipe.guarantee(), open=start)
+
+
+def small(epsilon: float, delta: float) -> SanitizedExperts:
+    """Return one switch time, after a block in which two keys can be borderline."""
+    share = PrivateHistogram(epsilon=SHARE * epsilon, delta=SHARE * delta)
+    block = 1 << (4 * share.noise_bound).bit_length()
+    return SanitizedExperts(
+        concepts=Points(),
+        rounds=block + LOOKS + 2,
+        epsilon=epsilon,
+        delta=delta,
+        sanitizer="histogram",
+        sanitizer_share=SHARE,
+        switch_grid=block,
+    )
+
+
+class TwoBorderlineKeys(Deterministic):
+    """Two keys just below the threshold of the histogram; one example more for one of them.
+
+    The noise N of a key has P(N >= 0) = e**rate * P(N >= 1), so each key shows its whole share of
+    epsilon. Notices which of the two ever become experts.
+    """
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        recipe: SanitizedExperts = world.opening
+        block = recipe.plan.construction.switch_grid
+        below = _histogram(recipe).noise_bound
+        filler = [(i, 0) for i in range(block - 2 * below - 1)]
+        world.send([("one", 0), ("two", 0)] * below + filler)
+        seen = world.challenge([("one", 0)], [("two", 0)])
+        seen += world.send([("later", 0)] * LOOKS)
+        return tuple(any(h(key) for h in seen) for key in ("one", "two"))
+
+
+def _histogram(recipe: SanitizedExperts) -> PrivateHistogram:
+    construction = recipe.plan.construction
+    sanitizer = construction.intervals.sanitizers[construction.switch_grid]
+    assert isinstance(sanitizer, HistogramSanitizer)
+    return sanitizer._histogram
+
 
 AUDITS = (
     _one_draw(
@@ -185,5 +264,15 @@ AUDITS = (
         summary="AgnosticFinite on points: one example, the concept of the next round",
         goal=0.6,
         exact_rounds=1,
+    ),
+    Audit(
+        name="sanitized-experts",
+        subject=lambda epsilon, delta: construction(small(epsilon, delta)),
+        adversary=TwoBorderlineKeys(),
+        summary="SanitizedExperts on points: one example moved between two borderline keys",
+        epsilon=2.0,
+        delta=1e-2,
+        goal=0.6,
+        patience=6,
     ),
 )

@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from littlestone.audit.adversaries.questions import FirstRound, OneQuestion
+from littlestone.audit.attacks import FirstRound, OneQuestion
 from littlestone.audit.two_worlds import Audit, Conversation, Subject
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.schema import Schema
-from littlestone.mechanisms.above_threshold import AboveThreshold
-from littlestone.mechanisms.correlated_sums import CorrelatedSums
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.mechanisms.laplace_count import LaplaceCount
-from littlestone.mechanisms.tree_selection import TreeSelection
-from littlestone.mechanisms.tree_weights import Sample
+from littlestone.privacy.mechanisms.above_threshold import AboveThreshold
+from littlestone.privacy.mechanisms.correlated_sums import CorrelatedSums
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
+from littlestone.privacy.mechanisms.laplace_count import LaplaceCount
+from littlestone.privacy.mechanisms.tree_selection import TreeSelection
+from littlestone.privacy.mechanisms.tree_weights import Sample
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
@@ -35,7 +35,7 @@ ONE_QUESTION = DecisionTrees(Schema.from_mapping({"a": {"grid": [0]}}), 1)
 
 
 def a_tree_or_another(errors: int) -> OneQuestion:
-    """The more often trees err, of which the best says 0, the seldomer one is drawn."""
+    """Draw trees that err more often with a smaller probability."""
     return OneQuestion(
         zero=({(0,): (41, errors)}, [1] * OTHERS),
         one=({(0,): (40, errors + 1)}, [0] * OTHERS),
@@ -89,7 +89,7 @@ def selection_of_trees(recipe: TreeSelection) -> Subject:
 def one_sum(
     epsilon: float, delta: float, *, kind: Callable[..., CorrelatedSums] = CorrelatedSums
 ) -> Subject:
-    """One batch of one number, -1 or 1, in the coarsest units, so that noise has few values."""
+    """Return one batch of one number, -1 or 1, in coarse units so that noise has few values."""
     budget = ZeroConcentrated.largest(epsilon=epsilon, delta=delta)
     recipe = kind(releases=1, width=1, longest_squared=1, rho=budget.rho, unit=1)
 

@@ -4,23 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from littlestone.audit.adversaries.questions import OneQuestion
+from littlestone.audit.attacks import OneQuestion
 from littlestone.audit.two_worlds import Audit, Subject
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.losses.listing import finder
 from littlestone.concepts.protocols import Hypothesis
+from littlestone.learners.batch.agnostic_empirical import AgnosticEmpirical
+from littlestone.learners.batch.irreducible import IrreducibleLearner
+from littlestone.learners.batch.proper_selection import ProperLearner, ProperSelection
+from littlestone.learners.batch.subsampling import Subsampled
+from littlestone.learners.online.proper import HedgeLearner
 from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.sparse_sample import SparseSample
-from littlestone.online.hedge_learner import HedgeLearner
+from littlestone.learners.sanitizers.tree_sanitizer import TreeSanitizer
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.proper.agnostic_empirical import AgnosticEmpirical
-from littlestone.proper.irreducible import IrreducibleLearner
-from littlestone.proper.proper_selection import ProperLearner, ProperSelection
-from littlestone.proper.subsampling import Subsampled
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.sparse_sample import SparseSample
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 COIN = FiniteClass([[0], [1]])
 # One concept against twelve others on one point: an example moves it up and all others down.
@@ -56,6 +56,7 @@ class TellsThePoint:
     agnostic: ClassVar[bool] = False
 
     def guarantee(self) -> PrivacyGuarantee:
+        """Return the claimed guarantee."""
         return self._mechanism.guarantee()
 
     @property
@@ -63,16 +64,19 @@ class TellsThePoint:
         return ExponentialMechanism(epsilon=self.epsilon, range_width=1)
 
     def learn(self, dataset: Sequence[Any], *, rng: Randomness) -> Hypothesis:
+        """Return a concept that depends on whether point 0 was seen."""
         scores = [0, 2 - any(x == 0 for x, _ in dataset)]
         return finder(self.concepts)(self._mechanism.draw(scores, rng=rng)[0])
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
+        """Return the claimed error."""
         del size, failure_probability
         return 1.0
 
     pac_error_bound = error_bound
 
     def needed(self, *, error: float, failure_probability: float) -> int:
+        """Raise a ValueError: it learns nothing."""
         raise ValueError(f"it learns nothing, got {error=}, {failure_probability=}")
 
 
@@ -82,10 +86,12 @@ def _lists(first: int) -> list[set[str]]:
 
 
 def coins(ones: int, size: int) -> list[tuple[int, int]]:
+    """Return a dataset of one point with so many ones among its labels."""
     return [(0, 1)] * ones + [(0, 0)] * (size - ones)
 
 
 def says(point: int) -> Any:
+    """Return a function that asks a rule for its label at one point."""
     return lambda rule: rule(point)
 
 

@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from littlestone.audit.adversaries.questions import OneQuestion
+from littlestone.audit.attacks import OneQuestion
 from littlestone.audit.two_worlds import Audit, Conversation, Deterministic, Subject, World
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.learners.sanitizers.discriminator import FiniteDiscriminator
+from littlestone.learners.sanitizers.fooling_sanitizer import FoolingSanitizer
+from littlestone.learners.sanitizers.generator import HedgeGenerator
+from littlestone.learners.sanitizers.histogram_sanitizer import HistogramSanitizer
+from littlestone.learners.sanitizers.interval_sanitizer import IntervalSanitizer
+from littlestone.learners.sanitizers.labels import LabelConversion
+from littlestone.learners.sanitizers.private_cuts import PrivateCuts
+from littlestone.learners.sanitizers.realizable_sanitizer import RealizableSanitizer
+from littlestone.learners.sanitizers.tree_sanitizer import TreeSanitizer
+from littlestone.learners.sanitizers.winnow_generator import WinnowGenerator
 from littlestone.privacy.mixed_budget import MixedBudget
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.fooling.discriminator import FiniteDiscriminator
-from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
-from littlestone.sanitizers.fooling.generator import HedgeGenerator
-from littlestone.sanitizers.labels import LabelConversion
-from littlestone.sanitizers.realizable.realizable_sanitizer import RealizableSanitizer
-from littlestone.sanitizers.realizable.winnow_generator import WinnowGenerator
-from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
-from littlestone.sanitizers.specialised.private_cuts import PrivateCuts
-from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
-from littlestone.sanitizers.stream.interval_sanitizer import IntervalSanitizer
 
 COPIES = 60
 # One round, nearly all of the budget on the test: what a single release can show of it.
@@ -65,13 +65,14 @@ class FirstOfTwo(Deterministic):
     """Challenge with the first example of a stream of two and look at the only interval."""
 
     def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
         world.challenge(0, 1)
         both, *_ = world.send(0)
         return near(both.weights[0])
 
 
 def near(share: float) -> int:
-    """A share between 0 and 1, coarsely: below, in the middle, above."""
+    """Return a share between 0 and 1, coarsely: below, in the middle, above."""
     return round(4 * share)
 
 
@@ -79,7 +80,7 @@ _enumerated = partial(Audit, goal=0.5, exact_rounds=1, negligible_bits=20)
 
 
 def _fooling(epsilon: float, delta: float) -> Subject:
-    """The second guess is as far above the data as the first one was below them."""
+    """Guess again, as far above the data as the first guess was below them."""
     budget = MixedBudget.split(epsilon=epsilon, delta=delta, watching=WATCHING)
     discriminator = FiniteDiscriminator(
         rounds=2,

@@ -1,37 +1,36 @@
-"""Private learners so small that a hundred thousand games with one of them are soon played.
+"""Private learners small enough to play a hundred thousand games with each.
 
 Privacy does not depend on the numbers that make a learner accurate, so these are chosen for
 short games in which the adversary knows every count.
 """
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
-from littlestone.learners.golowich_livni.eager_forest import EagerForest
-from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_linear.recipe import PrivateLinear
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.learners.private_teachers.plan import TeachersPlan
-from littlestone.learners.private_teachers.recipe import PrivateTeachers
 from littlestone.learners.private_witnesses.plan import WitnessPlan
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
-from littlestone.mechanisms.frequent_release import FrequentRelease
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.rivals.eager_forest import EagerForest
+from littlestone.learners.rivals.fresh_copies import FreshCopies
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.frequent_release import FrequentRelease
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated
 
@@ -136,7 +135,7 @@ def deep_forest(epsilon: float, delta: float, *, share: float = 0.8) -> LazyFore
 
 
 def eager_forest(epsilon: float, delta: float) -> EagerForest:
-    """One selection, and nearly all of epsilon for the watch over it."""
+    """Return one selection, and nearly all of epsilon for the watch over it."""
     trees = 1000
     return EagerForest(
         concepts=Points(),
@@ -156,29 +155,16 @@ def eager_forest(epsilon: float, delta: float) -> EagerForest:
     )
 
 
-def many_teachers(epsilon: float, delta: float) -> PrivateTeachers:
-    """A counter that one mistake may end, with most of epsilon; and enough lists to draw from."""
-    plan = TeachersPlan(
-        teachers=600,
-        tolerance=1,
-        mistakes=1,
-        phases=2,
-        count_epsilon=0.8 * epsilon,
-        watch_epsilon=0.024 * epsilon,
-        draw_epsilon=0.075 * epsilon,
-        draw_delta=delta / 4,
-    )
-    coin = FiniteClass([[0], [1]])
-    return PrivateTeachers(concepts=coin, rounds=ROUNDS, epsilon=epsilon, delta=delta, plan=plan)
-
-
 def fresh_copies(epsilon: float, delta: float) -> FreshCopies:
     """So few rounds that composition is the plain sum; silent unless epsilon is large."""
     return FreshCopies(concepts=Points(), rounds=3, epsilon=epsilon, delta=delta, trees=4)
 
 
 def fresh_majority(epsilon: float, *, keys: int = 8, share: float = 0.3) -> PrivateMajority:
-    """One key of ``keys``; a phase may end with its first mistake, and draws get ``share``."""
+    """Return one key of ``keys``.
+
+    A phase may end with its first mistake, and draws get ``share``.
+    """
     rate = share * epsilon
     plan = FreshPlan(
         threshold_epsilon=float_at_most(Fraction(epsilon) - Fraction(rate)),
@@ -189,7 +175,7 @@ def fresh_majority(epsilon: float, *, keys: int = 8, share: float = 0.3) -> Priv
 
 
 def sampled_majority(epsilon: float, delta: float, *, keys: int = 8) -> PrivateMajority:
-    """One vote, two phases; AboveThreshold gets what the draws leave of epsilon."""
+    """Return one vote, two phases; AboveThreshold gets what the draws leave of epsilon."""
     rho = Fraction(ZeroConcentrated.largest(epsilon=epsilon, delta=delta).rho)
     rate = float_at_most(Fraction(math.sqrt(2 * rho)) * Fraction(999, 1000))
     draws = ZeroConcentrated.rounded_up(rho=Fraction(rate) ** 2 / 8).epsilon_upper_bound(delta)
@@ -202,16 +188,24 @@ def sampled_majority(epsilon: float, delta: float, *, keys: int = 8) -> PrivateM
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneGradient(PrivateLinear):
+    """Batches of one example."""
+
+    def batch_size(self, number: int) -> int:
+        """Return the number of examples in a batch."""
+        del number
+        return 1
+
+
 def one_gradient(epsilon: float, delta: float) -> PrivateLinear:
-    """One batch of one example, whose five parts make a gradient that is clipped."""
+    """Return one batch of one example, whose gradient has five parts of 1/2."""
     schema = Schema.from_mapping({name: {"grid": [0]} for name in "abcd"})
-    return PrivateLinear(
-        concepts=Stumps(schema, 1), rounds=1, epsilon=epsilon, delta=delta, first=1
-    )
+    return OneGradient(concepts=Stumps(schema, 1), rounds=1, epsilon=epsilon, delta=delta)
 
 
 def key_list(epsilon: float, delta: float) -> PrivateKeys:
-    """A list of keys for few rounds: its threshold is soon reached."""
+    """Return a list of keys for few rounds: its threshold is soon reached."""
     return PrivateKeys(rounds=ROUNDS, epsilon=epsilon, delta=delta)
 
 

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass, listed_class
+from littlestone.concepts.classes.gaps import gaps_dimension
 from littlestone.concepts.classes.version_spaces import BitSetSpace, Searched
-from littlestone.concepts.dimensions.gaps import gaps_dimension
 from littlestone.concepts.domain import Grid
-from littlestone.concepts.hypotheses.scan import first_seen_difference
-from littlestone.concepts.protocols import Hypothesis, Label, Tally
+from littlestone.concepts.entry import ClassEntry
+from littlestone.concepts.hypotheses.common import Written, first_seen_difference
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import BoxTracker
-from littlestone.concepts.witnesses.box_system import MOST_DIMENSIONS, BoxSystem
-from littlestone.concepts.written import Written
+from littlestone.concepts.witness_boxes import MOST_DIMENSIONS, BoxSystem
 
 Point = tuple[int, ...]
 Bounds = tuple[tuple[int, int], ...]
@@ -56,6 +56,7 @@ class BoxHypothesis(Written):
 
     @property
     def domain(self) -> Grid:
+        """The points that have a label."""
         return Grid(self.k, self.n)
 
     def __call__(self, x: Any, /) -> Label:
@@ -63,6 +64,7 @@ class BoxHypothesis(Written):
         return int(self.bounds is not None and inside(point, self.bounds))
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """Label many points at once."""
         points = self.domain.check_many(xs)
         if self.bounds is None:
             return np.zeros(len(points), dtype=np.uint8)
@@ -79,12 +81,13 @@ class BoxHypothesis(Written):
         return point
 
     def describe(self) -> str:
+        """Describe the rule in words, on one line."""
         if self.bounds is None:
             return "0 everywhere"
         return " and ".join(f"{a} <= x{i} <= {b}" for i, (a, b) in enumerate(self.bounds))
 
     def _beyond(self, other: "BoxHypothesis") -> Point | None:
-        """A point with label 1 here and 0 there."""
+        """Return a point with label 1 here and 0 there."""
         if self.bounds is None:
             return None
         corner = [first for first, _ in self.bounds]
@@ -124,6 +127,7 @@ class Boxes:
 
     @property
     def size(self) -> int:
+        """The number of concepts."""
         return int((self.n * (self.n + 1) // 2) ** self.k + 1)
 
     @property
@@ -158,18 +162,27 @@ class Boxes:
 
     @property
     def dual_vc_dimension(self) -> int:
+        """The VC dimension of the dual class."""
         return self._as_finite("dual VC").dual_vc_dimension
 
+    def agreed(self) -> tuple[Example, int]:
+        """At a point within, from where each of the 2k ends is sought by itself."""
+        line = BoxSystem(1, self.n, self._box)
+        return ((line.deepest,) * self.k, 1), self.k * line.rank
+
     def witness_system(self) -> BoxSystem:
+        """Return the witness system, or None if it has too many keys."""
         return BoxSystem(self.k, self.n, self._box)
 
     def _box(self, bounds: Bounds | None) -> BoxHypothesis:
         return BoxHypothesis(self.k, self.n, bounds)
 
     def tracker(self) -> BoxTracker:
+        """Return a tracker of the bounding box."""
         return BoxTracker()
 
     def version_space(self) -> "BoxVersionSpace":
+        """Return all concepts, before any example."""
         return BoxVersionSpace(self, None, frozenset())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -222,6 +235,7 @@ class BoxVersionSpace(Searched):
 
     @property
     def is_empty(self) -> bool:
+        """Whether no concept fits the examples."""
         return self.negatives is None
 
     @property
@@ -245,6 +259,7 @@ class BoxVersionSpace(Searched):
         return left
 
     def restrict(self, x: Any, y: Label, /) -> "BoxVersionSpace":
+        """Return the concepts that also label ``x`` with ``y``."""
         point, label = self.concept_class.domain.check(x), require.label(y)
         if self.negatives is None:
             return self
@@ -262,6 +277,7 @@ class BoxVersionSpace(Searched):
         return BoxVersionSpace(self.concept_class, *((None, None) if lost else (core, negatives)))
 
     def standard_optimal(self) -> Hypothesis:
+        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         self._refuse_empty()
         raise ValueError(
             "the standard optimal prediction has no closed form for boxes; learn with "
@@ -269,19 +285,19 @@ class BoxVersionSpace(Searched):
         )
 
     def consistent(self) -> BoxHypothesis:
-        """The smallest box left."""
+        """Return the smallest box left."""
         self._refuse_empty()
         return self.concept_class._box(self.core)
 
     def _left(self) -> float:
-        """How many boxes are left, in logarithms and as if every end were free by itself."""
+        """Return how many boxes are left, in logarithms and as if every end were free by itself."""
         n, k = self.concept_class.n, self.concept_class.k
         if self.core is None:
             return 2 * k * math.log(n + 1)
         return sum(math.log(reach + 1) for pair in self._reaches(self.core) for reach in pair)
 
     def _reaches(self, core: Bounds) -> list[tuple[int, int]]:
-        """How far the core could be stretched in each direction alone."""
+        """Return how far the core could be stretched in each direction alone."""
         found = []
         for i, (first, last) in enumerate(core):
             blocks = [z[i] for z in self.negatives or () if _beside(z, core, i)]
@@ -308,7 +324,7 @@ class BoxVersionSpace(Searched):
             yield tuple(apart)  # type: ignore[arg-type]
 
     def _outside_negatives(self) -> Iterator[Point]:
-        """The middle, or else the first point that may have either label."""
+        """Yield the middle, or else the first point that may have either label."""
         concepts, negatives = self.concept_class, self.negatives or frozenset()
         middle = ((concepts.n - 1) // 2,) * concepts.k
         free = (x for x in chain([middle], concepts.domain) if x not in negatives)
@@ -327,11 +343,12 @@ class BoxVersionSpace(Searched):
 
 
 def inside(x: Point, bounds: Bounds) -> bool:
+    """Return whether the point lies in the box."""
     return all(first <= place <= last for place, (first, last) in zip(x, bounds, strict=True))
 
 
 def hull(core: Bounds | None, x: Point) -> Bounds:
-    """The smallest box around both."""
+    """Return the smallest box around both."""
     if core is None:
         return tuple((place, place) for place in x)
     pairs = zip(core, x, strict=True)
@@ -339,7 +356,7 @@ def hull(core: Bounds | None, x: Point) -> Bounds:
 
 
 def _beside(x: Point, core: Bounds, i: int) -> bool:
-    """Whether it lies within the core but for coordinate i."""
+    """Return whether it lies within the core but for coordinate i."""
     return all(core[j][0] <= x[j] <= core[j][1] for j in range(len(x)) if j != i)
 
 
@@ -355,7 +372,8 @@ def _nearest(core: Bounds, negatives: Iterable[Point]) -> frozenset[Point]:
 
 
 def _folded(core: Bounds | None, x: Point) -> Point:
-    """One point for all whose hull with the core is the same: a box holds all of them or none."""
+    """Return one point for all whose hull with the core is the same: a box holds all of them or
+    none."""
     if core is None:
         return x
     return tuple(a if a <= place <= b else place for place, (a, b) in zip(x, core, strict=True))
@@ -368,7 +386,7 @@ def _distance(x: Point, core: Bounds) -> tuple[int, Point]:
 
 
 def _best_stretch(places: NDArray[np.int64], gains: NDArray[np.int64]) -> int:
-    """The largest sum of gains between two places."""
+    """Return the largest sum of gains between two places."""
     saved = best = 0
     for place in sorted(set(places.tolist())):
         saved = max(0, saved + int(gains[places == place].sum()))
@@ -384,3 +402,15 @@ def _every_bounds(k: int, n: int) -> Iterator[Bounds]:
         for last in range(first, n):
             for rest in _every_bounds(k - 1, n):
                 yield ((first, last), *rest)
+
+
+CLASSES = (
+    ClassEntry(
+        name="boxes",
+        build=Boxes,
+        example="boxes:2,64",
+        summary="axis-parallel boxes in k <= 4 dimensions, coordinates 0 .. n-1, and the empty box",
+        arguments=(int, int),
+        required=2,
+    ),
+)

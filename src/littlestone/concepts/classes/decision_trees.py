@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
 from littlestone.concepts.protocols import Label, Tally, VersionSpace
 from littlestone.concepts.schema import Condition, Schema
 
 DEEPEST: Final = 3
-_MOST_LISTED: Final = 1 << 16
+MOST_LISTED: Final = 1 << 16
 
 
 @require.checked
@@ -22,7 +24,8 @@ class DecisionTrees:
     """All trees that ask at most ``depth`` questions, each about one field, on the way to a leaf.
 
     They are far too many to list or to keep a version space of; ``DisjointBatches`` draws from
-    them all the same. ``size`` counts trees, some of which are the same function.
+    them all the same. ``size`` counts trees, some of which are the same function. Leaves have the
+    labels that the schema declares.
 
     >>> schema = Schema.from_mapping(
     ...     {"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA"]}}
@@ -50,34 +53,40 @@ class DecisionTrees:
 
     @property
     def domain(self) -> Schema:
+        """The records of the schema."""
         return self.schema
 
     @property
     def size(self) -> int:
-        trees = 2
+        """The number of concepts."""
+        trees = labels = len(self.schema.label_values)
         for _ in range(self.depth):
-            trees = 2 + len(self.conditions) * trees * trees
+            trees = labels + len(self.conditions) * trees * trees
         return trees
 
     @property
     def littlestone_dimension_upper_bound(self) -> int:
-        """Halving errs no more often than this."""
+        """Halving errs no more often than this, with more than two labels as well."""
         return self.size.bit_length() - 1
 
     @property
     def littlestone_dimension(self) -> int:
+        """The Littlestone dimension."""
         raise self._unknown("Littlestone dimension")
 
     @property
     def vc_dimension(self) -> int:
+        """The VC dimension."""
         raise self._unknown("VC dimension")
 
     @property
     def dual_littlestone_dimension(self) -> int:
+        """The Littlestone dimension of the dual class."""
         raise self._unknown("dual Littlestone dimension")
 
     @property
     def dual_vc_dimension(self) -> int:
+        """The VC dimension of the dual class."""
         raise self._unknown("dual VC dimension")
 
     def _unknown(self, what: str) -> ValueError:
@@ -87,41 +96,51 @@ class DecisionTrees:
         )
 
     def version_space(self) -> VersionSpace:
+        """Return all concepts, before any example."""
         raise ValueError(
             f"{self.size} decision trees are too many for a version space; DisjointBatches learns "
             f"them, and Stumps are rules over the same schema that can be listed"
         )
 
     def constant(self, label: Label) -> DecisionTree:
-        """The tree that is one leaf."""
+        """Return the tree that is one leaf."""
         return DecisionTree(self.schema, label)
 
     def concepts(self) -> Iterator[DecisionTree]:
-        """Every tree, the simplest first; ValueError where there are too many.
+        """Yield every tree, the simplest first; ValueError where there are too many.
 
         Some are the same function: a position among ``size`` trees is one in this list.
         """
-        if self.size > _MOST_LISTED:
-            raise ValueError(f"{self.size} decision trees are too many to list")
+        if self.size > MOST_LISTED:
+            raise ValueError(
+                f"{self.size} decision trees are too many to list (at most {MOST_LISTED} are); "
+                f"DisjointBatches learns them without a list, for events that do not react to "
+                f"what is published, and Stumps are rules over the same schema that can be listed"
+            )
         return (DecisionTree(self.schema, node) for node in self._nodes(self.depth))
 
     def _nodes(self, depth: int) -> Iterator[Node]:
-        yield 0
-        yield 1
+        yield from range(len(self.schema.label_values))
         below = list(self._nodes(depth - 1)) if depth else []
         for condition in self.conditions if depth else ():
             for holds in below:
                 yield from ((condition, holds, fails) for fails in below)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """The mistakes of the best tree in hindsight, by trying all first questions."""
+        """Return the mistakes of the best tree in hindsight, by trying all first questions."""
         cells = np.array([self.schema.check(x) for x in tally], dtype=np.int64)
-        counts = np.array(list(tally.values()), dtype=np.int64).reshape(-1, 2).T
+        labels = len(self.schema.label_values)
+        counts = np.array(list(tally.values()), dtype=np.int64).reshape(-1, labels).T
         holds = self.holding(cells.reshape(len(counts[0]), len(self.schema.fields)))
         return self._fewest(holds, counts, self.depth)
 
     def holding(self, cells: NDArray[np.int64], dtype: type = np.int64, /) -> NDArray[Any]:
         """For each record, given by its cells, and each question: whether it holds."""
+        if cells.ndim != 2 or cells.shape[1] != len(self.schema.fields):
+            raise ValueError(
+                f"cells must have a row for each record and a column for each of the "
+                f"{len(self.schema.fields)} fields, got an array of shape {cells.shape}"
+            )
         holds: NDArray[Any] = np.empty((len(cells), len(self.conditions)), dtype=dtype)
         for number, (part, low, high) in enumerate(self.conditions):
             holds[:, number] = (low <= cells[:, part]) & (cells[:, part] <= high)
@@ -129,14 +148,30 @@ class DecisionTrees:
 
     def _fewest(self, holds: NDArray[Any], counts: NDArray[np.int64], depth: int) -> int:
         whole = counts.sum(axis=1)
-        fewest = int(whole.min())
+        fewest = int(whole.sum() - whole.max())
         if not depth or not fewest or not self.conditions:
             return fewest
         if depth == 1:
             inside = counts @ holds
-            return min(fewest, int((inside.min(0) + (whole[:, None] - inside).min(0)).min()))
+            right = inside.max(0) + (whole[:, None] - inside).max(0)
+            return min(fewest, int(whole.sum() - right.max()))
         for number in range(len(self.conditions)):
             here = holds[:, number] == 1
             both = (self._fewest(holds[s], counts[:, s], depth - 1) for s in (here, ~here))
             fewest = min(fewest, sum(both))
         return fewest
+
+
+def _from_file(path: str, depth: int = DEEPEST) -> DecisionTrees:
+    return DecisionTrees(Schema.from_toml(Path(path)), depth)
+
+
+CLASSES = (
+    ClassEntry(
+        name="trees",
+        build=_from_file,
+        example="trees:schema.toml,3",
+        summary="decision trees over records with a declared schema; at most 3 questions deep",
+        arguments=(str, int),
+    ),
+)

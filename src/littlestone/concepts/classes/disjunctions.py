@@ -8,10 +8,9 @@ from typing import Any
 
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass, listed_class
-from littlestone.concepts.classes.version_spaces import Searched
-from littlestone.concepts.domain import BooleanCube
-from littlestone.concepts.hitting import (
+from littlestone.concepts.classes.version_spaces import (
     Family,
+    Searched,
     bits,
     count_hitting,
     fewest_hitting,
@@ -19,9 +18,11 @@ from littlestone.concepts.hitting import (
     minimal,
     point_of,
 )
-from littlestone.concepts.hypotheses.weighted import WeightedFeatures
-from littlestone.concepts.protocols import Hypothesis, Label, Tally
-from littlestone.concepts.witnesses.systems import LiteralSystem
+from littlestone.concepts.domain import BooleanCube
+from littlestone.concepts.entry import ClassEntry
+from littlestone.concepts.hypotheses.cube import WeightedFeatures
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
+from littlestone.concepts.witness_systems import LiteralSystem
 
 _LARGEST_TABLE = 1 << 16
 _MOST_FEATURES_SCANNED = 10
@@ -55,6 +56,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def size(self) -> int:
+        """The number of concepts."""
         return sum(math.comb(self.n, j) for j in range(self.k + 1))
 
     @property
@@ -71,6 +73,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def vc_dimension(self) -> int:
+        """The VC dimension."""
         if self.k in (1, self.n):
             return self.littlestone_dimension_upper_bound
         return self._as_finite("VC").vc_dimension
@@ -82,7 +85,16 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
 
     @property
     def dual_vc_dimension(self) -> int:
+        """The VC dimension of the dual class."""
         return self.n
+
+    def agreed(self) -> tuple[Example, int]:
+        """Return the point without features, with label 0, and the depth of a tree below it.
+
+        The tree splits the features into k parts and asks, bit by bit, which feature of each part
+        the concept has, 0 for none.
+        """
+        return ((0,) * self.n, 0), self.k * ((self.n // self.k + 1).bit_length() - 1)
 
     def witness_system(self) -> LiteralSystem:
         """0 is the conjunction of "this feature is 0", for the features chosen."""
@@ -93,6 +105,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
         return disjunction(left, self.n)
 
     def version_space(self) -> "DisjunctionVersionSpace":
+        """Return all concepts, before any example."""
         return DisjunctionVersionSpace(self, (1 << self.n) - 1, frozenset())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -102,7 +115,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
         return _Search(counts, self.k).fewest()
 
     def concepts(self) -> Iterator[WeightedFeatures]:
-        """Few features first."""
+        """Yield the concepts, those with few features first."""
         for size in range(self.k + 1):
             for chosen in combinations(range(self.n), size):
                 yield disjunction(sum(1 << feature for feature in chosen), self.n)
@@ -136,10 +149,12 @@ class DisjunctionVersionSpace(Searched):
 
     @property
     def is_empty(self) -> bool:
+        """Whether no concept fits the examples."""
         return 0 in self.clauses
 
     @property
     def size(self) -> int:
+        """The number of concepts."""
         return count_hitting(self.clauses, self.features, self.concept_class.k)
 
     @property
@@ -156,6 +171,7 @@ class DisjunctionVersionSpace(Searched):
         return left.dimension
 
     def restrict(self, x: Any, y: Label, /) -> "DisjunctionVersionSpace":
+        """Return the concepts that also label ``x`` with ``y``."""
         point, label = mask_of(self.concept_class.domain.check(x)), require.label(y)
         if self.is_empty:
             return self
@@ -170,13 +186,14 @@ class DisjunctionVersionSpace(Searched):
         return DisjunctionVersionSpace(self.concept_class, features, clauses)
 
     def standard_optimal(self) -> Hypothesis:
+        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         raise ValueError(
             "the standard optimal prediction has no closed form for monotone disjunctions; learn "
             "with Winnow, or use FiniteClass.from_class(concepts) when there are few features"
         )
 
     def consistent(self) -> WeightedFeatures:
-        """A smallest disjunction left; among those, the first."""
+        """Return a smallest disjunction left; among those, the first."""
         self._refuse_empty()
         chosen, clauses = 0, self.clauses
         for bit in bits(self.features):
@@ -189,7 +206,8 @@ class DisjunctionVersionSpace(Searched):
         return self.size
 
     def _points(self, hypothesis: Hypothesis) -> Iterator[Point]:
-        """All of them up to 10 features; beyond, those that differ from 0 or 1 in one feature."""
+        """Yield all of them up to 10 features; beyond, those that differ from 0 or 1 in one
+        feature."""
         del hypothesis
         n = self.concept_class.n
         if n <= _MOST_FEATURES_SCANNED:
@@ -244,5 +262,17 @@ def disjunction(mask: int, n: int) -> WeightedFeatures:
 
 
 def _number(x: Point) -> int:
-    """The place of a point in the order of the cube."""
+    """Return the place of a point in the order of the cube."""
     return int("".join(map(str, x)), 2)
+
+
+CLASSES = (
+    ClassEntry(
+        name="disjunctions",
+        build=MonotoneDisjunctions,
+        example="disjunctions:3,20",
+        summary="x_i or x_j or … of at most k of n Boolean features",
+        arguments=(int, int),
+        required=2,
+    ),
+)

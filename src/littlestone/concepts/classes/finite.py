@@ -1,8 +1,12 @@
 """Finite concept classes on finitely many points, with version spaces as bit sets."""
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import product
+from pathlib import Path
 from reprlib import repr as shorten
 from typing import Any, Self
 
@@ -11,10 +15,10 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.classes.version_spaces import BitSetSpace
-from littlestone.concepts.dimensions.littlestone import BitSetDimension, bit_set
-from littlestone.concepts.dimensions.vc import bit_set_vc_dimension
+from littlestone.concepts.dimensions import BitSetDimension, bit_set, bit_set_vc_dimension
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.entry import ClassEntry
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.losses.label_counts import fewest_by_table
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label, Point, Tally
 
@@ -51,7 +55,7 @@ class FiniteClass:
 
     @classmethod
     def from_class(cls, concepts: ConceptClass, points: Iterable[Point] | None = None) -> Self:
-        """A class with finitely many concepts, on the given points (all of them by default).
+        """Return a class with finitely many concepts, on the given points (all of them by default).
 
         Point number i of the result is the i-th of ``points``. A finite class is itself.
         """
@@ -64,40 +68,48 @@ class FiniteClass:
                 raise ValueError(f"points must be given: the domain of {concepts!r} is unbounded")
             _refuse_large(concepts.size * concepts.domain.size)
             points = concepts.domain
-        block = concepts.domain.check_many(list(points))
+        block = concepts.domain.check_many(require.listed(points=points))
         _refuse_large(concepts.size * len(block))
         return cls([concept.many(block) for concept in concepts.concepts()])
 
     @cached_property
     def littlestone_dimension(self) -> int:
+        """The Littlestone dimension."""
         return self._dimensions.dimension(self._everything)
 
     @cached_property
     def vc_dimension(self) -> int:
+        """The VC dimension."""
         return bit_set_vc_dimension([part for _, part in self.sides], self._everything)
 
     @cached_property
     def dual_littlestone_dimension(self) -> int:
+        """The Littlestone dimension of the dual class."""
         return self.dual().littlestone_dimension
 
     @cached_property
     def dual_vc_dimension(self) -> int:
+        """The VC dimension of the dual class."""
         return self.dual().vc_dimension
 
     def dual(self) -> "FiniteClass":
-        """The points as concepts over the concepts: x(h) = h(x)."""
+        """Return the points as concepts over the concepts: x(h) = h(x)."""
         return FiniteClass(self.matrix.T)
 
     def version_space(self) -> "FiniteVersionSpace":
+        """Return all concepts, before any example."""
         return FiniteVersionSpace(self, self._everything)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
+        """Return the mistakes of the best concept in hindsight."""
         return fewest_by_table(self.domain, self.labels_at, tally)
 
     def concepts(self) -> Iterator[TableHypothesis]:
+        """Yield the concepts in a fixed order."""
         return map(self.concept, range(self.size))
 
     def concept(self, position: int, /) -> TableHypothesis:
+        """Return the concept at a position of ``concepts()``."""
         known = self._concepts.get(position)
         if known is None:
             require.integer(position=position, at_least=0, at_most=self.size - 1)
@@ -108,6 +120,7 @@ class FiniteClass:
         return known
 
     def labels_at(self, points: Any, /) -> NDArray[np.uint8]:
+        """Return one row of labels for each concept."""
         return self.matrix[:, self.domain.check_many(points)]
 
     def __eq__(self, other: object) -> bool:
@@ -139,6 +152,7 @@ class FiniteVersionSpace(BitSetSpace):
     _optimal: TableHypothesis | None = field(default=None, init=False, compare=False)
 
     def restrict(self, x: Any, y: Label, /) -> "FiniteVersionSpace":
+        """Return the concepts that also label ``x`` with ``y``."""
         sides = self.concept_class.sides[self.concept_class.domain.check(x)]
         members = self.members & sides[require.label(y)]
         return self if members == self.members else FiniteVersionSpace(self.concept_class, members)
@@ -151,11 +165,11 @@ class FiniteVersionSpace(BitSetSpace):
         return self._optimal
 
     def consistent(self) -> TableHypothesis:
-        """The first concept left, in the order of ``concepts()``."""
+        """Return the first concept left, in the order of ``concepts()``."""
         return self.concept_class.concept(self._first())
 
     def concepts(self) -> Iterator[TableHypothesis]:
-        """The concepts left, in the order of the class."""
+        """Yield the concepts left, in the order of the class."""
         members = self.members
         return (c for i, c in enumerate(self.concept_class.concepts()) if members >> i & 1)
 
@@ -181,7 +195,7 @@ class FiniteVersionSpace(BitSetSpace):
 
 
 def tabulated(concepts: ConceptClass) -> tuple[FiniteClass, list[Hypothesis], dict[Any, int]]:
-    """The class as a table, its concepts in the order of the rows, the column of each point."""
+    """Return the class as a table, its concepts by row, and the column of each point."""
     table, points = FiniteClass.from_class(concepts), list(concepts.domain)
     block = concepts.domain.check_many(points)
     rows = {concept.many(block).tobytes(): concept for concept in concepts.concepts()}
@@ -213,3 +227,112 @@ def _binary_matrix(matrix: Any) -> NDArray[np.uint8]:
         value = array[concept, point].item()
         raise ValueError(f"matrix must hold only 0 and 1, got matrix[{concept}, {point}]={value!r}")
     return array.astype(np.uint8)
+
+
+def _from_file(path: str) -> FiniteClass:
+    return FiniteClass(np.loadtxt(Path(path), delimiter=",", ndmin=2))
+
+
+CLASSES = (
+    ClassEntry(
+        name="finite",
+        build=_from_file,
+        example="finite:matrix.csv",
+        summary="a 0/1 matrix, one concept a row, one point a column",
+        arguments=(str,),
+    ),
+)
+
+
+_LARGEST_RESULT = 1 << 22
+
+
+@require.checked
+def aggregate(combine: Callable[..., object], *classes: FiniteClass) -> FiniteClass:
+    """G(H₁, …, H_k): all G(h₁, …, h_k) with hᵢ in Hᵢ, taken point by point.
+
+    ``combine`` is G, on arguments that are 0 or 1.
+
+    >>> points = FiniteClass([[0, 0], [0, 1], [1, 0]])
+    >>> aggregate(lambda a, b: a or b, points, points).size
+    4
+    """
+    _refuse_different_domains(classes)
+    _refuse_many_combinations(math.prod(concepts.size for concepts in classes))
+    table = np.zeros((2,) * len(classes), dtype=np.uint8)
+    for labels in product((0, 1), repeat=len(classes)):
+        table[labels] = require.label(combine(*labels))
+    picks = np.ix_(*(range(concepts.size) for concepts in classes))
+    columns = [concepts.matrix[pick] for concepts, pick in zip(classes, picks, strict=True)]
+    combined = table[tuple(np.broadcast_arrays(*columns))]
+    return FiniteClass(combined.reshape(-1, combined.shape[-1]))
+
+
+@require.checked
+def complement(concepts: FiniteClass) -> FiniteClass:
+    """1 − H: every concept with its labels swapped."""
+    return FiniteClass(1 - concepts.matrix)
+
+
+@require.checked
+def union(left: FiniteClass, right: FiniteClass) -> FiniteClass:
+    """H₁ ∪ H₂, as sets of concepts."""
+    _refuse_different_domains((left, right))
+    return FiniteClass(np.concatenate([left.matrix, right.matrix]))
+
+
+@require.checked
+def xor(left: FiniteClass, right: FiniteClass) -> FiniteClass:
+    """H₁ ⊕ H₂: all h₁ ⊕ h₂, which say where the two disagree."""
+    return aggregate(lambda a, b: a != b, left, right)
+
+
+@require.checked
+def majority(
+    concepts: FiniteClass, members: int, *, threshold: Fraction = Fraction(1, 2)
+) -> FiniteClass:
+    """H_{m,a}: label 1 where at least the share ``threshold`` of m concepts does.
+
+    [P, Section E] uses a = 1/2, where an even m breaks ties towards 1.
+
+    >>> points = FiniteClass([[0, 0], [0, 1], [1, 0]])
+    >>> majority(points, 3).size, majority(points, 2).size
+    (3, 4)
+    """
+    require.integer(members=members, at_least=1)
+    if not 0 <= threshold <= 1:
+        raise ValueError(f"threshold must lie in [0, 1], got threshold={threshold!r}")
+    _refuse_many_combinations(members * concepts.size)
+    fewest = -(-threshold.numerator * members // threshold.denominator)  # rounded up, exactly
+    # Counts of all points in one whole number, each in as many bits as it needs.
+    places = [members.bit_length() * point for point in range(concepts.domain.size)]
+    rows = [sum(1 << places[x] for x in np.flatnonzero(row)) for row in concepts.matrix]
+    votes, looked_at = set(rows), 0
+    for _ in range(members - 1):
+        looked_at += len(votes) * len(rows)
+        _refuse_many_combinations(looked_at)
+        votes = {vote + row for vote in votes for row in rows}
+    largest = (1 << members.bit_length()) - 1
+    return FiniteClass([[(vote >> at) & largest >= fewest for at in places] for vote in votes])
+
+
+@require.checked
+def labelled(concepts: FiniteClass) -> FiniteClass:
+    """H^label over X × {0, 1}: whether h errs on (x, y); its point 2x + y stands for (x, y)."""
+    errs: NDArray[np.uint8] = concepts.matrix[:, :, None] != np.array([0, 1])
+    return FiniteClass(errs.reshape(concepts.size, -1))
+
+
+def _refuse_different_domains(classes: tuple[FiniteClass, ...]) -> None:
+    if not classes:
+        raise ValueError("classes must not be empty")
+    sizes = [concepts.domain.size for concepts in classes]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"classes must be over the same points, got {sizes} points")
+
+
+def _refuse_many_combinations(combinations: int) -> None:
+    if combinations > _LARGEST_RESULT:
+        raise ValueError(
+            f"{combinations} combinations of concepts are too many; at most {_LARGEST_RESULT}"
+        )

@@ -1,21 +1,23 @@
 """Halfspaces with a margin: no exact dimension, but a learner that errs at most 1/margin² times."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count, product
 from typing import Any
 
 from littlestone import require
-from littlestone.concepts.ball import BallPoint, RationalBall
 from littlestone.concepts.classes.version_spaces import Searched
+from littlestone.concepts.domain import BallPoint, RationalBall
+from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.linear import LinearHypothesis, dot
 from littlestone.concepts.keys import KeySet
-from littlestone.concepts.nearest import Vector, inner, nearest, nearest_to_origin
 from littlestone.concepts.protocols import Hypothesis, Label, Point, Tally
 
 _MOST_POINTS_SEARCHED = 16
+
+Vector = tuple[Fraction, ...]
 
 
 @require.checked
@@ -52,6 +54,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     @property
     def size(self) -> None:
+        """The number of concepts."""
         return None
 
     @property
@@ -66,6 +69,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     @property
     def littlestone_dimension(self) -> int:
+        """The Littlestone dimension."""
         raise ValueError(
             "the Littlestone dimension of halfspaces with a margin has no known closed form; it is "
             f"at least {self.vc_dimension} and at most littlestone_dimension_upper_bound = "
@@ -83,6 +87,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
 
     @property
     def dual_littlestone_dimension(self) -> int:
+        """The Littlestone dimension of the dual class."""
         raise ValueError(
             "the dual Littlestone dimension of halfspaces with a margin has no known closed form; "
             f"it is at least dual_vc_dimension = {self.dual_vc_dimension}"
@@ -94,7 +99,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
         return self.vc_dimension
 
     def fits(self, concept: Hypothesis, x: Point, /) -> bool:
-        """Whether ``x`` lies outside the margin of a hyperplane."""
+        """Return whether ``x`` lies outside the margin of a hyperplane."""
         if not isinstance(concept, LinearHypothesis):
             return True
         point = self.domain.check(x)
@@ -102,6 +107,7 @@ it is at least 3 and at most littlestone_dimension_upper_bound = 16, and Percept
         return dot(concept.weights, point) ** 2 >= self.margin**2 * length
 
     def version_space(self) -> "MarginVersionSpace":
+        """Return all concepts, before any example."""
         return MarginVersionSpace(self, KeySet(), (), None)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -147,10 +153,12 @@ class MarginVersionSpace(Searched):
 
     @property
     def is_empty(self) -> bool:
+        """Whether no concept fits the examples."""
         return self.examples is None
 
     @property
     def dimension(self) -> int:
+        """The Littlestone dimension of what is left; -1 when empty."""
         if self.examples is None:
             return -1
         raise ValueError(
@@ -166,6 +174,7 @@ class MarginVersionSpace(Searched):
         return Fraction(1) if self.normal is None else inner(self.normal, self.normal)
 
     def restrict(self, x: Any, y: Label, /) -> "MarginVersionSpace":
+        """Return the concepts that also label ``x`` with ``y``."""
         point, label = self.concept_class.domain.check(x), require.label(y)
         *numerators, denominator = point
         sign = 1 if label else -1
@@ -181,13 +190,17 @@ class MarginVersionSpace(Searched):
         return MarginVersionSpace(self.concept_class, examples, corners, normal)
 
     def standard_optimal(self) -> LinearHypothesis:
+        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         raise ValueError(
             "the standard optimal prediction needs dimensions that are not known for halfspaces "
             "with a margin; learn with Perceptron instead"
         )
 
     def consistent(self) -> LinearHypothesis:
-        """The halfspace of the largest margin; before any example, that of the first axis."""
+        """Return the halfspace of the largest margin.
+
+        Before any example, that of the first axis.
+        """
         self._refuse_empty()
         normal = self.normal
         if normal is None:
@@ -199,7 +212,7 @@ class MarginVersionSpace(Searched):
         return self.squared_margin
 
     def __eq__(self, other: object) -> bool:
-        """What spans the nearest point depends on the order of the examples."""
+        """Ignore what spans the nearest point: it depends on the order of the examples."""
         return (
             isinstance(other, MarginVersionSpace)
             and self.examples == other.examples
@@ -210,7 +223,7 @@ class MarginVersionSpace(Searched):
         return hash((self.concept_class, self.examples))
 
     def _points(self, hypothesis: Hypothesis) -> Iterator[BallPoint]:
-        """The axes, and a point where the halfspace of largest margin differs.
+        """Yield the axes, and a point where the halfspace of largest margin differs.
 
         A finite family: there are always more, unless the margin is used up.
         """
@@ -229,9 +242,9 @@ def _fewest_left_out(
     examples: list[tuple[tuple[BallPoint, Label], int]],
     enough: int | None = None,
 ) -> int:
-    """The fewest examples, with multiplicity, whose removal leaves a halfspace.
+    """Return the fewest examples, with multiplicity, whose removal leaves a halfspace.
 
-    Nobody cares for an answer of ``enough`` or more, which may then be returned instead.
+    Return ``enough`` instead of any larger number.
     """
     if not examples or enough == 0:
         return 0
@@ -243,3 +256,85 @@ def _fewest_left_out(
     more = None if fewest is None else fewest - times
     without = times + _fewest_left_out(left, rest, more)
     return without if fewest is None else min(fewest, without)
+
+
+CLASSES = (
+    ClassEntry(
+        name="halfspaces",
+        build=MarginHalfspaces,
+        example="halfspaces:3,1/4",
+        summary="halfspaces with a margin; mistake-bounded by the perceptron",
+        arguments=(int, Fraction),
+        required=2,
+    ),
+)
+
+
+def nearest_to_origin(vectors: Sequence[Vector], start: Iterable[Vector] = ()) -> list[Vector]:
+    """Corners whose convex hull has the nearest point of all ``vectors`` in its interior.
+
+    Wolfe's algorithm (1976): finite, since each set of corners is visited at most once. ``start``
+    may name the corners of an earlier answer. ``nearest`` turns the corners into the point.
+    """
+    corners = list(start) or [vectors[0]]
+    weights = _affine_weights(corners)
+    while True:
+        point = combine(corners, weights)
+        lowest = min(vectors, key=lambda vector: inner(point, vector))
+        if inner(point, lowest) >= inner(point, point):
+            return corners
+        corners.append(lowest)
+        weights.append(Fraction(0))
+        corners, weights = _descend(corners, weights)
+
+
+def nearest(corners: Sequence[Vector]) -> Vector:
+    """Return the nearest point of the affine hull of the corners."""
+    return combine(corners, _affine_weights(corners))
+
+
+def combine(vectors: Sequence[Vector], weights: Sequence[Fraction]) -> Vector:
+    """Return the weighted sum."""
+    pairs = list(zip(vectors, weights, strict=True))
+    return tuple(
+        sum((weight * vector[i] for vector, weight in pairs), Fraction(0))
+        for i in range(len(vectors[0]))
+    )
+
+
+def inner(left: Vector, right: Vector) -> Fraction:
+    """Return the inner product."""
+    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction(0))
+
+
+def _descend(corners: list[Vector], weights: list[Fraction]) -> tuple[list[Vector], list[Fraction]]:
+    """Drop corners until the nearest point of the affine hull lies inside the hull."""
+    while True:
+        wanted = _affine_weights(corners)
+        if all(weight > 0 for weight in wanted):
+            return corners, wanted
+        # Walk from the present point to the wanted one until the first weight is used up.
+        step = min(
+            have / (have - want) for have, want in zip(weights, wanted, strict=True) if want <= 0
+        )
+        moved = [have + step * (want - have) for have, want in zip(weights, wanted, strict=True)]
+        corners = [corner for corner, weight in zip(corners, moved, strict=True) if weight > 0]
+        weights = [weight for weight in moved if weight > 0]
+
+
+def _affine_weights(corners: Sequence[Vector]) -> list[Fraction]:
+    """Weights of sum 1 of the nearest point of the affine hull of independent corners.
+
+    They solve G·w = c·1 for the matrix G of 1 + inner products, up to the factor c.
+    """
+    rows = [[1 + inner(left, right) for right in corners] + [Fraction(1)] for left in corners]
+    size = len(rows)
+    for i in range(size):
+        pivot = next(j for j in range(i, size) if rows[j][i])
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [value / rows[i][i] for value in rows[i]]
+        for j in range(size):
+            if j != i and rows[j][i]:
+                rows[j] = [a - rows[j][i] * b for a, b in zip(rows[j], rows[i], strict=True)]
+    total = sum(row[-1] for row in rows)
+    return [row[-1] / total for row in rows]

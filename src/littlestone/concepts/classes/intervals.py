@@ -1,27 +1,199 @@
 """Intervals on a range of integers, in closed form however long the range is."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from math import isqrt
 
 import numpy as np
 
 from littlestone import require
-from littlestone.concepts.classes.interval_parts import AroundPositives, WithinGaps
+from littlestone.concepts.classes.gaps import (
+    cut_dimension,
+    gaps_dimension,
+    optimal_ones_within,
+    optimal_rank,
+    pieces,
+)
 from littlestone.concepts.classes.version_spaces import InParts
-from littlestone.concepts.dimensions.gaps import gaps_dimension
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.hypotheses.runs import runs_of
-from littlestone.concepts.hypotheses.steps import StepFunction
-from littlestone.concepts.losses.interval_losses import interval_runs
+from littlestone.concepts.entry import ClassEntry
+from littlestone.concepts.hypotheses.runs import StepFunction, runs_of
+from littlestone.concepts.losses.answers import OnLines
 from littlestone.concepts.losses.label_counts import Tallied
 from littlestone.concepts.losses.listing import LARGEST_ARRAY
-from littlestone.concepts.losses.loss_runs import LossRuns
-from littlestone.concepts.losses.on_lines import OnLines
-from littlestone.concepts.protocols import Example, Hypothesis, Tally
+from littlestone.concepts.losses.loss_runs import LossRuns, interval_runs
+from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import IntervalTracker
-from littlestone.concepts.witnesses.box_system import BoxSystem
+from littlestone.concepts.witness_boxes import BoxSystem
+
+
+@dataclass(frozen=True, slots=True)
+class WithinGaps:
+    """The intervals that avoid the ``negatives`` (in order), and the empty one."""
+
+    n: int
+    negatives: tuple[int, ...]
+    _top: list[tuple[int, int]] = field(
+        default_factory=list, init=False, repr=False, compare=False, hash=False
+    )
+
+    @property
+    def size(self) -> int:
+        """The number of concepts."""
+        return 1 + sum(gap * (gap + 1) // 2 for _, gap in self.gaps())
+
+    @property
+    def dimension(self) -> int:
+        """The Littlestone dimension of what is left; -1 when empty."""
+        (_, largest), (_, second), _ = self._largest()
+        return gaps_dimension(largest, second)
+
+    def restrict(self, x: int, y: Label) -> "WithinGaps | AroundPositives | None":
+        """Return the concepts that also label ``x`` with ``y``."""
+        at = bisect_left(self.negatives, x)
+        known = at < len(self.negatives) and self.negatives[at] == x
+        low = self.negatives[at - 1] + 1 if at else 0
+        if y == 0:
+            return self if known else self._cut(at, low, x)
+        if known:
+            return None
+        high = self.negatives[at] - 1 if at < len(self.negatives) else self.n - 1
+        return AroundPositives(low, x, x, high)
+
+    def optimal_ones(self) -> Iterator[tuple[int, int]]:
+        """Ones fall only into a gap that is larger than all others (the corollary in gaps.py)."""
+        (start, largest), (_, second), (_, third) = self._largest()
+        ones = optimal_ones_within(largest, second, third)
+        return ((start + first - 1, start + last) for first, last in ones)
+
+    def shortest_ones(self) -> Iterator[tuple[int, int]]:
+        """Yield (start, stop) of the shortest run of ones that fits."""
+        return iter(())
+
+    def allowing(self, y: Label, start: int, stop: int) -> Iterator[int]:
+        """Yield the points of a range at which some interval here has label ``y``."""
+        negatives = set(self.negatives) if y else ()
+        return (x for x in range(start, stop) if x not in negatives)
+
+    def corners(self, y: Label, start: int, stop: int) -> Iterator[int]:
+        """Points of a range among which one keeps the largest dimension, then size.
+
+        Between breakpoints the dimension is constant, and the number of intervals around a point
+        grows towards the middle of its gap.
+        """
+        if y == 0:
+            at = bisect_left(self.negatives, start)
+            if at < len(self.negatives) and self.negatives[at] < stop:
+                yield self.negatives[at]  # keeps everything
+                return
+        for begin, gap in self.gaps():
+            if begin + gap <= start or begin >= stop:
+                continue
+            middles = ((gap + 1) // 2, gap // 2 + 1)
+            for first, last in pieces(gap):
+                for i in (first, last, *middles, start - begin + 1, stop - begin):
+                    if first <= i <= last and start <= begin + i - 1 < stop:
+                        yield begin + i - 1
+
+    def gaps(self) -> Iterator[tuple[int, int]]:
+        """First point and length of each gap that is not empty."""
+        ends = (-1, *self.negatives, self.n)
+        return ((low + 1, high - low - 1) for low, high in pairwise(ends) if high > low + 1)
+
+    def _cut(self, at: int, low: int, x: int) -> "WithinGaps":
+        """With one more negative; the gap that it cuts starts at ``low``."""
+        cut = WithinGaps(self.n, (*self.negatives[:at], x, *self.negatives[at:]))
+        if self._top and all(low != start for start, _ in self._top):
+            cut._top.extend(self._top)  # the largest gaps are still whole
+        return cut
+
+    def _largest(self) -> list[tuple[int, int]]:
+        """Return the three largest gaps; length 0 where there are fewer."""
+        if not self._top:
+            ends = np.array((-1, *self.negatives, self.n), dtype=np.int64)
+            lengths = np.diff(ends) - 1
+            order = np.argsort(-lengths, kind="stable")[:3]
+            top = [(int(ends[i]) + 1, int(lengths[i])) for i in order]
+            self._top.extend(top + [(0, 0)] * (3 - len(top)))
+        return self._top
+
+
+@dataclass(frozen=True, slots=True)
+class AroundPositives:
+    """The intervals from a in low .. first to b in last .. high."""
+
+    low: int
+    first: int
+    last: int
+    high: int
+
+    @property
+    def size(self) -> int:
+        """The number of concepts."""
+        return self._lefts * self._rights
+
+    @property
+    def dimension(self) -> int:
+        """The Littlestone dimension of what is left; -1 when empty."""
+        return cut_dimension(self._lefts, self._rights)
+
+    def restrict(self, x: int, y: Label) -> "AroundPositives | None":
+        """Return the concepts that also label ``x`` with ``y``."""
+        low, first, last, high = self.low, self.first, self.last, self.high
+        if y:
+            if first <= x <= last:
+                return self
+            if not low <= x <= high:
+                return None
+            return AroundPositives(low, min(first, x), max(last, x), high)
+        if first <= x <= last:
+            return None
+        if not low <= x <= high:
+            return self
+        return (
+            AroundPositives(max(low, x + 1), first, last, high)
+            if x < first
+            else (AroundPositives(low, first, last, x - 1))
+        )
+
+    def optimal_ones(self) -> Iterator[tuple[int, int]]:
+        """Yield ranges of points; both ends are thresholds, and the two sides do not meet."""
+        begin = self.low + optimal_rank(self._lefts) - 1
+        end = self.high - optimal_rank(self._rights) + 1
+        return iter([(begin, end + 1)])
+
+    def shortest_ones(self) -> Iterator[tuple[int, int]]:
+        """Yield (start, stop) of the shortest run of ones that fits."""
+        return iter([(self.first, self.last + 1)])
+
+    def allowing(self, y: Label, start: int, stop: int) -> Iterator[int]:
+        """Yield the points of a range at which some interval here has label ``y``."""
+        if y:
+            yield from range(max(start, self.low), min(stop, self.high + 1))
+        else:
+            yield from range(start, min(stop, self.first))
+            yield from range(max(start, self.last + 1), stop)
+
+    def corners(self, y: Label, start: int, stop: int) -> Iterator[int]:
+        """Points of a range among which one keeps the largest dimension, then size."""
+        del y
+        bounds = (0, self.low, self.first, self.last + 1, self.high + 1, stop)
+        for begin, end in pairwise(bounds):
+            begin, end = max(begin, start), min(end, stop)
+            if begin < end:
+                yield begin
+                yield end - 1
+
+    @property
+    def _lefts(self) -> int:
+        return self.first - self.low + 1
+
+    @property
+    def _rights(self) -> int:
+        return self.high - self.last + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +228,17 @@ class Intervals(OnARange):
 
     @property
     def size(self) -> int:
+        """The number of concepts."""
         return self.n * (self.n + 1) // 2 + 1
 
     @property
     def littlestone_dimension(self) -> int:
+        """The Littlestone dimension."""
         return gaps_dimension(self.n)
 
     @property
     def vc_dimension(self) -> int:
+        """The VC dimension."""
         return min(2, self.n)
 
     @property
@@ -72,10 +247,11 @@ class Intervals(OnARange):
         return min(2, self.n.bit_length() - 1)
 
     def version_space(self) -> "IntervalVersionSpace":
+        """Return all concepts, before any example."""
         return IntervalVersionSpace(self, WithinGaps(self.n, ()))
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """All the ones, less what the best block of neighbouring points saves."""
+        """Return all the ones, less what the best block of neighbouring points saves."""
         saved = best = 0
         for x in sorted(tally, key=self.domain.check):
             zeros, ones = tally[x]
@@ -84,7 +260,7 @@ class Intervals(OnARange):
         return sum(ones for _, ones in tally.values()) - best
 
     def concepts(self) -> Iterator[StepFunction]:
-        """The empty interval, then all others by their ends."""
+        """Yield the empty interval, then all others by their ends."""
         yield StepFunction.from_runs(self.n, ())
         for a in range(self.n):  # itertools would hold all n points in memory
             for b in range(a, self.n):
@@ -100,23 +276,33 @@ class Intervals(OnARange):
         return StepFunction.from_runs(self.n, [(a, self.n - (behind - later * (later + 1) // 2))])
 
     def on_lines(self) -> OnLines | None:
+        """Return the concepts as stretches of lines, or None if they are not."""
         if self.size > LARGEST_ARRAY:
             return None
         starts, ends = np.triu_indices(self.n)
         return OnLines.on_a_line(self.n, np.r_[0, starts], np.r_[0, ends + 1])
 
     def loss_runs(self, tally: Tallied, /, *, deepest: int) -> LossRuns:
+        """Return the losses of all concepts as runs of equal losses."""
         require.integer(deepest=deepest, at_least=0, at_most=2 * LARGEST_ARRAY)
         return interval_runs(self.n, tally, deepest=deepest)
 
     def tracker(self) -> IntervalTracker:
+        """Return a tracker that says whether some concept still fits."""
         return IntervalTracker(self.n)
 
     @property
     def most_changes(self) -> int:
+        """The largest number of label changes along the line."""
         return 2
 
+    def agreed(self) -> tuple[Example, int]:
+        """At a point within, from where either end is sought by itself."""
+        system = self.witness_system()
+        return (system.deepest, 1), system.rank
+
     def witness_system(self) -> BoxSystem:
+        """Return the witness system, or None if it has too many keys."""
         return BoxSystem(1, self.n, partial(_interval, self.n))
 
 
@@ -136,7 +322,7 @@ class IntervalVersionSpace(InParts):
         return StepFunction.from_runs(self.concept_class.n, self._some_part().optimal_ones())
 
     def consistent(self) -> StepFunction:
-        """The shortest interval left."""
+        """Return the shortest interval left."""
         return StepFunction.from_runs(self.concept_class.n, self._some_part().shortest_ones())
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
@@ -162,3 +348,13 @@ class IntervalVersionSpace(InParts):
             return None
         _, _, negated, y = max(found)
         return -negated, y
+
+
+CLASSES = (
+    ClassEntry(
+        name="intervals",
+        build=Intervals,
+        example="intervals:64",
+        summary="1[a <= x <= b] on the points 0 .. n-1, and the empty interval",
+    ),
+)

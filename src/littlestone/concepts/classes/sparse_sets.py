@@ -2,19 +2,31 @@
 
 import heapq
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, combinations, count
 from typing import Any, Final, NoReturn
 
+import numpy as np
+
 from littlestone import require
 from littlestone.concepts.classes.version_spaces import Remaining
 from littlestone.concepts.domain import AnyHashable, IntegerRange
+from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.support import FiniteSupport, support_of
 from littlestone.concepts.keys import KeySet, key_order
+from littlestone.concepts.losses.answers import MOST_CELLS, OnLines
+from littlestone.concepts.losses.label_counts import Tallied
+from littlestone.concepts.losses.loss_runs import LossRuns, Projection, point_runs, project_points
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Point, Tally
 from littlestone.concepts.trackers import SparseTracker
-from littlestone.concepts.witnesses.fresh_witnesses import MOST_KEYS, SparseWitnesses
+from littlestone.concepts.witness_systems import (
+    MOST_COUNTERS,
+    MOST_KEYS,
+    KeySystem,
+    SparseWitnesses,
+)
 
 
 @require.checked
@@ -41,14 +53,17 @@ class SparseSets:
 
     @property
     def size(self) -> int | None:
+        """The number of concepts."""
         return None if self.n is None else _sets(self.n, self.k)
 
     @property
     def littlestone_dimension(self) -> int:
+        """The Littlestone dimension."""
         return self.version_space().dimension
 
     @property
     def vc_dimension(self) -> int:
+        """The VC dimension."""
         return self.littlestone_dimension  # any k keys are shattered
 
     @property
@@ -63,17 +78,18 @@ class SparseSets:
         return self.dual_littlestone_dimension
 
     def version_space(self) -> "SparseVersionSpace":
+        """Return all concepts, before any example."""
         return SparseVersionSpace(self, frozenset(), KeySet[Point]())
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """All the ones, less the k keys where a 1 saves most."""
+        """Return all the ones, less the k keys where a 1 saves most."""
         for x in tally:
             self.domain.check(x)
         gains = (ones - zeros for zeros, ones in tally.values() if ones > zeros)
         return sum(ones for _, ones in tally.values()) - sum(heapq.nlargest(self.k, gains))
 
     def concepts(self) -> Iterator[FiniteSupport]:
-        """The empty set, then those with largest key 0, 1, 2, …, the smaller sets first."""
+        """Yield the empty set, then those with largest key 0, 1, 2, …, the smaller sets first."""
         yield FiniteSupport(frozenset())
         for largest in count() if self.n is None else range(self.n):
             for others in range(min(self.k, largest + 1)):
@@ -81,6 +97,7 @@ class SparseSets:
                     yield FiniteSupport(frozenset((*rest, largest)))
 
     def tracker(self) -> SparseTracker:
+        """Return a tracker that says whether some concept still fits."""
         return SparseTracker(self.k, self.n)
 
     def witnesses(self) -> SparseWitnesses | None:
@@ -88,12 +105,19 @@ class SparseSets:
         few = self.n is not None and self.n <= MOST_KEYS
         return SparseWitnesses(k=self.k, n=self.n) if few and self.n is not None else None
 
+    def witness_system(self) -> KeySystem | None:
+        """Return the system; each key has a counter from the beginning, so None for many keys."""
+        few = self.n is not None and self.n <= MOST_COUNTERS
+        return KeySystem(self.k, self.n, FiniteSupport) if few and self.n is not None else None
+
     @property
     def most_ones(self) -> int:
+        """The largest number of keys that a concept maps to 1."""
         return self.k
 
     @property
     def largest_set(self) -> int:
+        """The largest number of keys in a concept."""
         return self.k
 
     def differences(self) -> "SparseSets":
@@ -115,6 +139,7 @@ class SparseVersionSpace(Remaining):
 
     @property
     def is_empty(self) -> bool:
+        """Whether no concept fits the examples."""
         return self.positives is None
 
     @property
@@ -128,6 +153,7 @@ class SparseVersionSpace(Remaining):
 
     @property
     def dimension(self) -> int:
+        """The Littlestone dimension of what is left; -1 when empty."""
         if self.positives is None:
             return -1
         free = self.concept_class.k - len(self.positives)
@@ -135,6 +161,7 @@ class SparseVersionSpace(Remaining):
         return free if unknown is None else min(free, unknown)
 
     def restrict(self, x: Any, y: Label, /) -> "SparseVersionSpace":
+        """Return the concepts that also label ``x`` with ``y``."""
         concepts, positives = self.concept_class, self.positives
         key, label = concepts.domain.check(x), require.label(y)
         if positives is None:
@@ -153,7 +180,7 @@ class SparseVersionSpace(Remaining):
         )
 
     def label_of(self, key: Point) -> Label | None:
-        """The label on which all concepts here agree; None where they do not."""
+        """Return the label on which all concepts here agree; None where they do not."""
         if self.positives is None:
             return None
         if key in self.positives:
@@ -161,15 +188,16 @@ class SparseVersionSpace(Remaining):
         return 0 if len(self.positives) == self.concept_class.k or key in self.negatives else None
 
     def standard_optimal(self) -> FiniteSupport:
+        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
         return self.consistent()
 
     def consistent(self) -> FiniteSupport:
-        """The smallest of the sets: the known positives."""
+        """Return the smallest of the sets: the known positives."""
         self._refuse_empty()
         return FiniteSupport(self.positives or frozenset())
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """The one that keeps most comes first: what all concepts say, then zeros, then ones."""
+        """Yield mistakes, the one that leaves most concepts first."""
         if self.positives is None:
             return
         support = support_of(hypothesis, self.concept_class.domain)
@@ -182,10 +210,11 @@ class SparseVersionSpace(Remaining):
             yield from ((x, 1) for x in self._fresh() if x not in support)
 
     def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
+        """Return the mistake that keeps the dimension largest."""
         return next(self.mistakes_of(hypothesis), None)
 
     def _unknown(self) -> int | None:
-        """How many keys are known neither as positive nor as negative."""
+        """Return how many keys are known neither as positive nor as negative."""
         n, positives = self.concept_class.n, self.positives or ()
         return None if n is None else n - len(positives) - len(self.negatives)
 
@@ -215,49 +244,60 @@ class KeySets:
 
     @property
     def domain(self) -> AnyHashable:
+        """The domain of plain keys."""
         return AnyHashable()
 
     @property
     def spec(self) -> str:
+        """The specification that the command line reads."""
         return "keys"
 
     @property
     def size(self) -> None:
+        """None: there are infinitely many sets."""
         return None
 
     @property
     def largest_set(self) -> None:
+        """The largest number of keys in a concept; None if unbounded."""
         return None
 
     @property
     def littlestone_dimension(self) -> int:
+        """The Littlestone dimension."""
         self._refuse("Littlestone")
 
     @property
     def vc_dimension(self) -> int:
+        """The VC dimension."""
         self._refuse("VC")
 
     @property
     def dual_littlestone_dimension(self) -> int:
+        """The Littlestone dimension of the dual class."""
         self._refuse("dual Littlestone")
 
     @property
     def dual_vc_dimension(self) -> int:
+        """The VC dimension of the dual class."""
         self._refuse("dual VC")
 
     def version_space(self) -> SparseVersionSpace:
+        """Return all concepts, before any example."""
         return _ANY_NUMBER.version_space()
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
-        """Each key has the label that it came with more often."""
+        """Label each key as it came more often."""
         for x in tally:
             self.domain.check(x)
         return sum(min(counts) for counts in tally.values())
 
     def concepts(self) -> Iterator[FiniteSupport]:
+        """Yield the concepts in a fixed order."""
         return _ANY_NUMBER.concepts()
 
     def tracker(self) -> SparseTracker:
+        """Return a tracker that says whether some concept still fits."""
         return _ANY_NUMBER.tracker()
 
     def _refuse(self, name: str) -> NoReturn:
@@ -268,5 +308,77 @@ class KeySets:
 
 
 def _sets(keys: int, most: int) -> int:
-    """How many sets of at most ``most`` of the keys there are."""
+    """Return how many sets of at most ``most`` of the keys there are."""
     return sum(math.comb(keys, size) for size in range(min(most, keys) + 1))
+
+
+@require.checked
+@dataclass(frozen=True, slots=True)
+class Points(SparseSets):
+    """At most one key maps to 1: a key of 0 .. n-1, or any plain one when ``n`` is None.
+
+    >>> everything = Points()
+    >>> everything.littlestone_dimension
+    1
+    >>> everything.version_space().restrict("alice", 1).standard_optimal().describe()
+    "1 on 'alice', 0 elsewhere"
+    """
+
+    k: int = field(default=1, init=False, repr=False)
+
+    def concept(self, position: int, /) -> FiniteSupport:
+        """Return the concept at a position of ``concepts()``."""
+        position = require.integer(position=position, at_least=0, at_most=self.n)
+        return FiniteSupport(frozenset([position - 1] if position else []))
+
+    def majority_of(self, chosen: Sequence[int], /) -> FiniteSupport:
+        """Return the majority vote of the concepts at these positions."""
+        counts = Counter(require.integer(chosen=place, at_least=0) for place in chosen)
+        ones = (i - 1 for i, count in counts.items() if i and 2 * count > len(chosen))
+        return FiniteSupport(frozenset(ones))
+
+    def on_lines(self) -> OnLines | None:
+        """Return the concepts as stretches of lines, or None if they are not."""
+        if self.n is None or self.n > MOST_CELLS:
+            return None
+        ends = np.arange(self.n + 1)
+        return OnLines.on_a_line(self.n, np.maximum(ends - 1, 0), ends)
+
+    def loss_runs(self, tally: Tallied, /, *, deepest: int) -> LossRuns:
+        """Return the losses of all concepts as runs of equal losses."""
+        del deepest  # all losses are exact
+        if self.n is None:
+            raise ValueError(f"concepts must be finitely many, got concepts={self!r}")
+        return point_runs(self.n, tally, self.concept)
+
+    def project(self, points: Any, /) -> Projection:
+        """Return the labellings that the class gives to these points."""
+        return project_points(
+            self.domain.check_many(points), lambda keys: FiniteSupport(frozenset(keys))
+        )
+
+
+CLASSES = (
+    ClassEntry(
+        name="points",
+        build=Points,
+        example="points",
+        summary="at most one key maps to 1; any plain key unless a size is given",
+        required=0,
+    ),
+    ClassEntry(
+        name="sparse-sets",
+        build=SparseSets,
+        example="sparse-sets:3",
+        summary="at most k keys map to 1; any plain key unless a size is given",
+        arguments=(int, int),
+    ),
+    ClassEntry(
+        name="keys",
+        build=KeySets,
+        example="keys",
+        summary="any finite set of keys maps to 1",
+        arguments=(),
+        required=0,
+    ),
+)

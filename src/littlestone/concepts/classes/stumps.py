@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -11,14 +12,12 @@ from numpy.typing import NDArray
 from littlestone import require
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.version_spaces import BitSetSpace
-from littlestone.concepts.dimensions.littlestone import BitSetDimension, bit_set
-from littlestone.concepts.dimensions.vc import bit_set_vc_dimension
-from littlestone.concepts.hypotheses.record_table import RecordTable
+from littlestone.concepts.dimensions import BitSetDimension, bit_set, bit_set_vc_dimension
+from littlestone.concepts.entry import ClassEntry
 from littlestone.concepts.hypotheses.rules import Rule, rule_pool
-from littlestone.concepts.hypotheses.table import TableHypothesis
-from littlestone.concepts.losses.field_ranges import FieldRanges
+from littlestone.concepts.hypotheses.tables import RecordTable, TableHypothesis
+from littlestone.concepts.losses.answers import FieldRanges, OnLines
 from littlestone.concepts.losses.label_counts import fewest_by_table
-from littlestone.concepts.losses.on_lines import OnLines
 from littlestone.concepts.protocols import Hypothesis, Label, Tally
 from littlestone.concepts.schema import Cells, Schema
 
@@ -58,6 +57,7 @@ class Stumps:
         self._everything = (1 << self.size) - 1
 
     def constant(self, label: Label) -> Rule:
+        """Return the concept with this label everywhere."""
         return Rule(self.schema, () if label else None)
 
     @property
@@ -67,6 +67,7 @@ class Stumps:
 
     @cached_property
     def littlestone_dimension(self) -> int:
+        """The Littlestone dimension."""
         return self._dimensions.dimension(self._everything)
 
     @cached_property
@@ -102,11 +103,12 @@ class Stumps:
         return self._as_finite().dual_vc_dimension
 
     def concept(self, position: int, /) -> Rule:
+        """Return the concept at a position of ``concepts()``."""
         require.integer(position=position, at_least=0, at_most=self.size - 1)
         return self.rules[position]
 
     def labels_at(self, points: Any, /) -> NDArray[np.uint8]:
-        """What every rule (rows) says about every record (columns) of a block."""
+        """Return what every rule (rows) says about every record (columns) of a block."""
         cells = self.schema.check_many(points)
         found = np.ones((len(cells), self.size), dtype=np.uint8)
         for sides, column in zip(self._sides, cells.T, strict=True):
@@ -114,23 +116,26 @@ class Stumps:
         return found.T
 
     def ones_at(self, x: Any) -> int:
-        """The rules that say 1 about a record, as the bits of one integer."""
+        """Return the rules that say 1 about a record, as the bits of one integer."""
         found = self._everything
         for ones, cell in zip(self._ones, self.schema.check(x), strict=True):
             found &= ones[cell]
         return found
 
     def version_space(self) -> "StumpVersionSpace":
+        """Return all concepts, before any example."""
         return StumpVersionSpace(self, self._everything)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
+        """Return the mistakes of the best concept in hindsight."""
         return fewest_by_table(self.domain, self.labels_at, tally)
 
     def concepts(self) -> Iterator[Rule]:
+        """Yield the concepts in a fixed order."""
         return iter(self.rules)
 
     def on_lines(self) -> OnLines | None:
-        """A rule of one condition is a stretch of its field's cells."""
+        """Return the rules as stretches: one condition is a stretch of its field's cells."""
         if self.depth > 1:
             return None
         widths = tuple(part.cells for part in self.schema.fields)
@@ -143,6 +148,7 @@ class Stumps:
         return OnLines(widths, *np.array(ends, dtype=np.int64).T)
 
     def answers(self) -> FieldRanges:
+        """Return what all concepts say, or None if that is too large to hold."""
         return self._answers
 
     @cached_property
@@ -205,18 +211,19 @@ class StumpVersionSpace(BitSetSpace):
     concept_class: Stumps
 
     def restrict(self, x: Any, y: Label, /) -> "StumpVersionSpace":
+        """Return the concepts that also label ``x`` with ``y``."""
         ones = self.concept_class.ones_at(x)
         members = self.members & (ones if require.label(y) else ~ones)
         return self if members == self.members else StumpVersionSpace(self.concept_class, members)
 
     def standard_optimal(self) -> RecordTable:
-        """A table of all cells; ValueError when there are too many."""
+        """Return a table of all cells; ValueError when there are too many."""
         self._refuse_empty()
         labels = self.concept_class._dimensions.optimal_labels(self.members)
         return RecordTable(self.concept_class.schema, TableHypothesis(labels))
 
     def consistent(self) -> Rule:
-        """The first rule left, in the order of ``rules``."""
+        """Return the first rule left, in the order of ``rules``."""
         return self.concept_class.rules[self._first()]
 
     @property
@@ -258,3 +265,18 @@ def _sides(rules: tuple[Rule, ...]) -> list[NDArray[np.uint8]]:
             tables[number][:low, i] = 0
             tables[number][high + 1 :, i] = 0
     return tables
+
+
+def _from_file(path: str, depth: int = 1) -> Stumps:
+    return Stumps(Schema.from_toml(Path(path)), depth=depth)
+
+
+CLASSES = (
+    ClassEntry(
+        name="stumps",
+        build=_from_file,
+        example="stumps:schema.toml,2",
+        summary="a pool of named rules over records with a declared schema; depth 1 or 2",
+        arguments=(str, int),
+    ),
+)

@@ -9,21 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.classes.gaps import optimal_rank
 from littlestone.concepts.classes.intervals import Intervals, OnARange
 from littlestone.concepts.classes.version_spaces import Remaining
-from littlestone.concepts.dimensions.gaps import optimal_rank
 from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.entry import ClassEntry
+from littlestone.concepts.hypotheses.common import Written
 from littlestone.concepts.hypotheses.runs import Run, first_difference, runs_of
-from littlestone.concepts.losses.answers import MOST_CELLS, Suffixes
+from littlestone.concepts.losses.answers import MOST_CELLS, OnLines, Suffixes
 from littlestone.concepts.losses.label_counts import Tallied
-from littlestone.concepts.losses.loss_runs import LossRuns, threshold_runs
-from littlestone.concepts.losses.on_lines import OnLines
-from littlestone.concepts.losses.projection import Projection, project_thresholds
+from littlestone.concepts.losses.loss_runs import (
+    LossRuns,
+    Projection,
+    project_thresholds,
+    threshold_runs,
+)
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import ThresholdTracker
-from littlestone.concepts.witnesses.fresh_witnesses import ThresholdWitnesses
-from littlestone.concepts.witnesses.systems import ThresholdSystem
-from littlestone.concepts.written import Written
+from littlestone.concepts.witness_systems import ThresholdSystem, ThresholdWitnesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class ThresholdHypothesis(Written):
 
     @property
     def domain(self) -> IntegerRange:
+        """The points that have a label."""
         return IntegerRange(self.n)
 
     def __call__(self, x: Any, /) -> Label:
@@ -54,22 +58,25 @@ class ThresholdHypothesis(Written):
         return 1 if self.domain.check(x) >= self.k else 0
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """Label many points at once."""
         labels: NDArray[np.uint8] = (self.domain.check_many(xs) >= self.k).view(np.uint8)
         return labels
 
     def runs(self) -> Iterator[Run]:
+        """Yield (start, stop, label) for each run of equal labels."""
         if self.k > 0:
             yield 0, self.k, 0
         if self.k < self.n:
             yield self.k, self.n, 1
 
     def disagreement(self, other: Hypothesis, /) -> int | None:
-        """The smallest point on which the two differ."""
+        """Return the smallest point on which the two differ."""
         if isinstance(other, ThresholdHypothesis) and other.n == self.n:
             return None if other.k == self.k else min(self.k, other.k)
         return first_difference(self, other, self.n)
 
     def describe(self) -> str:
+        """Describe the rule in words, on one line."""
         return f"x >= {self.k}"
 
 
@@ -87,21 +94,26 @@ class Thresholds(OnARange):
 
     @property
     def size(self) -> int:
+        """The number of concepts."""
         return self.n + 1
 
     @property
     def littlestone_dimension(self) -> int:
+        """The Littlestone dimension."""
         return (self.n + 1).bit_length() - 1
 
     @property
     def vc_dimension(self) -> int:
+        """The VC dimension."""
         return 1
 
     @property
     def dual_vc_dimension(self) -> int:
+        """The VC dimension of the dual class."""
         return min(1, self.n - 1)
 
     def version_space(self) -> "ThresholdVersionSpace":
+        """Return all concepts, before any example."""
         return ThresholdVersionSpace(self, 0, self.n)
 
     def fewest_mistakes(self, tally: Tally, /) -> int:
@@ -114,47 +126,62 @@ class Thresholds(OnARange):
         return fewest
 
     def concepts(self) -> Iterator[ThresholdHypothesis]:
+        """Yield the concepts in a fixed order."""
         return map(self.concept, range(self.n + 1))
 
     def concept(self, position: int, /) -> ThresholdHypothesis:
+        """Return the concept at a position of ``concepts()``."""
         return ThresholdHypothesis(self.n, position)
 
     def constant(self, label: Label) -> ThresholdHypothesis:
+        """Return the concept with this label everywhere."""
         return ThresholdHypothesis(self.n, 0 if label else self.n)
 
     def majority_of(self, chosen: Sequence[int], /) -> ThresholdHypothesis:
-        """The median threshold is the majority vote."""
+        """Return the majority vote, which is the median threshold."""
         if not len(chosen):
-            raise ValueError("chosen must not be empty: nobody has a majority")
+            raise ValueError("chosen must not be empty: no concept has a majority")
         return self.concept(sorted(chosen)[len(chosen) // 2])
 
     def answers(self) -> Suffixes:
+        """Return what all concepts say, or None if that is too large to hold."""
         return Suffixes(self.n)
 
     def on_lines(self) -> OnLines | None:
+        """Return the concepts as stretches of lines, or None if they are not."""
         if self.n > MOST_CELLS:
             return None
         starts = np.arange(self.n + 1)
         return OnLines.on_a_line(self.n, starts, np.full(self.n + 1, self.n))
 
     def loss_runs(self, tally: Tallied, /, *, deepest: int) -> LossRuns:
+        """Return the losses of all concepts as runs of equal losses."""
         del deepest  # all losses are exact
         return threshold_runs(self.n, tally, self.concept)
 
     def project(self, points: Any, /) -> Projection:
+        """Return the labellings that the class gives to these points."""
         return project_thresholds(self.n, self.domain.check_many(points), self.concept)
 
     def tracker(self) -> ThresholdTracker:
+        """Return a tracker that says whether some concept still fits."""
         return ThresholdTracker(self.n)
 
+    def agreed(self) -> tuple[Example, int]:
+        """At the last point 1 says only that there is a threshold: n of them are left."""
+        return (self.n - 1, 1), self.n.bit_length() - 1
+
     def witness_system(self) -> ThresholdSystem:
+        """Return the witness system, or None if it has too many keys."""
         return ThresholdSystem(self.n, partial(ThresholdHypothesis, self.n))
 
     def witnesses(self) -> ThresholdWitnesses:
+        """Return the witnesses of one phase, or None if there are too many."""
         return ThresholdWitnesses()
 
     @property
     def most_changes(self) -> int:
+        """The largest number of label changes along the line."""
         return 1
 
     def differences(self) -> ConceptClass:
@@ -176,17 +203,21 @@ class ThresholdVersionSpace(Remaining):
 
     @property
     def is_empty(self) -> bool:
+        """Whether no concept fits the examples."""
         return self.low > self.high
 
     @property
     def size(self) -> int:
+        """The number of concepts."""
         return self.high - self.low + 1
 
     @property
     def dimension(self) -> int:
+        """The Littlestone dimension of what is left; -1 when empty."""
         return self.size.bit_length() - 1
 
     def restrict(self, x: Any, y: Label, /) -> "ThresholdVersionSpace":
+        """Return the concepts that also label ``x`` with ``y``."""
         point = self.concept_class.domain.check(x)
         if require.label(y):
             if point >= self.high:
@@ -202,7 +233,7 @@ class ThresholdVersionSpace(Remaining):
         return ThresholdHypothesis(self.concept_class.n, self.low + optimal_rank(self.size) - 1)
 
     def consistent(self) -> ThresholdHypothesis:
-        """The smallest threshold left."""
+        """Return the smallest threshold left."""
         self._refuse_empty()
         return ThresholdHypothesis(self.concept_class.n, self.low)
 
@@ -232,3 +263,13 @@ class ThresholdVersionSpace(Remaining):
                 kept.append((min(x, self.high) - self.low + 1, -x, 1))
         left, x, y = max(kept)
         return (-x, y) if left > 0 and not self.is_empty else None
+
+
+CLASSES = (
+    ClassEntry(
+        name="thresholds",
+        build=Thresholds,
+        example="thresholds:16",
+        summary="1[x >= k] on the points 0 .. n-1",
+    ),
+)

@@ -1,8 +1,10 @@
-"""What the version spaces of several classes have in common."""
+"""Base classes and small searches that several version spaces share."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Self
 
 from littlestone import require
@@ -16,10 +18,12 @@ class Remaining(ABC):
 
     @property
     @abstractmethod
-    def is_empty(self) -> bool: ...
+    def is_empty(self) -> bool:
+        """Whether no concept fits the examples."""
 
     @abstractmethod
-    def standard_optimal(self) -> Hypothesis: ...
+    def standard_optimal(self) -> Hypothesis:
+        """Return the hypothesis of the standard optimal algorithm (ties go to 0)."""
 
     def _refuse_empty(self) -> None:
         if self.is_empty:
@@ -32,25 +36,26 @@ class Searched(Remaining):
     __slots__ = ()
 
     @abstractmethod
-    def restrict(self, x: Any, y: Label, /) -> Self: ...
+    def restrict(self, x: Any, y: Label, /) -> Self:
+        """Return the concepts that also label ``x`` with ``y``."""
 
     @abstractmethod
     def _points(self, hypothesis: Hypothesis) -> Iterable[Point]:
-        """Where it is worth looking: all points of a small domain, a family of a large one."""
+        """Return the points to look at: all of a small domain, a family of a large one."""
 
     @abstractmethod
     def _left(self) -> Any:
-        """What is left here, as a number to compare."""
+        """Return what is left here, as a number to compare."""
 
     def mistakes_of(self, hypothesis: Hypothesis, /) -> Iterator[Example]:
-        """All of them where there are few points; else those of a family, in its order."""
+        """Yield all of them where there are few points; else those of a family, in its order."""
         for x in () if self.is_empty else dict.fromkeys(self._points(hypothesis)):
             y = 1 - hypothesis(x)
             if not self.restrict(x, y).is_empty:
                 yield x, y
 
     def hardest_mistake(self, hypothesis: Hypothesis, /) -> Example | None:
-        """The one of ``mistakes_of`` that leaves most; among equals, the first."""
+        """Return the one of ``mistakes_of`` that leaves most; among equals, the first."""
         found = self.mistakes_of(hypothesis)
         return max(found, key=lambda example: self.restrict(*example)._left(), default=None)
 
@@ -65,6 +70,7 @@ class InParts(Remaining):
 
     @property
     def is_empty(self) -> bool:
+        """Whether no concept fits the examples."""
         return self.part is None
 
     @property
@@ -74,9 +80,11 @@ class InParts(Remaining):
 
     @property
     def dimension(self) -> int:
+        """The Littlestone dimension of what is left; -1 when empty."""
         return -1 if self.part is None else int(self.part.dimension)
 
     def restrict(self, x: Any, y: Label, /) -> Self:
+        """Return the concepts that also label ``x`` with ``y``."""
         point, label = self.concept_class.domain.check(x), require.label(y)
         part = None if self.part is None else self.part.restrict(point, label)
         return self if part is self.part else type(self)(self.concept_class, part)
@@ -95,6 +103,7 @@ class BitSetSpace(Remaining):
 
     @property
     def is_empty(self) -> bool:
+        """Whether no concept fits the examples."""
         return self.members == 0
 
     @property
@@ -131,9 +140,87 @@ class BitSetSpace(Remaining):
 
     @abstractmethod
     def _mistakes(self, hypothesis: Hypothesis) -> Iterator[tuple[Point, Label, int]]:
-        """Each wrong label that is possible, with the concepts that it leaves."""
+        """Yield each wrong label that is possible, with the concepts that it leaves."""
 
     def _first(self) -> int:
-        """The position of the first concept left."""
+        """Return the position of the first concept left."""
         self._refuse_empty()
         return (self.members & -self.members).bit_length() - 1
+
+
+Family = frozenset[int]
+
+
+def minimal(family: Iterable[int]) -> Family:
+    """Return the members that hold no other member: the same sets meet them all."""
+    kept: list[int] = []
+    for part in sorted(set(family), key=int.bit_count):
+        if not any(small & part == small for small in kept):
+            kept.append(part)
+    return frozenset(kept)
+
+
+@cache
+def fewest_hitting(family: Family) -> int:
+    """Return the size of a smallest set that meets every member; exponential in it at worst.
+
+    >>> fewest_hitting(frozenset({0b0011, 0b0110, 0b1100}))
+    2
+    """
+    size = 0
+    while not _can_hit(tuple(sorted(family, key=lambda part: (part.bit_count(), part))), size):
+        size += 1
+    return size
+
+
+def _can_hit(family: tuple[int, ...], size: int) -> bool:
+    if not family:
+        return True
+    if size == 0:
+        return False
+    smallest, allowed = family[0], -1
+    for bit in bits(smallest):
+        rest = tuple(part & allowed for part in family if not part & bit)
+        if all(rest) and _can_hit(rest, size - 1):
+            return True
+        allowed &= ~bit  # sets with this element were all tried
+    return False
+
+
+@cache
+def count_hitting(family: Family, elements: int, most: int | None = None) -> int:
+    """Return how many subsets of ``elements`` (a mask), of size at most ``most``, meet every
+    member.
+
+    >>> count_hitting(frozenset({0b011}), 0b111), count_hitting(frozenset({0b011}), 0b111, 1)
+    (6, 2)
+    """
+    if 0 in family or most == -1:
+        return 0
+    if not family:
+        free = elements.bit_count()
+        return 1 << free if most is None else sum(math.comb(free, j) for j in range(most + 1))
+    bit = next(bits(min(family, key=lambda part: (part.bit_count(), part))))
+    rest = elements & ~bit
+    with_it = minimal(part for part in family if not part & bit)
+    without = minimal(part & ~bit for part in family)
+    fewer = None if most is None else most - 1
+    return count_hitting(with_it, rest, fewer) + count_hitting(without, rest, most)
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Yield the single bits of a mask, lowest first."""
+    while mask:
+        bit = mask & -mask
+        yield bit
+        mask ^= bit
+
+
+def mask_of(x: tuple[int, ...]) -> int:
+    """Return the features of a point that are 1, as bits."""
+    return sum(value << feature for feature, value in enumerate(x))
+
+
+def point_of(mask: int, n: int) -> tuple[int, ...]:
+    """Return the point whose features are the bits of the mask."""
+    return tuple(mask >> feature & 1 for feature in range(n))

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
+from littlestone.concepts.hypotheses.common import Exported
+from littlestone.concepts.hypotheses.pictures import tree_svg
 from littlestone.concepts.hypotheses.rules import first_difference
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.concepts.schema import Cells, Condition, Schema
@@ -21,7 +23,7 @@ _DEEPEST = 16
 
 @require.checked
 @dataclass(frozen=True, slots=True, eq=False)
-class DecisionTree:
+class DecisionTree(Exported):
     """The label of the leaf that a record comes to.
 
     Branches that no record can reach and questions whose answer changes nothing are left out.
@@ -66,6 +68,7 @@ class DecisionTree:
 
     @property
     def domain(self) -> Schema:
+        """The points that have a label."""
         return self.schema
 
     @property
@@ -81,33 +84,49 @@ class DecisionTree:
         return node
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """Label many points at once."""
         cells = self.schema.check_many(xs)
         labels = np.empty(len(cells), dtype=np.uint8)
         _write(self.root, cells, np.arange(len(cells)), labels)
         return labels
 
     def disagreement(self, other: Hypothesis, /) -> Cells | None:
-        """The first of the points between which both are constant; else of all points."""
+        """Return the first of the points between which both are constant; else of all points."""
         return None if self == other else first_difference(self, other, self.schema)
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "decision_tree", "schema": self.schema.to_json(), "root": _json(self.root)}
+        """Return the JSON form."""
+        return {
+            "kind": "decision_tree",
+            "schema": self.schema.to_json(),
+            "root": node_json(self.root),
+        }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
-        return cls(Schema.from_json(data.get("schema")), _from_json(data.get("root"), _DEEPEST))
+        """Read the JSON form; raise a ValueError if it is not one."""
+        schema = Schema.from_json(data.get("schema"))
+        return cls(schema, node_from_json(data.get("root"), schema))
 
     def describe(self) -> str:
+        """Describe the rule in words, on one line."""
         return _words(self.root, self.schema)
 
     def text(self) -> str:
-        """The tree as nested questions, a line for each."""
+        """Return the tree as nested questions, a line for each."""
         return "\n".join(_lines(self.root, self.schema, ""))
+
+    def svg(self) -> str:
+        """Return the tree as a picture, which stands alone."""
+        return tree_svg(self.root, self.schema)
+
+    def _repr_html_(self) -> str:
+        return self.svg()
 
 
 def _check(schema: Schema, node: Node, depth: int) -> None:
     if not isinstance(node, tuple):
-        require.label(node)
+        require.label(node, count=len(schema.label_values))
         return
     if depth == 0 or len(node) != 3:
         raise ValueError(f"root must be labels and questions at most {_DEEPEST} deep")
@@ -124,7 +143,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 def _pruned(node: Node, within: Ranges) -> Node:
-    """The same function of the records within these ranges, without idle questions."""
+    """Return the same function of the records within these ranges, without idle questions."""
     if not isinstance(node, tuple):
         return int(node)
     (number, low, high), holds, fails = node
@@ -202,30 +221,32 @@ def _write(
     _write(fails, cells, rows[~inside], labels)
 
 
-def _json(node: Node) -> Any:
+def node_json(node: Node) -> Any:
+    """Return a node as plain JSON values; ``node_from_json`` reads it back."""
     if not isinstance(node, tuple):
         return node
     condition, holds, fails = node
-    return {"if": list(condition), "then": _json(holds), "else": _json(fails)}
+    return {"if": list(condition), "then": node_json(holds), "else": node_json(fails)}
 
 
-def _from_json(data: Any, depth: int) -> Node:
+def node_from_json(data: Any, schema: Schema, depth: int = _DEEPEST) -> Node:
+    """Read back what ``node_json`` wrote; ValueError for anything else."""
     if not isinstance(data, dict):
-        return require.label(data)
+        return require.label(data, count=len(schema.label_values))
     condition = data.get("if")
     if depth == 0 or not isinstance(condition, list) or len(condition) != 3:
         raise ValueError(f"root must be labels and questions, got {data!r}")
     number, low, high = condition
     return (
         (number, low, high),
-        _from_json(data.get("then"), depth - 1),
-        _from_json(data.get("else"), depth - 1),
+        node_from_json(data.get("then"), schema, depth - 1),
+        node_from_json(data.get("else"), schema, depth - 1),
     )
 
 
 def _words(node: Node, schema: Schema) -> str:
     if not isinstance(node, tuple):
-        return str(node)
+        return repr(schema.label_values[node])
     (number, low, high), holds, fails = node
     question = schema.fields[number].describe(low, high)
     return f"{_part(holds, schema)} if {question} else {_part(fails, schema)}"
@@ -238,7 +259,7 @@ def _part(node: Node, schema: Schema) -> str:
 
 def _lines(node: Node, schema: Schema, indent: str) -> Iterator[str]:
     if not isinstance(node, tuple):
-        yield f"{indent}{node}"
+        yield f"{indent}{schema.label_values[node]!r}"
         return
     (number, low, high), holds, fails = node
     yield f"{indent}if {schema.fields[number].describe(low, high)}:"

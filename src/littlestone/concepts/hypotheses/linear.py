@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.ball import BallPoint, RationalBall
+from littlestone.concepts.domain import BallPoint, RationalBall
+from littlestone.concepts.hypotheses.common import Written
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.concepts.written import Written
 
 _WORD = 1 << 63
 
@@ -42,19 +42,21 @@ class LinearHypothesis(Written):
 
     @classmethod
     def towards(cls, direction: Iterable[int]) -> Self:
-        """The halfspace of all vectors at an acute angle to ``direction``."""
+        """Return the halfspace of all vectors at an acute angle to ``direction``."""
         weights = tuple(direction)
         shared = math.gcd(*weights) or 1
         return cls(tuple(weight // shared for weight in weights))
 
     @property
     def domain(self) -> RationalBall:
+        """The points that have a label."""
         return RationalBall(len(self.weights))
 
     def __call__(self, x: Any, /) -> Label:
         return int(dot(self.weights, self.domain.check(x)) > 0)
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """Label many points at once."""
         canonical = isinstance(xs, np.ndarray) and xs.dtype == np.int64
         points = xs if canonical and xs.ndim == 2 else self.domain.check_many(xs)
         if points.shape[1:] != (len(self.weights) + 1,):
@@ -93,6 +95,7 @@ class LinearHypothesis(Written):
             shift *= 2
 
     def describe(self) -> str:
+        """Describe the rule in words, on one line."""
         terms = [(weight, f"x{i}") for i, weight in enumerate(self.weights) if weight]
         if not terms:
             return "0 everywhere"
@@ -104,12 +107,12 @@ class LinearHypothesis(Written):
 
 
 def dot(weights: Sequence[int], point: Sequence[int]) -> int:
-    """The sum of the products; a denominator at the end of ``point`` is left out."""
+    """Return the sum of the products; a denominator at the end of ``point`` is left out."""
     return sum(weight * part for weight, part in zip(weights, point, strict=False))
 
 
 def unit(vector: Sequence[int], shift: int) -> list[int]:
-    """The vector scaled to length 2**shift and rounded towards 0, so that it is not longer."""
+    """Return the vector scaled to length 2**shift and rounded towards 0."""
     squared = sum(part * part for part in vector)
     if squared == 0:
         return [0] * len(vector)

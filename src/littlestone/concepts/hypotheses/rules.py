@@ -1,4 +1,4 @@
-"""A named rule over records: some fields lie in some range of cells."""
+"""Rules and scorecards over records, each of which looks at some fields."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.hypotheses.scan import first_seen_difference
+from littlestone.concepts.hypotheses.common import Written, first_seen_difference, shown
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.concepts.schema import Cells, Condition, Schema
-from littlestone.concepts.written import Written
+from littlestone.concepts.records.fields import OWN_VALUE
+from littlestone.concepts.schema import Category, Cells, Condition, Numeric, Schema
 
 _LARGEST_SCAN = 1 << 22
 
@@ -45,7 +45,10 @@ class Rule(Written):
             require.fields_fit(self)  # pools of rules are large, and nearly all of them pass
         fields = self.schema.fields
         previous = -1
-        for number, low, high in self.conditions or ():
+        for condition in self.conditions or ():
+            if type(condition) is not tuple or len(condition) != 3:
+                require.fields_fit(self)
+            number, low, high = condition
             require.integer(field=number, low=low, high=high)
             if not previous < number < len(fields):
                 raise ValueError(f"conditions must follow the fields, got {self.conditions}")
@@ -59,6 +62,7 @@ class Rule(Written):
 
     @property
     def domain(self) -> Schema:
+        """The points that have a label."""
         return self.schema
 
     def __call__(self, x: Any, /) -> Label:
@@ -71,6 +75,7 @@ class Rule(Written):
         return 1
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """Label many points at once."""
         cells = self.schema.check_many(xs)
         holds = np.full(len(cells), self.conditions is not None)
         for number, low, high in self.conditions or ():
@@ -98,6 +103,7 @@ class Rule(Written):
         return first_difference(self, other, self.schema)
 
     def describe(self) -> str:
+        """Describe the rule in words, on one line."""
         if self.conditions is None:
             return "never"
         fields = self.schema.fields
@@ -105,7 +111,8 @@ class Rule(Written):
         return " and ".join(words) or "always"
 
     def _outside(self, other: "Rule") -> Cells | None:
-        """A point with label 1 here and 0 there: the first cell of each field where it can be."""
+        """Return a point with label 1 here and 0 there: the first cell of each field where it can
+        be."""
         if self.conditions is None:
             return None
         mine = {number: (low, high) for number, low, high in self.conditions}
@@ -124,10 +131,12 @@ class Asks(Protocol):
     """A function of records that depends on nothing but the answers to some conditions."""
 
     @property
-    def schema(self) -> Schema: ...
+    def schema(self) -> Schema:
+        """The declared fields of the records."""
 
     @property
-    def conditions(self) -> tuple[Condition, ...] | None: ...
+    def conditions(self) -> tuple[Condition, ...] | None:
+        """The conditions, each on one field."""
 
 
 def corners(rules: Sequence[Asks]) -> Iterator[Cells]:
@@ -144,7 +153,7 @@ def corners(rules: Sequence[Asks]) -> Iterator[Cells]:
 
 
 def first_difference(left: Hypothesis, right: Hypothesis, schema: Schema) -> Cells | None:
-    """The first cells, in the schema's order, on which the two differ.
+    """Return the first cells, in the schema's order, on which the two differ.
 
     Where it is known what both ask, only one point is looked at wherever both are constant.
     """
@@ -169,3 +178,203 @@ def rule_pool(schema: Schema, depth: int) -> dict[Rule, None]:
             dict.fromkeys(left.intersection(right) for left, right in combinations(singles, 2))
         )
     return rules
+
+
+_MOST_POINTS = 1 << 62
+
+
+@require.checked
+@dataclass(frozen=True, slots=True)
+class Scorecard(Written):
+    """1 where the points of all fields and the constant sum to more than 0.
+
+    A number's cells are counted from the middle, in half cells: the cell in the middle gives no
+    points, the last one ``points`` times one less than the number of cells. A category has points
+    for each of its values. Equal means equal points; different points may still be the same
+    function, which ``disagreement`` tells if the schema is small enough to scan.
+
+    >>> schema = Schema.from_mapping(
+    ...     {"delay": {"grid": [0, 15]}, "carrier": {"values": ["UA", "AA"]}}
+    ... )
+    >>> card = Scorecard(schema, -5, ((10,), (0, -30)))
+    >>> card({"delay": 20, "carrier": "UA"}), card({"delay": 20, "carrier": "AA"})
+    (1, 0)
+    >>> card.describe()
+    "1 where -30·(carrier == 'AA') + 20·delay - 5 > 0, numbers from -1 to 1"
+    """
+
+    kind: ClassVar[str] = "scorecard"
+    schema: Schema
+    constant: int
+    points: tuple[tuple[int, ...], ...]
+    """For each field: of a number one, of a category one for each value."""
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
+        fields = self.schema.fields
+        wanted = [1 if isinstance(part, Numeric) else part.cells for part in fields]
+        if [len(given) for given in self.points] != wanted:
+            raise ValueError(f"points must be {wanted} for the fields, got points={self.points}")
+        if abs(self.constant) + sum(self._most()) >= _MOST_POINTS:
+            raise ValueError("points must sum to less than 2**62")
+
+    def _most(self) -> list[int]:
+        """Return the most that each field can give or take."""
+        return [
+            max(map(abs, given)) * (part.cells - 1 if isinstance(part, Numeric) else 1)
+            for part, given in zip(self.schema.fields, self.points, strict=True)
+        ]
+
+    @property
+    def domain(self) -> Schema:
+        """The points that have a label."""
+        return self.schema
+
+    def __call__(self, x: Any, /) -> Label:
+        return int(self.many(np.array([self.schema.check(x)]))[0])
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """Label many points at once."""
+        return np.asarray(self.sums(self.schema.check_many(xs)) > 0, dtype=np.uint8)
+
+    def sums(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the points of records that are given by their cells."""
+        sums = np.full(len(cells), self.constant, dtype=np.int64)
+        columns = zip(self.schema.fields, self.points, cells.T, strict=True)
+        for part, given, column in columns:
+            if isinstance(part, Numeric):
+                sums += given[0] * (2 * column - (part.cells - 1))
+            else:
+                sums += np.array(given, dtype=np.int64)[column]
+        return sums
+
+    def disagreement(self, other: Hypothesis, /) -> Cells | None:
+        """Return the first point on which the two differ; a ValueError after four million without
+        one."""
+        return None if self == other else first_difference(self, other, self.schema)
+
+    def describe(self) -> str:
+        """Describe the rule in words, on one line."""
+        words = self._words()
+        if words is None:
+            return f"{int(self.constant > 0)} everywhere"
+        return f"1 where {words} > 0, numbers from -1 to 1"
+
+    def _words(self) -> str | None:
+        """Return the sum of all points, the largest weights first; None if it is a constant."""
+        terms = [
+            term
+            for part, given in zip(self.schema.fields, self.points, strict=True)
+            for term in (
+                [(given[0] * (part.cells - 1), part.name)]
+                if isinstance(part, Numeric)
+                else [(p, f"({part.describe(i, i)})") for i, p in enumerate(given)]
+            )
+            if term[0]
+        ]
+        if not terms:
+            return None
+        terms.sort(key=lambda term: -abs(term[0]))
+        words = [f"{_signed(weight)}·{name}" for weight, name in terms]
+        words = [*shown(words), _signed(self.constant)]
+        first, rest = words[0].removeprefix("+ ").replace("- ", "-"), words[1:]
+        return " ".join([first, *rest])
+
+    def text(self) -> str:
+        """Return a table of points for each answer, to add up by hand."""
+        return f"Add up the points:\n\n{self.table()}\n\n1 if the sum is above 0, else 0"
+
+    def table(self) -> str:
+        """Return the points for each answer, a line for each."""
+        rows = [("always", self.constant)]
+        for part, given in zip(self.schema.fields, self.points, strict=True):
+            halves = range(1 - part.cells, part.cells, 2)
+            points = [given[0] * half for half in halves] if isinstance(part, Numeric) else given
+            rows += [
+                (_answer(part, cell), worth) for cell, worth in enumerate(points) if any(given)
+            ]
+        widest = max(len(f"{worth:+,}") for _, worth in rows)
+        return "\n".join(f"{worth:>+{widest},}  {answer}" for answer, worth in rows)
+
+
+@require.checked
+@dataclass(frozen=True, slots=True)
+class Scorecards(Written):
+    """Of several labels, the one whose scorecard gives the most points; the first of equal ones.
+
+    >>> schema = Schema.from_mapping(
+    ...     {"delay": {"grid": [0, 15]}, "label": {"values": ["ok", "late", "cancelled"]}}
+    ... )
+    >>> cards = Scorecards(schema, (0, 10, -9), (((0,),), ((20,),), ((-5,),)))
+    >>> [schema.label_values[cards({"delay": minutes})] for minutes in (-5, 20)]
+    ['cancelled', 'late']
+    >>> cards.describe()
+    "the most points, numbers from -1 to 1: 'ok' 0; 'late' 40·delay + 10; 'cancelled' -10·delay - 9"
+    """
+
+    kind: ClassVar[str] = "scorecards"
+    schema: Schema
+    constants: tuple[int, ...]
+    """One for each label."""
+    points: tuple[tuple[tuple[int, ...], ...], ...]
+    """For each label those of a ``Scorecard``."""
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
+        count = len(self.schema.label_values)
+        if len(self.constants) != count or len(self.points) != count:
+            raise ValueError(
+                f"constants and points must be one for each of {count} labels, got "
+                f"{len(self.constants)} and {len(self.points)}"
+            )
+        _ = self.cards  # refuses points that are not for the fields
+
+    @property
+    def cards(self) -> tuple[Scorecard, ...]:
+        """One scorecard for each label."""
+        given = zip(self.constants, self.points, strict=True)
+        return tuple(Scorecard(self.schema, constant, points) for constant, points in given)
+
+    @property
+    def domain(self) -> Schema:
+        """The points that have a label."""
+        return self.schema
+
+    def __call__(self, x: Any, /) -> Label:
+        return int(self.many(np.array([self.schema.check(x)]))[0])
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """Label many points at once."""
+        cells = self.schema.check_many(xs)
+        sums = np.stack([card.sums(cells) for card in self.cards])
+        return np.asarray(sums.argmax(axis=0), dtype=np.uint8)
+
+    def disagreement(self, other: Hypothesis, /) -> Cells | None:
+        """Return the first point on which the two differ; a ValueError after four million without
+        one."""
+        return None if self == other else first_difference(self, other, self.schema)
+
+    def describe(self) -> str:
+        """Describe the rule in words, on one line."""
+        words = [
+            f"{value!r} {card._words() or card.constant}"
+            for value, card in zip(self.schema.label_values, self.cards, strict=True)
+        ]
+        return f"the most points, numbers from -1 to 1: {'; '.join(words)}"
+
+    def text(self) -> str:
+        """Return a table of points for each label."""
+        values = zip(self.schema.label_values, self.cards, strict=True)
+        tables = [f"Points for {value!r}:\n\n{card.table()}" for value, card in values]
+        return "\n\n".join([*tables, "The label with the most points"])
+
+
+def _answer(part: Numeric | Category, cell: int) -> str:
+    """Return the values of a cell in words, and whether what is missing counts as one of them."""
+    words = part.describe(cell, cell)
+    missing = cell == part.stand_in and not words.endswith(("is missing", f"{OWN_VALUE!r}"))
+    return f"{words}, or missing" if missing else words
+
+
+def _signed(value: int) -> str:
+    return f"{'-' if value < 0 else '+'} {abs(value)}"

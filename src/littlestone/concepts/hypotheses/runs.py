@@ -1,11 +1,17 @@
 """Functions on a range of integers, walked run by run instead of point by point."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from littlestone.concepts.hypotheses.scan import shown
+from littlestone import require
+from littlestone.concepts.domain import IntegerRange
+from littlestone.concepts.hypotheses.common import Written, shown
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.protocols import Hypothesis, Label
 
@@ -20,11 +26,12 @@ class InRuns(Protocol):
     """A hypothesis that knows where its label changes."""
 
     def runs(self) -> Iterator[Run]:
-        """The maximal runs of equal labels, in order."""
+        """Yield the maximal runs of equal labels, in order."""
 
 
 def runs_of(hypothesis: Hypothesis, n: int) -> Iterator[Run]:
-    """The maximal runs of ``hypothesis`` on 0 .. n-1; points are visited only if they must be.
+    """Yield the maximal runs of ``hypothesis`` on 0 .. n-1; points are visited only if they must
+    be.
 
     >>> list(runs_of(FiniteSupport.on(2, 3, 9), 8))
     [(0, 2, 0), (2, 4, 1), (4, 8, 0)]
@@ -42,7 +49,7 @@ def runs_of(hypothesis: Hypothesis, n: int) -> Iterator[Run]:
 
 
 def first_difference(left: Hypothesis, right: Hypothesis, n: int) -> int | None:
-    """The smallest point of 0 .. n-1 on which the two differ."""
+    """Return the smallest point of 0 .. n-1 on which the two differ."""
     mine, theirs = runs_of(left, n), runs_of(right, n)
     (_, stop, label), (_, their_stop, their_label) = next(mine), next(theirs)
     start = 0
@@ -58,7 +65,7 @@ def first_difference(left: Hypothesis, right: Hypothesis, n: int) -> int | None:
 
 
 def described_by_runs(hypothesis: Hypothesis, n: int) -> str:
-    """Where the hypothesis is 1, in words."""
+    """Return where the hypothesis is 1, in words."""
     ones = [(start, stop - 1) for start, stop, label in runs_of(hypothesis, n) if label]
     if not ones or ones == [(0, n - 1)]:
         return f"{len(ones)} on all of 0-{n - 1}"
@@ -83,7 +90,7 @@ def _scanned(hypothesis: Hypothesis, n: int) -> Iterator[Run]:
 
 
 def _labelled(hypothesis: Hypothesis, starts: Iterable[int], stop: int) -> Iterator[Run]:
-    """The runs of a hypothesis that changes at most at ``starts``."""
+    """Yield the runs of a hypothesis that changes at most at ``starts``."""
     cuts = np.asarray(list(starts), dtype=np.int64)
     labels = hypothesis.many(cuts)
     changes = np.flatnonzero(np.diff(labels, prepend=1 - labels[:1]))
@@ -92,7 +99,7 @@ def _labelled(hypothesis: Hypothesis, starts: Iterable[int], stop: int) -> Itera
 
 
 def _joined(runs: Iterable[Run]) -> Iterator[Run]:
-    """The same function in maximal runs."""
+    """Yield the same function in maximal runs."""
     begin, end, label = 0, 0, -1
     for start, stop, following in runs:
         if start == stop:
@@ -103,3 +110,78 @@ def _joined(runs: Iterable[Run]) -> Iterator[Run]:
             begin, label = start, following
         end = stop
     yield begin, end, label
+
+
+@dataclass(frozen=True, slots=True)
+class StepFunction(Written):
+    """The function on 0 .. n-1 that starts with label ``first`` and changes at ``changes``.
+
+    >>> rule = StepFunction(n=100, first=0, changes=(10, 20))
+    >>> rule(9), rule(10), rule(20), rule.describe()
+    (0, 1, 0, '1 on 10-19 out of 0-99')
+    >>> rule.disagreement(StepFunction(n=100, first=0, changes=(10, 30)))
+    20
+    """
+
+    kind: ClassVar[str] = "steps"
+    n: int
+    first: Label
+    changes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        require.plain(self)
+        require.integer(n=self.n, at_least=1)
+        require.label(self.first)
+        require.integer(**{f"changes[{i}]": change for i, change in enumerate(self.changes)})
+        bounds = (0, *self.changes, self.n)
+        if any(low >= high for low, high in pairwise(bounds)):
+            raise ValueError(
+                f"changes must increase strictly within 1 .. {self.n - 1}, "
+                f"got changes={self.changes}"
+            )
+
+    @classmethod
+    def from_runs(cls, n: int, ones: Iterable[tuple[int, int]]) -> Self:
+        """1 exactly on these disjoint, increasing ranges (start, stop), some perhaps empty."""
+        cuts: list[int] = []
+        for start, stop in ones:
+            if start >= stop:
+                continue
+            if cuts and cuts[-1] == start:
+                cuts[-1] = stop
+            else:
+                cuts += [start, stop]
+        first = int(bool(cuts) and cuts[0] == 0)
+        return cls(n, first, tuple(cut for cut in cuts if 0 < cut < n))
+
+    @property
+    def domain(self) -> IntegerRange:
+        """The points that have a label."""
+        return IntegerRange(self.n)
+
+    def __call__(self, x: Any, /) -> Label:
+        point = x if type(x) is int and 0 <= x < self.n else self.domain.check(x)
+        return self.first ^ (bisect_right(self.changes, point) & 1)
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """Label many points at once."""
+        passed = np.searchsorted(
+            np.array(self.changes, dtype=np.int64), self.domain.check_many(xs), side="right"
+        )
+        return ((passed & 1) ^ self.first).astype(np.uint8)
+
+    def runs(self) -> Iterator[Run]:
+        """Yield (start, stop, label) for each run of equal labels."""
+        bounds = (0, *self.changes, self.n)
+        label = self.first
+        for start, stop in pairwise(bounds):
+            yield start, stop, label
+            label = 1 - label
+
+    def disagreement(self, other: Hypothesis, /) -> int | None:
+        """Return the smallest point on which the two differ."""
+        return first_difference(self, other, self.n)
+
+    def describe(self) -> str:
+        """Describe the rule in words, on one line."""
+        return described_by_runs(self, self.n)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.domain import AnyHashable
-from littlestone.concepts.hypotheses.scan import shown
+from littlestone.concepts.hypotheses.common import Exported, shown
 from littlestone.concepts.keys import as_integer, key_from_json, key_order, key_to_json
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
 
@@ -16,7 +16,7 @@ _RARE = 16  # as often as that, finding each place takes as long as asking every
 
 
 @dataclass(frozen=True, slots=True)
-class FiniteSupport:
+class FiniteSupport(Exported):
     """1 exactly on ``positives``, over any domain that holds them.
 
     >>> rule = FiniteSupport.on("a", ("user", 7))
@@ -34,7 +34,7 @@ class FiniteSupport:
 
     @classmethod
     def on(cls, *keys: Point) -> Self:
-        """The hypothesis that is 1 exactly on these keys."""
+        """Return the hypothesis that is 1 exactly on these keys."""
         return cls(frozenset(keys))
 
     def __call__(self, x: Any, /) -> Label:
@@ -44,6 +44,7 @@ class FiniteSupport:
             raise ValueError(f"x must be hashable, got x={x!r}") from None
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """Label many points at once."""
         if not self.positives:
             return np.zeros(len(xs), dtype=np.uint8)
         if isinstance(xs, np.ndarray):
@@ -59,27 +60,30 @@ class FiniteSupport:
         return np.frombuffer(found, dtype=np.uint8)
 
     def disagreement(self, other: Hypothesis, /) -> Point | None:
-        """The first key, in ``key_order``, on which the two differ."""
+        """Return the first key, in ``key_order``, on which the two differ."""
         if isinstance(other, FiniteSupport) or votes_on_supports(other):
             theirs = support_of(other, AnyHashable())
             return min(self.positives ^ theirs, key=key_order, default=None)
         return other.disagreement(self)  # the other kinds know their domain
 
     def sorted_positives(self) -> list[Point]:
-        """The keys in an order that depends on nothing but the set."""
+        """Return the keys in an order that depends on nothing but the set."""
         return sorted(self.positives, key=key_order)
 
     def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
         return {"kind": "support", "positives": [key_to_json(x) for x in self.sorted_positives()]}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
+        """Read the JSON form; raise a ValueError if it is not one."""
         keys = data.get("positives")
         if not isinstance(keys, list):
             raise ValueError(f"positives must be a list of keys, got positives={keys!r}")
         return cls(frozenset(key_from_json(key) for key in keys))
 
     def describe(self) -> str:
+        """Describe the rule in words, on one line."""
         if not self.positives:
             return "0 everywhere"
         words = [repr(x) for x in self.sorted_positives()]
@@ -110,13 +114,13 @@ def _where_rare(key: Point, xs: list[Any]) -> NDArray[np.uint8] | None:
 
 
 def votes_on_supports(hypothesis: Hypothesis) -> bool:
-    """Whether it is a vote among hypotheses that are 1 on finitely many keys."""
+    """Return whether it is a vote among hypotheses that are 1 on finitely many keys."""
     members = getattr(hypothesis, "members", ())
     return bool(members) and all(isinstance(member, FiniteSupport) for member in members)
 
 
 def support_of(hypothesis: Hypothesis, domain: Domain) -> frozenset[Point]:
-    """Where the hypothesis is 1; scans the domain only when it is bounded."""
+    """Return where the hypothesis is 1; scans the domain only when it is bounded."""
     if isinstance(hypothesis, FiniteSupport):
         return hypothesis.positives
     members = getattr(hypothesis, "members", None)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.domain import AnyHashable, IntegerRange
+from littlestone.concepts.hypotheses.common import Exported, first_seen_difference, shown
 from littlestone.concepts.hypotheses.runs import first_difference
-from littlestone.concepts.hypotheses.scan import first_seen_difference, shown
 from littlestone.concepts.hypotheses.support import support_of
 from littlestone.concepts.keys import key_order
 from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
@@ -22,13 +22,13 @@ _MEMBERS_SHOWN = 3
 
 @require.checked
 @dataclass(frozen=True, slots=True, init=False)
-class MajorityVote:
+class MajorityVote(Exported):
     """Label 1 where more than half of the members do.
 
     Equal to another vote with the same members, in any order. Two different juries may still
     agree everywhere: ``disagreement`` tells.
 
-    >>> from littlestone.concepts.hypotheses.table import TableHypothesis
+    >>> from littlestone.concepts.hypotheses.tables import TableHypothesis
     >>> rows = ([0, 0, 1], [0, 1, 1], [1, 1, 0])
     >>> vote = MajorityVote(TableHypothesis.from_labels(row) for row in rows)
     >>> vote.many([0, 1, 2]).tolist()
@@ -38,7 +38,7 @@ class MajorityVote:
     members: tuple[Hypothesis, ...]
 
     def __init__(self, members: Iterable[Hypothesis]) -> None:
-        jury = tuple(sorted(require.listed(Hypothesis, members=members), key=_sort_key))
+        jury = tuple(sorted(require.listed(Hypothesis, members=members), key=sort_key))
         if len(jury) % 2 == 0:
             raise ValueError(f"members must be odd in number, got {len(jury)} members")
         object.__setattr__(self, "members", jury)
@@ -47,29 +47,20 @@ class MajorityVote:
         return int(2 * sum(member(x) for member in self.members) > len(self.members))
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """Label many points at once."""
         votes = np.array([member.many(xs) for member in self.members], dtype=np.int64)
         return np.asarray(2 * votes.sum(axis=0) > len(self.members), dtype=np.uint8)
 
     def disagreement(self, other: Hypothesis, /) -> Point | None:
-        """The first point on which the two differ, in the order of their domain.
+        """Return the first point on which the two differ, in the order of their domain.
 
         Integers are compared run by run, finite supports by their keys, other domains point by
         point as long as they are small; ValueError otherwise.
         """
-        if self == other:
-            return None
-        domain = domain_of(self, other)
-        if isinstance(domain, IntegerRange):
-            return first_difference(self, other, domain.n)
-        if domain.size is None:
-            differs = support_of(self, domain) ^ support_of(other, domain)
-            return min(differs, key=key_order, default=None)
-        if domain.size > _LARGEST_SCAN:
-            raise ValueError(f"{domain} is too large to scan for a point where two votes differ")
-        first: Point | None = first_seen_difference(self, other, domain)
-        return first
+        return None if self == other else first_vote_difference(self, other)
 
     def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
         return {"kind": "majority_vote", "members": [member.to_json() for member in self.members]}
 
     @classmethod
@@ -83,14 +74,30 @@ class MajorityVote:
         return cls([member_from_json(member) for member in members])
 
     def describe(self) -> str:
+        """Describe the rule in words, on one line."""
         if len(self.members) == 1:
             return self.members[0].describe()
         words = [member.describe() for member in self.members]
         return f"majority of {len(words)}: {'; '.join(shown(words, _MEMBERS_SHOWN))}"
 
 
+def first_vote_difference(vote: Hypothesis, other: Hypothesis) -> Point | None:
+    """Return where a vote and another hypothesis differ first, in the order of their domain."""
+    domain = domain_of(vote, other)
+    if isinstance(domain, IntegerRange):
+        return first_difference(vote, other, domain.n)
+    if domain.size is None:
+        differs = support_of(vote, domain) ^ support_of(other, domain)
+        return min(differs, key=key_order, default=None)
+    if domain.size > _LARGEST_SCAN:
+        raise ValueError(f"{domain} is too large to scan for a point where two votes differ")
+    first: Point | None = first_seen_difference(vote, other, domain)
+    return first
+
+
 def domain_of(*hypotheses: Hypothesis) -> Domain:
-    """The first domain that one of them, or one of their members, tells; any keys if none does."""
+    """Return the first domain that one of them, or one of their members, tells; any keys if none
+    does."""
     for hypothesis in hypotheses:
         for part in (hypothesis, *getattr(hypothesis, "members", ())):
             domain: Domain | None = getattr(part, "domain", None)
@@ -99,6 +106,6 @@ def domain_of(*hypotheses: Hypothesis) -> Domain:
     return AnyHashable()
 
 
-def _sort_key(member: Hypothesis) -> str:
-    # JSON is the one order that hypotheses of different kinds share.
+def sort_key(member: Hypothesis) -> str:
+    """Return the JSON text: the one order that hypotheses of different kinds share."""
     return json.dumps(member.to_json(), sort_keys=True)

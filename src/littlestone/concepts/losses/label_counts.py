@@ -1,4 +1,4 @@
-"""Labelled examples, counted by point: what every loss is a function of."""
+"""Labelled examples are counted by point; every loss is a function of these counts."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Tallied:
         return int(self.zeros.sum() + self.ones.sum())
 
     def losses_of(self, labels: NDArray[np.uint8]) -> Counts:
-        """The mistakes of each row of labels for the points.
+        """Return the mistakes of each row of labels for the points.
 
         All ones, less those where the row says 1, and more the zeros there: every table of
         losses rests on this sum.
@@ -66,7 +66,8 @@ def tallied(concepts: ConceptClass, examples: Iterable[Any]) -> Tallied:
 
 
 def fewest_by_table(domain: Domain, labels_at: Callable[[Any], Any], tally: Tally) -> int:
-    """The mistakes of the best concept, where ``labels_at`` tells what all say of some points."""
+    """Return the mistakes of the best concept, where ``labels_at`` tells what all say of some
+    points."""
     zeros, ones = np.array(list(tally.values()), dtype=np.int64).reshape(-1, 2).T
     gained = block_sums(labels_at, domain.check_many(list(tally)), zeros - ones)
     return int(gained.min() + ones.sum())
@@ -81,7 +82,8 @@ def block_sums(labels_at: Callable[[Any], Any], points: Any, gains: Counts) -> C
 
 
 def split_labels(examples: Iterable[Any]) -> tuple[list[Any], list[Label]]:
-    """The points and the labels of labelled examples, or a refusal that names a bad one."""
+    """Return the points and the labels of labelled examples, or raise an error that names a bad
+    one."""
     xs, ys = [], []
     for example in examples:
         try:

@@ -1,4 +1,4 @@
-"""The concepts of a finite class in a row, in the order of ``concepts()``.
+"""List the concepts of a finite class, in the order of ``concepts()``.
 
 Each function asks the class if it offers an answer in closed form (``capabilities``), and
 otherwise lists the concepts.
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from littlestone.concepts.capabilities import Numbered, Tabular, Voting
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
 
@@ -25,7 +25,7 @@ Labels = NDArray[np.uint8]
 
 
 def require_listable(concepts: ConceptClass) -> int:
-    """The number of concepts, or a refusal if they are too many to keep a loss for each."""
+    """Return the number of concepts; raise if they are too many to keep a loss for each."""
     size = concepts.size
     if size is None or size > LARGEST_ARRAY:
         raise ValueError(
@@ -36,7 +36,7 @@ def require_listable(concepts: ConceptClass) -> int:
 
 
 def distinguished_points(concepts: ConceptClass) -> float:
-    """The logarithm of how many points, at most, the concepts tell apart."""
+    """Return the logarithm of how many points, at most, the concepts tell apart."""
     patterns = require_listable(concepts) * math.log(2)
     points = concepts.domain.size
     return patterns if points is None else min(patterns, math.log(points))
@@ -50,7 +50,7 @@ def finder(concepts: ConceptClass) -> Callable[[int], Hypothesis]:
 
 
 def labels_at(concepts: ConceptClass, points: Any) -> Labels:
-    """What each concept (rows) says about each of these points (columns)."""
+    """Return what each concept (rows) says about each of these points (columns)."""
     if isinstance(concepts, Tabular):
         return concepts.labels_at(points)
     if known_by_matrix(concepts):
@@ -61,7 +61,7 @@ def labels_at(concepts: ConceptClass, points: Any) -> Labels:
 
 
 def fits_a_matrix(concepts: ConceptClass) -> bool:
-    """Whether the labels of all points by all concepts can be written down."""
+    """Return whether the labels of all points by all concepts can be written down."""
     size, points = concepts.size, concepts.domain.size
     return size is not None and points is not None and size * points <= LARGEST_MATRIX
 
@@ -73,7 +73,7 @@ def known_by_matrix(concepts: ConceptClass) -> bool:
 
 @lru_cache(maxsize=16)
 def label_matrix(concepts: ConceptClass) -> Labels:
-    """What each concept says about each point of the domain, in its order."""
+    """Return what each concept says about each point of the domain, in its order."""
     block = concepts.domain.check_many(list(concepts.domain))
     if isinstance(concepts, Tabular):
         matrix = concepts.labels_at(block)

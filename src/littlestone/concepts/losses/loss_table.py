@@ -1,4 +1,4 @@
-"""The losses of all concepts of a finite class, brought up to date only when they are read.
+"""The losses of all concepts of a finite class, updated only when they are read.
 
 New examples are kept as they came. Reading one concept's loss looks at these only; reading all of
 them goes through the class once, by a table of sums where the concepts are boxes.
@@ -71,13 +71,13 @@ class LossTable:
         self._keep(points, 1 - 2 * ones, int(ones.sum()))
 
     def as_array(self) -> Counts:
-        """The loss of each concept; the array is the caller's own."""
+        """Return the loss of each concept; the array is the caller's own."""
         self._file()
         self._note()
         return self._noted.copy()
 
     def of(self, position: int, /) -> int:
-        """The loss of one concept; the others are not looked at."""
+        """Return the loss of one concept; the others are not looked at."""
         self._file()
         loss = int(self._noted[position])
         if not self._recent:
@@ -86,7 +86,7 @@ class LossTable:
         return loss + self._ones + int(gains.dot(self._answers.says(position, rows)))
 
     def state(self) -> Counts:
-        """What a saved run keeps; ``load`` takes it back."""
+        """Return what a saved run keeps; ``load`` takes it back."""
         return self.as_array()
 
     def load(self, losses: Counts | int) -> None:

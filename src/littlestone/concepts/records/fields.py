@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.records.columns import exact_number, listed, same_numbers, typed
+from littlestone.concepts.records.cuts import cuts_of_range, finer_cuts
 from littlestone.concepts.records.dates import GRIDS, WEEKDAYS, part_of
 
 OWN_VALUE: Final = "own value"
@@ -40,14 +41,14 @@ class _Field(ABC):
 
     @abstractmethod
     def declared_cell(self, value: Any) -> int:
-        """The cell of a value that is what was declared, without any stand-in."""
+        """Return the cell of a value that is what was declared, without any stand-in."""
 
     @abstractmethod
     def cell(self, value: Any) -> int:
-        """The cell of a value; of one that is not what was declared, the stand-in's, if any."""
+        """Return the cell of a value, or the stand-in's if the value is not as declared."""
 
     def cell_in(self, value: Any) -> int:
-        """The cell of a value of its column: the date, where the field is a part of one."""
+        """Return the cell of a value of its column: the date, where the field is a part of one."""
         if self.date is None:
             return self.cell(value)
         try:
@@ -118,9 +119,11 @@ class Numeric(_Field):
 
     @property
     def cells(self) -> int:
+        """The number of cells."""
         return len(self.grid) + 1
 
     def cell(self, value: Any) -> int:
+        """Return the cell of a value."""
         if type(value) is int:  # most are; what follows gives the same
             return bisect_right(self.grid, value)
         number = exact_number(value)
@@ -129,6 +132,7 @@ class Numeric(_Field):
         return self._place(number)
 
     def declared_cell(self, value: Any) -> int:
+        """Return the cell of a value that must not be missing."""
         number = exact_number(value)
         if number is None:
             raise ValueError(f"field {self.name!r} must be a number, got {_shown(value)}")
@@ -141,7 +145,7 @@ class Numeric(_Field):
             return bisect_right(self.grid, number)
 
     def cells_of(self, column: Any) -> NDArray[np.int64]:
-        """What ``cell`` says of each value of a column.
+        """Return what ``cell`` says of each value of a column.
 
         An array of whole numbers or floats is cut at once, and so is a list in which each value's
         type was looked at. A float is at least a cut exactly if it is at least the first float that
@@ -164,7 +168,7 @@ class Numeric(_Field):
         return np.searchsorted(self._wholes, array, side="right").astype(np.int64, copy=False)
 
     def describe(self, low: int, high: int) -> str:
-        """The condition that the value lies in one of the cells from ``low`` to ``high``."""
+        """Return the condition that the value lies in one of the cells from ``low`` to ``high``."""
         require.integer(low=low, high=high, at_least=0, at_most=self.cells - 1)
         parts = []
         if low > 0:
@@ -182,13 +186,37 @@ class Numeric(_Field):
             yield 0, i - 1
 
     def questions(self) -> Iterator[tuple[int, int]]:
-        """The conditions up to negation: at least each value of the grid."""
+        """Yield the conditions up to negation: at least each value of the grid."""
         return ((cell, self.cells - 1) for cell in range(1, self.cells))
 
     def coarsened(self, most: int) -> "Numeric":
+        """Return the field with fewer cells."""
         return Numeric(self.name, self.grid[: max(most - 1, 1)], self.missing, self.date)
 
+    def refined(self) -> "Numeric":
+        """Return the field with more cuts between the declared ones, a dozen or so in all.
+
+        >>> Numeric("delay", (0, 60)).refined().grid
+        (0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60)
+        """
+        if self.date is not None:
+            return self
+        there = self.grid[:1] if self.grid[0] == _THERE else ()
+        cuts = finer_cuts(self.grid[len(there) :])
+        return Numeric(self.name, (*there, *cuts), self.missing, self.date)
+
+    def refines(self, other: "Numeric | Category") -> bool:
+        """Return whether this is ``other``, perhaps with more cuts within its range."""
+        if not isinstance(other, Numeric) or not set(other.grid) <= set(self.grid):
+            return False
+        mine, theirs = (
+            (part.name, part.missing, part.date, part.grid[0], part.grid[-1])
+            for part in (self, other)
+        )
+        return mine == theirs
+
     def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
         return self._json(grid=list(self.grid))
 
 
@@ -220,15 +248,18 @@ class Category(_Field):
 
     @property
     def cells(self) -> int:
+        """The number of cells."""
         return len(self.values)
 
     def cell(self, value: Any) -> int:
+        """Return the cell of a value."""
         try:
             return self._cells[value]
         except Exception:  # unknown, or it cannot be looked up at all
             return self.declared_cell(value if self.missing is None else self.missing)
 
     def declared_cell(self, value: Any) -> int:
+        """Return the cell of a value that must not be missing."""
         try:
             return self._cells[value]
         except Exception:  # unknown, or it cannot be looked up at all
@@ -239,7 +270,7 @@ class Category(_Field):
         )
 
     def cells_of(self, column: Any) -> NDArray[np.int64]:
-        """What ``cell`` says of each value of a column."""
+        """Return what ``cell`` says of each value of a column."""
         values, known = listed(column), self._cells
         try:
             return np.array([known[value] for value in values], dtype=np.int64)
@@ -247,7 +278,7 @@ class Category(_Field):
             return np.fromiter(map(self.cell, values), np.int64, len(values))
 
     def describe(self, low: int, high: int) -> str:
-        """The condition that the value is the one of the only cell."""
+        """Return the condition that the value is the one of the only cell."""
         require.integer(low=low, high=high, at_least=0, at_most=self.cells - 1)
         return f"{self.name} == {self.values[low]!r}"
 
@@ -256,19 +287,29 @@ class Category(_Field):
         return ((i, i) for i in range(self.cells))
 
     def questions(self) -> Iterator[tuple[int, int]]:
-        """The conditions up to negation: of two values, one is enough."""
+        """Yield the conditions up to negation: of two values, one is enough."""
         return ((cell, cell) for cell in range(int(self.cells <= 2), self.cells))
 
     def coarsened(self, most: int) -> "Category":
+        """Return the field with fewer cells."""
         missing = self.missing if self.missing in self.values[:most] else None
         return Category(self.name, self.values[:most], missing, self.date)
 
+    def refined(self) -> "Category":
+        """Return the field itself: values have nothing between them."""
+        return self
+
+    def refines(self, other: "Numeric | Category") -> bool:
+        """Return whether this is ``other``."""
+        return self == other
+
     def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
         return self._json(values=list(self.values))
 
 
 def declared_fields(name: Any, entry: Any) -> Iterator[Numeric | Category]:
-    """The field that is declared, or one for each part of a date."""
+    """Yield the field that is declared, or one for each part of a date."""
     parts = entry.get("date") if isinstance(entry, Mapping) else None
     if not isinstance(parts, list | tuple):
         yield declared_field(name, entry)
@@ -286,18 +327,31 @@ def declared_fields(name: Any, entry: Any) -> Iterator[Numeric | Category]:
 
 
 def declared_field(name: Any, entry: Any) -> Numeric | Category:
+    """Read one field of a declaration."""
     if not isinstance(name, str) or not name:
         raise ValueError(f"a field needs a name, got {name!r}")
-    known = [key for key in ("grid", "values") if isinstance(entry, Mapping) and key in entry]
-    rest = set(entry) - {*known, "missing", "date"} if isinstance(entry, Mapping) else set()
+    kinds = ("range", "grid", "values")
+    known = [key for key in kinds if isinstance(entry, Mapping) and key in entry]
+    also = {"missing", "date", *(["scale"] if known == ["range"] else [])}
+    rest = set(entry) - {*known, *also} if isinstance(entry, Mapping) else set()
     if len(known) != 1 or rest or not isinstance(entry[known[0]], list | tuple):
         raise ValueError(
-            f"field {name!r} must declare either grid = [...], values = [...] or date = [...], and "
-            f"perhaps missing = ..., got {entry!r}"
+            f"field {name!r} must declare either range = [low, high], grid = [...], "
+            f"values = [...] or date = [...], and perhaps missing = ..., got {entry!r}"
         )
     declared, missing, date = tuple(entry[known[0]]), entry.get("missing"), entry.get("date")
     if date is not None and (date not in GRIDS or not name.endswith(f".{date}")):
         raise ValueError(f"field {name!r} cannot be the {date!r} of a date")
+    if known == ["range"]:
+        if len(declared) != 2 or not all(map(_is_finite, declared)):
+            raise ValueError(
+                f"range of field {name!r} must be two numbers, none larger than a float, got "
+                f"{_shown(declared)}"
+            )
+        try:
+            declared, known = cuts_of_range(*declared, scale=entry.get("scale", "linear")), ["grid"]
+        except ValueError as problem:
+            raise ValueError(f"field {name!r}: {problem}") from None
     if known == ["grid"]:
         if missing == OWN_VALUE:
             declared, missing = (_THERE, *declared), 2 * _THERE
@@ -308,7 +362,8 @@ def declared_field(name: Any, entry: Any) -> Numeric | Category:
 
 
 def cell_of(part: Numeric | Category, record: Mapping[str, Any]) -> int:
-    """The cell of a record's value: what has the field's own name, or the date that it is of."""
+    """Return the cell of a record's value: what has the field's own name, or the date that it is
+    of."""
     if part.name in record:
         return part.cell(record[part.name])
     if part.column in record:
@@ -319,7 +374,7 @@ def cell_of(part: Numeric | Category, record: Mapping[str, Any]) -> int:
 
 
 def cells_in(part: Numeric | Category, table: Mapping[str, Any]) -> NDArray[np.int64]:
-    """What ``cell_of`` says of each record of a table that has the column, which is public."""
+    """Return ``cell_of`` of each record of a table that has the column."""
     if part.name in table:
         return part.cells_of(table[part.name])
     if part.column not in table:
@@ -341,6 +396,6 @@ def _first_float(cut: Any) -> float:
 
 
 def _shown(value: Any) -> str:
-    """A number of four hundred digits would hide what is said about it."""
+    """Shorten a number: four hundred digits would hide what is said about it."""
     text = require.shown(value)
     return text if len(text) <= 40 else f"{text[:40]}…"

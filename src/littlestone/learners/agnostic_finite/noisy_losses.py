@@ -1,17 +1,22 @@
-"""Noisy losses once a batch; what is drawn from them, afresh in every round, costs nothing more."""
+"""Noisy losses, released once a batch; fresh draws from them in every round cost nothing more."""
 
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar, Final, Self
 
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.experts.selection import zcdp_budget
-from littlestone.learners.agnostic_finite.batch_queries import Lines, Queries
-from littlestone.learners.agnostic_finite.noisy_losses_plan import best_sizes, noise_of, questions
-from littlestone.learners.agnostic_finite.running_totals import squared_shift
+from littlestone.learners.agnostic_finite.batch_queries import Lines, Queries, queries_about
+from littlestone.learners.agnostic_finite.running_totals import (
+    levels_for,
+    squared_shift,
+    total_error,
+)
+from littlestone.learners.experts.run import zcdp_budget
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.noise.gaussian import LARGEST_TABLE_VARIANCE
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.theory.expert_bounds import (
     largest_noise_upper_bound,
@@ -19,36 +24,126 @@ from littlestone.theory.expert_bounds import (
 )
 from littlestone.theory.outwards import upwards
 
-_SHARPER: Final = 1.4
-"""Times the rate with the least bound, since ln N/rate is what most streams make one pay.
+_MOST_DRAWS: Final = 1 << 27  # noise draws in one run
+_LONGEST_EPOCH: Final = 400
+_SHORTEST_EPOCH: Final = 4  # unless there are fewer batches
+_MOST_REMEMBERED: Final = 1 << 15  # answers of one epoch
+_VARIANCE_STEPS: Final = 256  # variances are multiples of 1/256
+_UNROUNDED: Final = float(1 << 20)
+_GRID: Final = 1.04
 
-Chosen on thresholds of 9, 99 and 999 points in 10⁴, 10⁵ and 10⁶ rounds at ε = 1 and 0.1: the worst
-of four adversaries is 0.85 of that at the least bound on average, and 1.07 at worst; at 1.75 times
-the rate it is 0.80 and 1.22. The bound grows by at most 6 %.
+Sizes = tuple[int, int]
+"""The length of a batch in rounds, and of an epoch in batches."""
+
+
+@lru_cache(maxsize=64)
+def finest_queries(concepts: ConceptClass, rho: float) -> Queries:
+    """Return the finest queries whose noise is drawn quickly.
+
+    Rounding them costs little from a scale of 1.6 √X on.
+    """
+    found = queries_about(concepts, _UNROUNDED)
+    if not isinstance(found, Lines):
+        return found
+    root = math.sqrt(max(found.stretches.widths))
+    quick = math.sqrt(
+        LARGEST_TABLE_VARIANCE * 2 * rho / (found.squared_sensitivity / _UNROUNDED**2)
+    )
+    return queries_about(concepts, float(int(max(8 + 1.6 * root, min(quick, 8 + 6 * root)))))
+
+
+def noise_of(
+    queries: Queries, rho: float, rounds: int, batch: int, epoch: int
+) -> tuple[Fraction, float]:
+    """Return the variance of each answer's noise, and that of a total's estimate at the end."""
+    releases = (rounds - 1) // batch
+    if not releases:  # no noise is drawn
+        return Fraction(1), 0.0
+    moved = queries.squared_sensitivity * squared_shift(releases, epoch)
+    least = Fraction(moved) / (2 * Fraction(rho))
+    variance = max(Fraction(1, 16), Fraction(math.ceil(_VARIANCE_STEPS * least), _VARIANCE_STEPS))
+    total = float(variance) * queries.spread * total_error(releases, epoch)
+    return variance, upwards(total)
+
+
+def best_sizes(
+    queries: Queries,
+    experts: int,
+    rounds: int,
+    rho: float,
+    oblivious: bool,
+    *,
+    batch: int | None,
+    epoch: int | None,
+) -> Sizes:
+    """Return the given sizes, and otherwise those with the smallest bound that a run can afford."""
+
+    def regret(sizes: Sizes) -> float:
+        length, correlated = sizes
+        releases = (rounds - 1) // length
+        root = queries.squared_sensitivity * queries.spread / (2 * rho)
+        # Approximately γ(m) for each level, by the closed form for m → ∞ [FHU23].
+        near = (1.07 + math.log(correlated) / math.pi) * levels_for(releases, correlated)
+        return noisy_losses_regret_upper_bound(
+            experts=experts,
+            rounds=rounds,
+            batch=length,
+            noise_variance=root * (releases if correlated == 1 else near**2),
+            largest_noise=0.0 if oblivious else None,
+        )
+
+    correlating = oblivious and isinstance(queries, Lines)
+    drafts = []
+    for length in _lengths(queries, rounds) if batch is None else [min(batch, rounds)]:
+        choices = {1, _epoch((rounds - 1) // length, queries.cells)} if correlating else {1}
+        drafts += [(length, size) for size in (choices if epoch is None else [epoch])]
+    return min(drafts, key=regret)
+
+
+def _epoch(releases: int, cells: int) -> int:
+    """Return the shortest epoch with the fewest levels that memory allows."""
+    longest = max(_SHORTEST_EPOCH, min(_LONGEST_EPOCH, _MOST_REMEMBERED // cells))
+    levels = levels_for(releases, longest)
+    return next(m for m in range(2, longest + 1) if m**levels > releases)
+
+
+def _lengths(queries: Queries, rounds: int) -> list[int]:
+    """Return candidate batch lengths, from the shortest that a run can afford."""
+    shortest = -(-rounds * queries.cells // _MOST_DRAWS)
+    steps = int(math.log(rounds) / math.log(_GRID)) + 1
+    grid = {round(_GRID**step) for step in range(steps + 1)} | {1, rounds}
+    return sorted(length for length in grid if min(shortest, rounds) <= length <= rounds)
+
+
+_SHARPER: Final = 1.4
+"""The rate in units of the one with the least bound; most streams cost ln N/rate.
+
+Chosen on thresholds of 9, 99 and 999 points in 10⁴, 10⁵ and 10⁶ rounds at ε = 1 and 0.1: the regret
+against the worst of four adversaries is 0.85 of that at the least bound on average, and 1.07 at
+worst; at 1.75 times the rate it is 0.80 and 1.22. The bound grows by at most 6 %.
 """
 _SHARPER_CORRELATED: Final = 2.5
-"""The same for noise that is correlated: 0.73 of the regret on average on three oblivious streams
-of these sizes, nowhere more, and 1.45 of the bound; beyond it the bound grows faster than it pays.
+"""The same for correlated noise: 0.73 of the regret on average on three oblivious streams of these
+sizes, nowhere more, and 1.45 of the bound; beyond it the bound grows faster than the regret falls.
 """
 _DRAW_ERROR: Final = 2.0**-36
-"""For each concept; together, the probabilities of a draw are off by less."""
+"""Per concept: the probabilities of a draw are off by less in total."""
 _ROUNDED: Final = 2.0**-36
-"""The share of a bound that rounding upwards may add."""
+"""The relative error that rounding upwards may add to a bound."""
 _FINENESS: Final = 1 << 20
 
 
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyLosses:
-    """Release the losses of each ``batch`` with noise, and play fresh draws from the weights.
+    """Release the losses of each ``batch`` with noise, and publish fresh draws by the weights.
 
-    Concept i has the weight exp(-rate * estimated loss of i) for a whole batch, and each round
-    draws by these weights anew: who attacks the hypothesis on display attacks a past draw. With
-    ``epoch`` > 1 the noises of so many batches are correlated so that they nearly cancel in sums
-    (and those of so many epochs, and so on), which is far better against oblivious adversaries and
-    promises nothing against others.
-    Sizes that are not given are planned for the smallest regret bound, and the rate is then a
-    little above the one that has it.
+    For a whole batch concept i has the weight exp(-rate * estimated loss of i), and each round
+    draws anew by these weights, so an attack on the published hypothesis attacks a past draw. With
+    ``epoch`` > 1 the noises of that many batches are correlated so that they nearly cancel in sums
+    (and those of that many epochs, and so on). This is far better against oblivious adversaries and
+    promises nothing against others. Sizes that are not given are planned for the smallest regret
+    bound; the rate is then set a little higher.
 
     Privacy:
         Releases:   the noisy answers of every batch but the last, and all draws from them
@@ -80,9 +175,9 @@ class NoisyLosses:
     epoch: int | None = None
     rate: float | None = None
     variance: Fraction = field(init=False, repr=False, compare=False)
-    """Of each answer's noise."""
+    """The variance of each answer's noise."""
     noise_variance: float = field(init=False, repr=False, compare=False)
-    """Of a concept's estimated total loss at the end, at most."""
+    """A bound on the variance of a concept's estimated total loss at the end."""
     _guarantee: PrivacyGuarantee = field(init=False, repr=False, compare=False)
 
     prefix_conditional: ClassVar[bool] = True
@@ -101,7 +196,7 @@ class NoisyLosses:
         correlated = self.oblivious_only and isinstance(self.queries, Lines)
         if not correlated and (self.epoch or 1) > 1:
             raise ValueError(
-                f"epoch must be 1 unless oblivious_only, for classes of stretches, got "
+                f"epoch must be 1 unless oblivious_only is set for a class of stretches, got "
                 f"epoch={self.epoch!r}"
             )
         sizes = best_sizes(
@@ -118,21 +213,23 @@ class NoisyLosses:
 
     @property
     def experts(self) -> int:
+        """The number of concepts."""
         return self.concepts.size or 0
 
     @property
     def queries(self) -> Queries:
-        """What is asked about each batch."""
-        return questions(self.concepts, self._rho)
+        """The queries about each batch."""
+        return finest_queries(self.concepts, self._rho)
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """Of each batch but the last, and of the last; nothing is released after that one."""
+        """The length of every batch but the last, and that of the last."""
         assert self.batch is not None
         return self.batch, (self.rounds - 1) % self.batch + 1
 
     @property
     def releases(self) -> int:
+        """The number of releases: one after each batch but the last."""
         assert self.batch is not None
         return (self.rounds - 1) // self.batch
 
@@ -142,26 +239,27 @@ class NoisyLosses:
 
     @property
     def _spent(self) -> float:
-        """What the bound says that a rate costs, for each unit of it."""
+        """The coefficient of the rate in the regret bound."""
         length, last = self.lengths
         return (self.releases * length**2 + last**2) / 8 + self.noise_variance / 2
 
     def _sharp_rate(self) -> float:
         least = math.sqrt(math.log(max(self.experts, 2)) / self._spent)
-        if not self.releases:  # nothing is weighed, at whatever rate
+        if not self.releases:  # nothing is weighed, whatever the rate
             return _in_few_digits(least)
         return _in_few_digits((_SHARPER if self.epoch == 1 else _SHARPER_CORRELATED) * least)
 
     def bounded_by(self, bound: float) -> Self | None:
-        """With the largest rate, up to this one, whose bound is at most ``bound``, if there is one.
+        """Return the plan with the largest rate, up to this one, whose bound is at most ``bound``.
 
-        It is the larger of the two at which ln N/rate + rate * spent is what is left of that.
+        None if there is none. The rate is the larger solution of ln N/rate + rate * spent = what is
+        left of ``bound``.
         """
         assert self.rate is not None
         require.non_negative(bound=bound)
         if self.expected_regret_bound() <= bound:
             return self
-        # A little less, since bounds are rounded upwards.
+        # Slightly less, since bounds are rounded upwards.
         left = (1 - _ROUNDED) * bound - self._largest_noise - self._draw_error
         squared = left**2 - 4 * math.log(max(self.experts, 2)) * self._spent
         if left <= 0 or squared < 0:
@@ -171,7 +269,7 @@ class NoisyLosses:
 
     @property
     def _largest_noise(self) -> float:
-        """Of all concepts' totals at the end, on average; oblivious streams cannot pick it."""
+        """The mean of the largest noise of a total at the end; 0 on oblivious streams."""
         if self.oblivious_only:
             return 0.0
         return largest_noise_upper_bound(
@@ -182,7 +280,7 @@ class NoisyLosses:
         )
 
     def guarantee(self) -> PrivacyGuarantee:
-        """What all releases together promise; at most what was asked for."""
+        """Return what all releases together promise; at most the requested budget."""
         return self._guarantee
 
     def _cost(self) -> PrivacyGuarantee:
@@ -191,7 +289,7 @@ class NoisyLosses:
         return self.zero_concentrated().guarantee(delta=self.delta)
 
     def zero_concentrated(self) -> ZeroConcentrated:
-        """What all releases cost together."""
+        """Return the zCDP cost of all releases together."""
         if not self.releases:
             return ZeroConcentrated(rho=0.0)
         moved = self.queries.squared_sensitivity * squared_shift(self.releases, self.epoch or 1)
@@ -202,7 +300,7 @@ class NoisyLosses:
         return self.rounds * self.experts * _DRAW_ERROR
 
     def expected_regret_bound(self) -> float:
-        """Against the adversaries that are allowed."""
+        """Bound the expected regret against the adversaries that are allowed."""
         assert self.batch is not None
         regret = noisy_losses_regret_upper_bound(
             experts=self.experts,
@@ -215,10 +313,10 @@ class NoisyLosses:
         return upwards(regret + self._draw_error)
 
     def deviation_bound(self, *, failure_probability: float) -> float:
-        """How far the regret may exceed the bound on its mean; all rounds if nothing is proved.
+        """Bound how far the regret exceeds the bound on its mean; all rounds if unproved.
 
-        For independent noise: fresh draws, the supermartingale of the weights and the largest
-        noise each fail with a third of the probability.
+        For independent noise: fresh draws, the supermartingale of the weights and the largest noise
+        each fail with a third of the probability.
         """
         require.open_probability(failure_probability=failure_probability)
         assert self.rate is not None
@@ -231,11 +329,11 @@ class NoisyLosses:
         return upwards(draws + logarithm / self.rate + max(0.0, noise - self._largest_noise))
 
     def for_rounds(self, rounds: int) -> Self:
-        """Planned anew for another horizon."""
+        """Return the plan for another horizon."""
         return replace(self, rounds=rounds, batch=None, epoch=None, rate=None)
 
 
 def _in_few_digits(rate: float) -> float:
-    """Not above it. The last digits of a float may differ from machine to machine, a recipe not."""
+    """Round down to few digits, as the last digits of floats differ between machines."""
     mantissa, exponent = math.frexp(rate)
     return math.ldexp(math.floor(mantissa * _FINENESS), exponent) / _FINENESS

@@ -1,9 +1,9 @@
-"""The rounds of noisy losses: one batch after another, singly or in blocks of batches."""
+"""The engine of noisy losses: one batch after another, singly or in blocks of batches."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,7 @@ from littlestone.concepts.losses.label_counts import Counts
 from littlestone.concepts.losses.listing import finder
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.errors import SnapshotError
-from littlestone.learners.agnostic_finite.batch_queries import NO_LABEL, Lines
-from littlestone.learners.agnostic_finite.fresh_draws import FreshDraws
+from littlestone.learners.agnostic_finite.batch_queries import NO_LABEL, FreshDraws, Lines
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.running_totals import (
     CorrelatedTotals,
@@ -21,32 +20,34 @@ from littlestone.learners.agnostic_finite.running_totals import (
     Totals,
 )
 from littlestone.learners.engine import Engine
-from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from littlestone.randomness import Randomness
 
-# Noise and words are drawn for so many rounds and answers at a time, or for one batch.
+# Noise and words are drawn for this many rounds and answers at a time, at least one batch.
 _ERA_ROUNDS: Final = 1 << 14
 _ERA_ANSWERS: Final = 1 << 15
 
 
 @dataclass(init=False, eq=False, repr=False)
 class NoisyLossesEngine(Engine):
-    """Collects a batch, releases its losses with noise, draws the hypotheses of the next."""
+    """Collect a batch, release its losses with noise, draw the hypotheses of the next batch."""
+
+    first_rounds: ClassVar[int] = 1
 
     ledger: Ledger
     _sums: Totals
     _draws: FreshDraws
     _noise: Counts
-    """Of the batches of this era, a row for each."""
+    """The noise of this era's batches, one row each."""
     _batch: int
     """The number of the batch, from 0."""
     _positions: Counts
-    """The concepts of all rounds of this batch."""
+    """The concept of each round of this batch."""
     _points: list[Any]
     _labels: list[int]
 
-    hypothesis: Hypothesis  # follows from these, so it is none of them
+    hypothesis: Hypothesis  # derived, so not a field of the state
 
     def __init__(self, plan: NoisyLosses, rng: Randomness) -> None:
         assert plan.batch is not None and plan.epoch is not None and plan.rate is not None
@@ -62,6 +63,7 @@ class NoisyLossesEngine(Engine):
         self._era = max(1, min(_ERA_ROUNDS // self._length, answers))
 
     def begin(self) -> None:
+        """Charge the ledger for all releases and draw the first batch's hypotheses."""
         cost = self._plan.guarantee()
         self.ledger = Ledger(budget=cost, private=self._rng.private)
         # Every example is in one batch; all releases together cost what the plan says.
@@ -73,6 +75,11 @@ class NoisyLossesEngine(Engine):
         self.loaded()
 
     def load(self, state: tuple[Any, ...]) -> None:
+        """Restore a state.
+
+        Raises:
+            SnapshotError: If its noise was drawn for another plan.
+        """
         made = [np.shape(part) for part in vars(self._sums).values()]
         super().load(state)
         first = self._batch - self._batch % self._era
@@ -80,10 +87,11 @@ class NoisyLossesEngine(Engine):
         fitting = self._noise.shape == (rows, self._queries.cells)
         fitting &= len(self._positions) == self._length_of(self._batch)
         if not fitting or made != [np.shape(part) for part in vars(self._sums).values()]:
-            # Another row than the next one may have been used before.
+            # The rows may not line up with the batches they were drawn for.
             raise SnapshotError(f"this noise was drawn for another plan than {self._plan!r}")
 
     def loaded(self) -> None:
+        """Look up the hypotheses of the current batch."""
         known, concept = self._known, self._concept
         self._rules = [
             known[p] if p in known else known.setdefault(p, concept(p))
@@ -92,6 +100,7 @@ class NoisyLossesEngine(Engine):
         self.hypothesis = self._rules[min(len(self._labels), len(self._rules) - 1)]
 
     def step(self, x: Any, y: Label, /) -> None:
+        """Take one round; the last round of a batch releases it."""
         self._points.append(x)  # (L1)
         labels = self._labels
         labels.append(y)
@@ -101,9 +110,11 @@ class NoisyLossesEngine(Engine):
             self._end_batch()
 
     def idle(self, x: Any, /) -> None:
+        """Take a round without an example."""
         self.step(x, NO_LABEL)
 
     def steps(self, xs: Any, ys: Any, /) -> int:
+        """Take rounds until the published hypothesis changes; return how many."""
         published, taken = self.hypothesis, 0
         while taken < len(ys) and self.hypothesis == published:
             at = len(self._labels)
@@ -115,7 +126,7 @@ class NoisyLossesEngine(Engine):
         return taken
 
     def _take(self, xs: Any, ys: Any) -> None:
-        """Some rounds of this batch."""
+        """Take rounds of the current batch."""
         self._points += _listed(xs)
         self._labels += ys.tolist()
         if len(self._labels) < len(self._rules):
@@ -128,8 +139,8 @@ class NoisyLossesEngine(Engine):
             self.hypothesis = self._rules[-1]
             return
         row = self._batch % self._era
-        asked = self._queries.asked(self._points, self._labels)
-        self._sums.release(asked, self._noise[row])  # (L3, L4)
+        exact = self._queries.true_answers(self._points, self._labels)
+        self._sums.release(exact, self._noise[row])  # (L3, L4)
         self._batch, self._points, self._labels = self._batch + 1, [], []
         self._begin_batch()
         self.loaded()
@@ -144,7 +155,7 @@ class NoisyLossesEngine(Engine):
         sums.pad(self._gaussian.draw_many(math.prod(shape), self._rng).reshape(shape))
 
     def _prepare_era(self) -> None:
-        """Noise for the batches of an era, and words for their draws."""
+        """Draw the noise of an era's batches, and the words for their draws."""
         if self._batch % self._era:
             return
         batches = min(self._era, self._plan.releases + 1 - self._batch)
@@ -158,6 +169,7 @@ class NoisyLossesEngine(Engine):
         return self._plan.lengths[batch == self._plan.releases]
 
     def follow(self, xs: Any, ys: Any, /) -> tuple[NDArray[np.uint8], int]:
+        """Take the whole block, in whole batches where possible."""
         if not isinstance(self._queries, Lines):
             return super().follow(xs, ys)
         rows = self._queries.rows(xs)
@@ -183,19 +195,19 @@ class NoisyLossesEngine(Engine):
         return len(self._positions) - len(self._labels)
 
     def _whole_batches(self, rounds: int) -> int:
-        """How many batches can be taken at once, from the start of one."""
+        """Return how many batches can be taken at once, at the start of a batch."""
         if self._labels:
             return 0
         at_once = min(self._era - self._batch % self._era, self._sums.room)
         return min(rounds // self._length, at_once, self._plan.releases - self._batch)
 
     def _take_batches(self, rows: Counts, labels: Any, whole: int) -> Counts:
-        """The same as ``_take`` for each batch, all at once; returns the positions played."""
+        """Take whole batches at once, as ``_take`` would; return the positions played."""
         queries = self._queries
         assert isinstance(queries, Lines)
         first = self._batch % self._era
-        asked = queries.asked_batches(rows, 1.0 - 2.0 * labels, whole)
-        totals = self._sums.release_many(asked, self._noise[first : first + whole])  # (L3, L4)
+        exact = queries.true_answers_of_batches(rows, 1.0 - 2.0 * labels, whole)
+        totals = self._sums.release_many(exact, self._noise[first : first + whole])  # (L3, L4)
         costs = queries.estimates(totals)  # (L5)
         costs *= self._rate
         self._batch += whole

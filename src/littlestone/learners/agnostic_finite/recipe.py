@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Final, Literal
 from littlestone import require
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
-from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.protocols import ExpertsRecipe, Strategy
-from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
-from littlestone.learners.agnostic_finite.batch_queries import can_be_asked
+from littlestone.learners.agnostic_finite.batch_queries import has_few_queries
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.noisy_losses_engine import NoisyLossesEngine
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine, round_at
+from littlestone.learners.experts.exponential_weights import ExponentialWeights
+from littlestone.learners.experts.protocols import ExpertsRecipe, Strategy
+from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.zcdp import ZeroConcentrated
@@ -29,11 +29,11 @@ _FIRST_WINDOW: Final = 64
 class AgnosticFinite(Budgeted):
     """Publish one concept of a finite class, chosen by private prediction from experts.
 
-    No concept needs to fit the stream: what is bounded is the regret, the mistakes beyond those of
-    the best concept. Each round's concept is a fresh draw from noisy losses (``NoisyLosses``, its
-    noise correlated in time against ``"oblivious"`` adversaries) or, where that has the smaller
-    bound, one that is paid for draw by draw, or is kept as long as it does well. Any of these, or
-    another recipe for prediction from experts, can be given as ``experts``.
+    No concept needs to fit the stream: the bound is on the regret, the mistakes beyond those of
+    the best concept. Each round's concept is a fresh draw from noisy losses (``NoisyLosses``,
+    with noise correlated in time against ``"oblivious"`` adversaries). Where its bound is
+    smaller, a private draw in every round is used instead, or a concept that is kept while it
+    does well. Any of these, or another experts recipe, can be given as ``experts``.
 
     Privacy:
         Releases:   the hypothesis of every round
@@ -68,7 +68,7 @@ class AgnosticFinite(Budgeted):
         size = self.concepts.size
         if size is None or size > MOST_CONCEPTS:
             raise ValueError(
-                f"concepts must be at most {MOST_CONCEPTS} in number, got "
+                f"concepts must have at most {MOST_CONCEPTS} members, got "
                 f"{'infinitely many' if size is None else size} in concepts={self.concepts!r}"
             )
         if self.experts is None:
@@ -76,14 +76,14 @@ class AgnosticFinite(Budgeted):
         self._refuse_mismatch(self.prediction, size)
 
     def _planned(self, size: int) -> "ExpertsRecipe | NoisyLosses":
-        """Noisy losses, as sharp as the bound of the rival allows; else that one.
+        """Return noisy losses with the largest rate that keeps the rival's bound, or the rival.
 
-        The rival is fresh draws that are paid for or, on oblivious streams, a rule that is kept.
+        The rival draws privately in every round or, on oblivious streams, keeps its concept.
         """
         budget: Any = {"rounds": self.rounds, "epsilon": self.epsilon, "delta": self.delta}
         oblivious = self.adversary == "oblivious"
         recipe = ShrinkingDartboard if oblivious else ExponentialWeights
-        if not can_be_asked(self.concepts):
+        if not has_few_queries(self.concepts):
             return recipe(experts=size, **budget)
         noisy = NoisyLosses(concepts=self.concepts, oblivious_only=oblivious, **budget)
         try:
@@ -109,13 +109,13 @@ class AgnosticFinite(Budgeted):
             )
         if given.oblivious_only and self.adversary == "adaptive":
             raise ValueError(
-                f"experts must be good against adaptive adversaries, got experts={given!r}; "
-                f"adversary='oblivious' allows it"
+                f"experts must promise regret against adaptive adversaries, got experts={given!r}; "
+                f"or choose adversary='oblivious'"
             )
 
     @property
     def prediction(self) -> ExpertsRecipe | NoisyLosses:
-        """The recipe in use, given or planned."""
+        """The experts recipe in use, given or planned."""
         assert self.experts is not None
         return self.experts
 
@@ -126,29 +126,32 @@ class AgnosticFinite(Budgeted):
 
     @property
     def per_example(self) -> PrivacyGuarantee:
+        """The guarantee of the experts recipe."""
         return self.prediction.guarantee()
 
     @property
     def concentrated(self) -> ZeroConcentrated | None:
+        """The zCDP cost of the run, where the experts recipe knows it."""
         found = self.prediction
         if isinstance(found, NoisyLosses | ExponentialWeights):
             return found.zero_concentrated()
         return None
 
     def expected_regret_bound(self) -> float:
-        """Against the adversaries that are allowed."""
+        """Bound the expected regret against the adversaries that are allowed."""
         return min(self.prediction.expected_regret_bound(), float(self.rounds))
 
     def regret_bound(self, *, failure_probability: float) -> float:
-        """On the regret, with the expected mistakes' deviation: may be far above the mean."""
+        """Return a high-probability regret bound; it may be far above the mean."""
         deviation = self.prediction.deviation_bound(failure_probability=failure_probability)
         return min(self.prediction.expected_regret_bound() + deviation, float(self.rounds))
 
     def for_rounds(self, rounds: int) -> "AgnosticFinite":
-        """Planned anew for another horizon."""
+        """Return the same learner for another horizon, planned anew."""
         return replace(self, rounds=rounds, experts=self.prediction.for_rounds(rounds))
 
     def engine(self, rng: Randomness, /) -> Engine:
+        """Return the engine, before ``begin``."""
         if isinstance(self.prediction, NoisyLosses):
             return NoisyLossesEngine(self.prediction, rng)
         return AgnosticFiniteEngine(self.concepts, self.prediction, rng)
@@ -156,7 +159,7 @@ class AgnosticFinite(Budgeted):
 
 @dataclass(init=False, eq=False, repr=False)
 class AgnosticFiniteEngine(Engine):
-    """Shows the strategy the losses of its concept, and the class the examples."""
+    """Feed the strategy the losses of its concept, and the loss table the examples."""
 
     first_rounds: ClassVar[int] = 1
 
@@ -172,6 +175,7 @@ class AgnosticFiniteEngine(Engine):
         self._expert = -1
 
     def begin(self) -> None:
+        """Draw the first concept, with one charge for the whole run."""
         prediction, cost = self._prediction, self._prediction.guarantee()
         self._strategy.begin()
         self.ledger = Ledger(budget=cost, private=self._rng.private)
@@ -179,35 +183,41 @@ class AgnosticFiniteEngine(Engine):
         self._publish()
 
     def loaded(self) -> None:
+        """Publish the restored strategy's concept."""
         self._publish()
 
     @property
     def halted(self) -> bool:
+        """Whether the strategy has stopped changing its expert."""
         return self._strategy.status != "learning"
 
     @property
     def status(self) -> str:
+        """The status of the strategy."""
         return self._strategy.status
 
     def step(self, x: Any, y: Label, /) -> None:
+        """Take one round."""
         self._strategy.take((int(self.hypothesis(x) != y),))
         self._totals.add(x, y)
         self._strategy.settle()
         self._publish()
 
     def idle(self, x: Any, /) -> None:
-        self._strategy.take((0,))  # no concept has a loss
+        """Take a round without an example: no concept has a loss."""
+        self._strategy.take((0,))
         self._strategy.settle()
         self._publish()
 
     def steps(self, xs: Any, ys: Any, /) -> int:
+        """Take rounds until the concept changes; return how many."""
         expert, taken, window = self._expert, 1, _FIRST_WINDOW
-        self.step(*round_at(xs, ys, 0))  # often a new concept comes at once
+        self.step(*round_at(xs, ys, 0))  # the first round often brings a new concept
         while taken < len(ys) and self._expert == expert:
             points, labels = xs[taken : taken + window], ys[taken : taken + window]
             own: Sequence[int] = (self.hypothesis.many(points) != labels).tolist()
             count = self._strategy.take(own)
-            assert count > 0  # else this would never end; only a state that was altered takes none
+            assert count > 0  # only an altered state takes none; the loop would not end
             self._totals.add_many(points[:count], labels[:count])
             self._strategy.settle()
             self._publish()

@@ -1,23 +1,30 @@
-"""Draw one rule by its errors on some examples: listed concepts, or trees and linear rules."""
+"""Draw one rule by its errors on examples: a listed concept, a tree or a linear rule."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from littlestone.concepts.capabilities import Branching
 from littlestone.concepts.losses.listing import require_listable
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Point
-from littlestone.learners.disjoint_batches.asking import LastRule, can_be_asked, with_last_rule
+from littlestone.concepts.schema import Schema, label_values
+from littlestone.learners.disjoint_batches.asking import asked_of, with_last_rule
 from littlestone.learners.disjoint_batches.linear_pool import LinearPool
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.tree_selection import OTHERS, TreeSelection
-from littlestone.mechanisms.tree_weights import Sample
+from littlestone.learners.disjoint_batches.score_pool import ScorePool
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.tree_selection import OTHERS, TreeSelection
+from littlestone.privacy.mechanisms.tree_weights import Sample
 from littlestone.randomness import Randomness
 
-Batch = Mapping[Point, tuple[int, int]]
-"""How often each point came with label 0 and with label 1."""
+# Directions times examples (times epsilon, if that is small) in one draw: a long batch costs no
+# more than one of 512 examples and 2048 directions.
+_MOST_SCORES: Final = 1 << 20
+_FEWEST_DIRECTIONS: Final = 64
+
+Batch = Mapping[Point, Sequence[int]]
+"""How often each point came with each label."""
 
 
 class Drawing(Protocol):
@@ -25,16 +32,23 @@ class Drawing(Protocol):
 
     @property
     def candidates(self) -> int:
-        """How many there are to draw from."""
+        """Return the number of candidates."""
         ...
 
     @property
     def log_choices(self) -> float:
-        """ln(1/prior) of the least likely concept."""
+        """Return ln(1/prior) of the least likely concept."""
         ...
 
-    def draw(self, batch: Batch, *, near: Hypothesis, rng: Randomness) -> Hypothesis:
-        """``near`` is what was drawn before; it may say where to look."""
+    def draw(self, batch: Batch, *, rounds: int, near: Hypothesis, rng: Randomness) -> Hypothesis:
+        """Draw a concept.
+
+        Args:
+            batch: The examples.
+            rounds: The number of rounds of the batch, which is public.
+            near: The concept that was drawn before, which may guide the candidates.
+            rng: The randomness of the draw.
+        """
         ...
 
 
@@ -46,13 +60,18 @@ def drawing_from(
     alike: bool = False,
     asking: bool = False,
 ) -> Drawing:
+    """Return the drawing for a class; ``directions``, ``alike`` and ``asking`` are for trees."""
     if isinstance(concepts, Branching):
-        pool = LinearPool(concepts.schema, directions, alike)
+        pool = _pool(concepts.schema, directions, alike)
         selection = TreeSelection(trees=concepts, epsilon=epsilon)
         if not asking:
             return DrawnTree(selection, pool, None)
         asked = TreeSelection(trees=with_last_rule(concepts), epsilon=epsilon)
         return DrawnTree(selection, pool, asked)
+    if len(label_values(concepts.domain)) > 2:
+        raise ValueError(
+            f"concepts must be decision trees for more than two labels, got {concepts!r}"
+        )
     if directions or asking:
         raise ValueError(
             f"directions and asking are for decision trees, got directions={directions}, "
@@ -62,65 +81,95 @@ def drawing_from(
     return DrawnConcept(concepts, ExponentialMechanism(epsilon=epsilon, range_width=2))
 
 
+def _pool(schema: Schema, directions: int, alike: bool) -> LinearPool | ScorePool:
+    if len(schema.label_values) == 2:
+        return LinearPool(schema, directions, alike)
+    if alike:
+        raise ValueError("alike is for directions of two labels, got alike=True")
+    return ScorePool(schema, directions)
+
+
 @dataclass(frozen=True, slots=True)
 class DrawnTree:
-    """One of all trees, simple ones being likelier, or one of a pool of linear rules."""
+    """Draw one of all trees, where simple ones are likelier, or one of a pool of linear rules."""
 
     selection: TreeSelection
-    pool: LinearPool
+    pool: LinearPool | ScorePool
     asking: TreeSelection | None
-    """The same over trees that may ask what the last rule says."""
+    """The same over trees that may ask what the last rule predicts."""
 
     @property
     def candidates(self) -> int:
-        trees = 2
+        """Return the number of trees and linear rules."""
+        trees = self._answers
         for _ in range(self.selection.trees.depth):
-            trees = 2 + self._questions * trees * trees
+            trees = self._answers + self._questions * trees * trees
         return trees + self.pool.size
 
     @property
     def log_choices(self) -> float:
+        """Return ln(1/prior) of the least likely tree."""
         trees = self.selection.trees
         splits = (1 << trees.depth) - 1
         questions = splits * math.log(2 * max(1, self._questions))
         share = 1 - OTHERS if self.pool.directions else 1
-        return questions + (splits + 1) * math.log(2) - math.log(share)
+        return questions + (splits + 1) * math.log(self._answers) - math.log(share)
+
+    @property
+    def _most(self) -> TreeSelection:
+        return self.selection if self.asking is None else self.asking
+
+    @property
+    def _weight(self) -> float:
+        """Return how much an example counts: more noise needs more examples."""
+        return min(1.0, self.selection.epsilon)
 
     @property
     def _questions(self) -> int:
-        return len(self.selection.trees.conditions) + (self.asking is not None)
+        return len(self._most.trees.conditions)
 
-    def draw(self, batch: Batch, *, near: Hypothesis, rng: Randomness) -> Hypothesis:
-        sample = Sample.of(batch)
-        rules = self.pool.draw(near, rng=rng)
+    @property
+    def _answers(self) -> int:
+        return len(self._most.trees.schema.label_values)
+
+    def draw(self, batch: Batch, *, rounds: int, near: Hypothesis, rng: Randomness) -> Hypothesis:
+        """Draw a tree or a linear rule by its errors on the batch."""
+        labels = len(self.selection.trees.schema.label_values)
+        sample = Sample.of(batch, labels)
+        # The larger the batch, the more a rule near the last one gains on a random one.
+        most = max(_FEWEST_DIRECTIONS, _MOST_SCORES // math.ceil(rounds * self._weight))
+        rules = self.pool.draw(near, rng=rng, most=most)
         errors = rules.errors(sample)
-        if self.asking is None or not can_be_asked(near):
+        last = None if self.asking is None else asked_of(near, labels)
+        if self.asking is None or last is None:
             drawn = self.selection.draw_among(sample, errors, rng=rng)
             return rules.rule(drawn) if isinstance(drawn, int) else drawn
-        last = LastRule(near)
         drawn = self.asking.draw_among(last.extended(sample), errors, rng=rng)
         return rules.rule(drawn) if isinstance(drawn, int) else last.written_out(drawn)
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnConcept:
-    """One of finitely many listed concepts, all equally likely beforehand."""
+    """Draw one of finitely many listed concepts, all equally likely beforehand."""
 
     concepts: ConceptClass
     mechanism: ExponentialMechanism
 
     @property
     def candidates(self) -> int:
+        """Return the number of concepts."""
         return require_listable(self.concepts)
 
     @property
     def log_choices(self) -> float:
+        """Return the logarithm of the number of concepts."""
         return math.log(self.candidates)
 
-    def draw(self, batch: Batch, *, near: Hypothesis, rng: Randomness) -> Hypothesis:
+    def draw(self, batch: Batch, *, rounds: int, near: Hypothesis, rng: Randomness) -> Hypothesis:
+        """Draw a concept by its errors on the batch."""
         losses = LossTable(self.concepts)
-        for x, (zeros, ones) in batch.items():
-            for label, count in enumerate((zeros, ones)):
+        for x, counts in batch.items():
+            for label, count in enumerate(counts):
                 if count:
                     losses.add(x, label, count)
         (chosen,) = self.mechanism.draw(losses.as_array(), rng=rng)

@@ -1,6 +1,6 @@
-"""Linear rules that a draw chooses among besides trees: some anywhere, some near the last one.
+"""Draw linear rules as candidates besides trees: random ones, and some near the last one.
 
-They are drawn before anybody looks at the batch, so they are public for all that privacy needs.
+They are drawn before the batch is read, so privacy may treat them as public.
 """
 
 from dataclasses import dataclass, field
@@ -9,35 +9,35 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.hypotheses.scorecard import Scorecard
+from littlestone.concepts.hypotheses.rules import Scorecard
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import Numeric, Schema
-from littlestone.mechanisms.tree_weights import Sample
+from littlestone.privacy.mechanisms.tree_weights import Sample
 from littlestone.randomness import Randomness
 
 Floats = NDArray[np.float64]
 
-# Weights of length 1 are rounded to ten-thousandths; every direction comes with each threshold.
-_DIGITS: Final = 10**4
-THRESHOLDS: Final = tuple(_DIGITS * quarters // 4 for quarters in range(-4, 5))
-# How far from the last rule its neighbours lie, from the least to the most.
+# Weights of length 1 are rounded to ten-thousandths; every direction has each threshold.
+DIGITS: Final = 10**4
+THRESHOLDS: Final = tuple(DIGITS * quarters // 4 for quarters in range(-4, 5))
+# How far from the last rule its neighbours are, from the least to the most.
 _NEAREST, _FARTHEST = 0.2, 2.0
-# Four bytes sum to nearly a normal number, with this mean and this deviation.
+# The sum of four bytes is nearly normal, with this mean and this deviation.
 _BYTES, _MEAN, _DEVIATION = 4, 510, 147.8
-_ROWS_AT_ONCE: Final = 255  # so many ones a byte can add up
-_EXACT_SINGLE: Final = 1 << 24
-# Over very many fields there are fewer directions, so that a draw stays quick.
-_MOST_WEIGHTS: Final = 1 << 20
+_ROWS_AT_ONCE: Final = 255  # how many ones a byte can add up
+EXACT_SINGLE: Final = 1 << 24
+# Over very many fields there are fewer directions, so that a draw stays fast.
+MOST_WEIGHTS: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class LinearPool:
-    """So many directions over a schema at most, each with nine thresholds.
+    """At most so many directions over a schema, each with nine thresholds.
 
     Numbers count from -1 for their first cell to 1 for their last, and each category has a weight
-    for every value. A third of the directions is near the last rule's, if that was linear. If some
-    are ``alike``, another third counts all numbers that it asks for equally and in the same way,
-    since all of them may tell of one thing.
+    for every value. A third of the directions is near that of the last rule, if it was linear. If
+    some are ``alike``, another third weighs all numbers that it uses equally and with the same
+    sign, because all of them may measure one thing.
     """
 
     schema: Schema
@@ -46,7 +46,7 @@ class LinearPool:
     steps: NDArray[np.int64] = field(init=False, repr=False, compare=False)
     """For each weight, how many points a weight of 1 is divided into."""
     _numbers: NDArray[np.int64] = field(init=False, repr=False, compare=False)
-    """The fields that are numbers, and where each of them has its weight."""
+    """The fields that are numbers, and the place of the weight of each."""
     _categories: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -60,38 +60,36 @@ class LinearPool:
 
     @property
     def size(self) -> int:
-        """The most rules that are drawn."""
+        """Return the most rules that are drawn."""
         return self.directions * len(THRESHOLDS)
 
-    def draw(self, near: Hypothesis, *, rng: Randomness) -> "LinearRules":
-        """Fresh rules, from coins and from what was published before."""
+    def draw(self, near: Hypothesis, *, rng: Randomness, most: int | None = None) -> "LinearRules":
+        """Draw fresh rules in ``most`` directions, from coins and published rules."""
         steps = self.steps
         width = len(steps)
-        count = min(self.directions, _MOST_WEIGHTS // width)
-        normal = _sums_of_bytes(rng, count, width) - _MEAN
-        weights: Floats = normal / _DEVIATION
+        count = min(self.directions, most or self.directions, MOST_WEIGHTS // width)
+        normal = nearly_normal(rng, count, width)
+        weights = normal.copy()
         uniform = rng.words(count) / 2.0**64
         if self.alike:
             alike = weights[count - count // 3 :]
             np.sign(alike, out=alike)
             alike[:, self._numbers[1]] = (1 - 2.0 * (rng.words(len(alike)) & 1))[:, None]
-        # Some ask for all fields, some for few: the share of weights is uniform in its logarithm.
-        shares = np.minimum(1, 2 / width) ** uniform
-        weights *= _bytes(rng, count * width).reshape(count, width) < 256 * shares[:, None]
+        weights *= shares_of(rng, uniform, width)
         if isinstance(near, Scorecard):
             third = count // 3
             spread = _NEAREST * (_FARTHEST / _NEAREST) ** uniform[:third] / np.sqrt(width)
-            apart = normal[:third] / _DEVIATION * spread[:, None]
+            apart = normal[:third] * spread[:, None]
             weights[:third] = self._direction(near) + apart
         weights /= np.maximum(np.linalg.norm(weights, axis=1), 1e-9)[:, None]
-        return LinearRules(self, np.rint(_DIGITS * weights / steps))
+        return LinearRules(self, np.rint(DIGITS * weights / steps))
 
     def _direction(self, card: Scorecard) -> Floats:
         points = np.array([value for given in card.points for value in given])
-        return np.asarray(points * self.steps / _DIGITS)
+        return np.asarray(points * self.steps / DIGITS)
 
     def columns(self, cells: NDArray[np.int64], kind: type[np.floating[Any]]) -> NDArray[Any]:
-        """What each weight's points are multiplied by, as in ``Scorecard``."""
+        """Return what the points of each weight are multiplied by, as in ``Scorecard``."""
         columns = np.zeros((len(cells), len(self.steps)), dtype=kind)
         fields, places = self._numbers
         columns[:, places] = 2 * cells[:, fields] - self.steps[places]
@@ -106,20 +104,20 @@ class LinearRules:
 
     pool: LinearPool
     points: Floats
-    """One row for each direction, all whole numbers."""
+    """One row for each direction, all integers."""
 
     def errors(self, sample: Sample) -> NDArray[np.int64]:
-        """Of every candidate; scores are whole numbers that the floating point holds.
+        """Return the errors of every candidate; scores are integers that floats hold exactly.
 
-        Records that are as often wrong together are counted together, in bytes: what BLAS would
-        multiply by a surplus for each threshold costs five times as much.
+        Records with the same excess of errors are counted together, in bytes: a BLAS product for
+        each threshold costs five times as much.
         """
         if not len(self.points):
             return np.empty(0, dtype=np.int64)
         zeros, ones = sample.counts.astype(np.int64)
         surplus = zeros - ones
         most = int((np.abs(self.points) @ self.pool.steps).max())
-        kind = np.float32 if most < _EXACT_SINGLE else np.float64
+        kind = np.float32 if most < EXACT_SINGLE else np.float64
         points = self.points.T.astype(kind)
         wrong = np.full((len(THRESHOLDS), len(self.points)), ones.sum())
         for value in np.unique(surplus[surplus != 0]):
@@ -132,14 +130,35 @@ class LinearRules:
         return wrong.ravel()
 
     def rule(self, number: int) -> Scorecard:
+        """Return the candidate with this number."""
         place, direction = divmod(number, len(self.points))
-        left = [int(value) for value in self.points[direction]]
-        given = []
-        for part in self.pool.schema.fields:
-            size = 1 if _is_number(part) else part.cells
-            given.append(tuple(left[:size]))
-            left = left[size:]
-        return Scorecard(self.pool.schema, -THRESHOLDS[place], tuple(given))
+        given = points_of_fields(self.pool.schema, self.points[direction])
+        return Scorecard(self.pool.schema, -THRESHOLDS[place], given)
+
+
+def points_of_fields(schema: Schema, points: Floats) -> tuple[tuple[int, ...], ...]:
+    """Return the points of each field, as in a ``Scorecard``."""
+    left, given = [int(value) for value in points], []
+    for part in schema.fields:
+        size = 1 if _is_number(part) else part.cells
+        given.append(tuple(left[:size]))
+        left = left[size:]
+    return tuple(given)
+
+
+def nearly_normal(rng: Randomness, count: int, width: int) -> Floats:
+    """Return ``count`` rows of numbers with mean 0 and deviation 1."""
+    return np.asarray((_sums_of_bytes(rng, count, width) - _MEAN) / _DEVIATION)
+
+
+def shares_of(rng: Randomness, uniform: Floats, width: int) -> NDArray[np.bool_]:
+    """Return which weights each row has: some rows have all of them, some few.
+
+    The share of weights is uniform in its logarithm.
+    """
+    shares = np.minimum(1, 2 / width) ** uniform
+    drawn = _bytes(rng, len(uniform) * width).reshape(len(uniform), width)
+    return np.asarray(drawn < 256 * shares[:, None])
 
 
 def _is_number(part: object) -> bool:
@@ -151,7 +170,7 @@ def _bytes(rng: Randomness, count: int) -> NDArray[np.uint8]:
 
 
 def _sums_of_bytes(rng: Randomness, count: int, width: int) -> NDArray[np.int64]:
-    """So many for each number, added two by two within a word."""
+    """Return sums of bytes, added pairwise within a word."""
     words = _bytes(rng, _BYTES * count * width).view("<u4")
     pairs = (words & 0x00FF00FF) + (words >> 8 & 0x00FF00FF)
     sums = (pairs & 0xFFFF) + (pairs >> 16)

@@ -1,7 +1,7 @@
-"""The paper's main loop made practical; reference.py has it as printed.
+"""The practical engine of Algorithm 2; ``reference.py`` has it as printed.
 
-The words are the paper's. It has none for a *copy*, the fresh forest that follows one whose last
-list is used up, where the paper halts.
+Names follow the paper. A *copy*, for which the paper has no word, is a fresh forest that follows
+one whose last list is used up; the paper halts there.
 """
 
 from collections import deque
@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from littlestone.concepts.canonical_form import canonical
-from littlestone.concepts.hypotheses.one_form import one_form
+from littlestone.concepts.json_form import canonical, one_form
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.engine import Engine
 from littlestone.learners.lazy_forest.layer import ForestTable
-from littlestone.mechanisms.count_above_threshold import CountAboveThresholdRun
-from littlestone.mechanisms.first_frequent import FirstFrequentRun
-from littlestone.privacy.charge import Charge
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.ledger import Charge, Ledger
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThresholdRun
+from littlestone.privacy.mechanisms.first_frequent import FirstFrequentRun
 from littlestone.randomness import Randomness
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(init=False, eq=False, repr=False)
 class LazyForestEngine(Engine):
-    """[P, Algorithm 2], one copy after the other."""
+    """Run [P, Algorithm 2], one copy after another."""
 
     _played: int
     _copies: int
@@ -49,6 +47,7 @@ class LazyForestEngine(Engine):
         self._check = recipe.concepts.domain.check
 
     def begin(self) -> None:
+        """Start the first copy."""
         self._above_threshold, self._early, self._listed = None, None, deque()
         self.ledger = Ledger(budget=self._recipe.per_example, private=self._rng.private)
         self._played, self._copies, self.halted = 0, 0, False
@@ -64,7 +63,7 @@ class LazyForestEngine(Engine):
         self._initiate()
 
     def _initiate(self) -> None:
-        """Output the first element of the list, with a new instance of AboveThreshold."""
+        """Publish the first element of the list, with a new instance of AboveThreshold."""
         listed, slots = self._listed[0]
         self.hypothesis = canonical(listed)  # (L6)
         if self._recipe.plan.early_release and self._layer == 0:
@@ -81,6 +80,7 @@ class LazyForestEngine(Engine):
 
     @property
     def status(self) -> str:
+        """The current layer and copy, or why learning cannot go on."""
         if self.halted:
             return "halted: the list of the last layer is used up; still publishing"
         first, rounds = self._recipe.plan.mistakes_per_layer[0], self._recipe.rounds
@@ -89,7 +89,7 @@ class LazyForestEngine(Engine):
         return f"learning: layer {self._layer} of {self._depth}, copy {self._copies}"
 
     def step(self, x: Any, y: Label) -> None:
-        """One round (L5)."""
+        """Take one round (L5)."""
         self._played += 1
         wrong = self.hypothesis(x) != y
         if self._above_threshold is not None:
@@ -101,18 +101,18 @@ class LazyForestEngine(Engine):
             self._release_early()
 
     def _insert(self, x: Any, y: Label) -> Hypothesis | None:
-        """Route a mistake of the published hypothesis; what the sequence it made longer says."""
+        """Route a mistake of the published hypothesis; return what the grown sequence predicts."""
         if self._layer == self._depth:
             return None
         # Departs from (L8): only pairs that agree on the published hypothesis take the example;
-        # the proof of the theorem uses no others. So a dart is thrown for each mistake only, where
-        # (L7) has one for each round: the others would hit nothing.
+        # the theorem's proof uses no others. So a dart is thrown only for a mistake, where (L7)
+        # throws one in each round: the other darts would hit nothing.
         listed, slots = self._listed[0]
         grown = self._forest.insert(listed, x, y, slots=slots, rng=self._rng)  # (L7, L8, L9)
         return None if grown is None or self._early is None else one_form(grown.hypothesis)
 
     def _halt_instance(self) -> None:
-        """Remove the first element of the list; whatever comes next is output."""
+        """Remove the first element of the list and publish the next one."""
         self.ledger.close(self._charge, last=self._played)
         self._above_threshold = None
         self._listed.popleft()  # (L12)
@@ -126,13 +126,13 @@ class LazyForestEngine(Engine):
             self.halted = True
 
     def _update(self) -> None:
-        """Update the whole layer and list the frequent hypotheses of the next one."""
+        """Update the whole layer; list the frequent hypotheses of the next one."""
         recipe, rng = self._recipe, self._rng
         living = self._forest.update(rng=rng)  # (L14)
         self._layer += 1  # (L15)
         if self._layer == self._depth:
-            # Departs from (L16), with the paper's numbers too: single sequences, no pairs, since
-            # nothing is inserted any more.
+            # Departs from (L16), also for the paper's numbers: it counts single sequences, not
+            # pairs, as nothing is inserted any more.
             votes: dict[Hypothesis, int] = {}
             for state, count in living.items():
                 hypothesis = one_form(state.hypothesis)
@@ -146,18 +146,18 @@ class LazyForestEngine(Engine):
         self.ledger.charge(
             "PrivateHistogram", histogram.guarantee(), first=self._first_round, last=self._played
         )
-        # A random order: one by key could not be computed for every kind of key.
+        # A random order, since not every kind of key can be sorted.
         order = dict(zip(votes, rng.permutation(len(votes)).tolist(), strict=True))
         released = histogram.release(votes, rng=rng, order=order.__getitem__)  # (L17)
         frequent = sorted(released, key=released.__getitem__, reverse=True)  # (L18)
         for hypothesis in frequent:
-            # The noisy count plus the largest error: every agreeing pair has a slot of its own.
+            # The noisy count plus the largest error, so that every agreeing pair has its own slot.
             own = released[hypothesis] + histogram.noise_bound
             pairs = own if recipe.plan.packed else recipe.plan.slots >> (self._layer + 1)
             self._listed.append((hypothesis, pairs))
 
     def _release_early(self) -> None:
-        """Layer 1 at once: the keys of FirstFrequent are its list."""
+        """Go to layer 1 at once; the keys of FirstFrequent are its list."""
         assert self._early is not None
         self.ledger.close(self._charge, last=self._played)
         released = self._early.released
@@ -167,6 +167,7 @@ class LazyForestEngine(Engine):
         self._initiate()
 
     def steps(self, xs: Any, ys: Any) -> int:
+        """Take rounds until the published hypothesis changes; return how many."""
         if self.halted:
             return len(ys)
         wrong = np.flatnonzero(self.hypothesis.many(xs) != ys)

@@ -1,4 +1,4 @@
-"""What is proved about the mistakes of a forest with given numbers (algorithm.md, §4)."""
+"""Proved mistake bounds of a forest with given numbers (algorithm.md, §4)."""
 
 import math
 from dataclasses import dataclass, replace
@@ -9,26 +9,26 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.learners.lazy_forest.plan import paper_plan
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.theory.outwards import downwards, each_upwards, upwards
 from littlestone.theory.realizable_bounds import mistakes_upper_bound as theorem_upper_bound
 
 if TYPE_CHECKING:
     from littlestone.learners.lazy_forest.recipe import LazyForest
 
-_SPLITS: Final = np.arange(65) / 64  # of a third of all sequences
+_SPLITS: Final = np.arange(65) / 64  # in thirds of all sequences
 _SMALLEST_SHARE: Final = 1e-30
-_PER_SLOT: Final = 0.7  # covers half of the slots, as good as a guess
+_PER_SLOT: Final = 0.7  # covers half of the slots, as much as a guess does
 _LIST_FACTORS: Final = (1.5, 2.0, 3.0, 4.0, 6.0)
 _LARGEST: Final = 1 << 60
 
 
 def copy_failure_upper_bound(forest: "LazyForest") -> float:
-    """The probability that one copy uses up its lists on a realizable stream; 1 if unknown."""
+    """Bound the probability that a copy uses up its lists on a realizable stream; 1 if unknown."""
     if not _standard_optimal(forest) or not forest.plan.packed:
         return 1.0
     if forest.depth <= 1 and (forest.plan.early_release or forest.depth == 0):
-        # The only list holds the target, which never errs: only an early yes can drop it.
+        # The only list holds the target, which never errs; only an early yes can drop it.
         return _early_yes_upper_bound(forest, forest.depth)
     best, share = 1.0, 0.1
     while share > _SMALLEST_SHARE:
@@ -39,7 +39,7 @@ def copy_failure_upper_bound(forest: "LazyForest") -> float:
 
 
 def mistakes_upper_bound(forest: "LazyForest", *, failure_probability: float) -> float:
-    """Mistakes of all copies together, or the number of rounds where nothing better is proved."""
+    """Bound the mistakes of all copies together; the number of rounds where nothing is proved."""
     require.open_probability(failure_probability=failure_probability)
     if not _standard_optimal(forest):
         return float(forest.rounds)
@@ -54,18 +54,18 @@ def mistakes_upper_bound(forest: "LazyForest", *, failure_probability: float) ->
             return float(forest.rounds)
     share = failure_probability / (2 * copies)
     each = _early_mistakes if forest.plan.early_release else _mistakes_of_a_copy
-    # Mistakes are whole, so the bound may be rounded down.
+    # Mistakes are whole numbers, so the bound may be rounded down.
     most = min(float(forest.rounds), upwards(copies * each(forest, share)))
     return float(math.floor(most))
 
 
 def _standard_optimal(forest: "LazyForest") -> bool:
-    """Whether it is grown from the learner that all proofs of accuracy are for."""
+    """Whether the base is the learner that all accuracy proofs assume."""
     return isinstance(forest.base, StandardOptimal) and forest.base.concepts == forest.concepts
 
 
 def _theorem(forest: "LazyForest") -> float:
-    """[P, Theorem realizable2], if these are its numbers; its mistakes exceed most horizons."""
+    """Return the bound of [P, Theorem realizable2] if the plan has its numbers."""
     basics = {
         "rounds": forest.rounds,
         "epsilon": forest.epsilon,
@@ -79,12 +79,12 @@ def _theorem(forest: "LazyForest") -> float:
 
 
 def smallest_proved(draft: "LazyForest") -> "LazyForest":
-    """``draft`` with the first instance and list thresholds that prove the smallest bound.
+    """Return ``draft`` with the first instance and list thresholds that prove the smallest bound.
 
-    A higher list threshold makes lists shorter, and asks for more mistakes in the first instance.
+    A higher list threshold makes lists shorter, and needs more mistakes in the first instance.
     """
     best, failure_probability = draft, draft.failure_probability
-    searched = draft.depth > 1  # below, the calibrated numbers have a proof already
+    searched = draft.depth > 1  # at smaller depths the calibrated numbers are proved
     for factor in _LIST_FACTORS if searched else ():
         candidate = _smallest_first_instance(_raised(draft, factor), failure_probability / 2)
         before, after = (
@@ -125,12 +125,12 @@ def _smallest_first_instance(draft: "LazyForest", failure_probability: float) ->
 def _early_mistakes(forest: "LazyForest", failure_probability: float) -> float:
     release, half = forest.first_frequent(), failure_probability / 2
     mistakes = release.threshold + release.late_error_bound(failure_probability=half)
-    # Two mistakes in one slot count once.
+    # Two mistakes in one slot count once, which must be unlikely.
     return mistakes if mistakes**2 / forest.plan.slots <= half else math.inf
 
 
 def _mistakes_of_a_copy(forest: "LazyForest", failure_probability: float) -> float:
-    """Whether it succeeds or not: list lengths times what an instance can cost."""
+    """Bound the mistakes of one copy: list lengths times the cost of an instance."""
     share = failure_probability / (3 * forest.depth + 1)
     sequences = _first_instance(forest, share)
     total = sequences
@@ -158,16 +158,16 @@ def _mistakes_of_a_copy(forest: "LazyForest", failure_probability: float) -> flo
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """``consistent`` of at most ``sequences`` living ones suit the target, whichever it is."""
+    """At least ``consistent`` of at most ``sequences`` living sequences fit any target."""
 
     consistent: float
     sequences: float
 
 
 def _target_is_listed(forest: "LazyForest", share: float) -> bool:
-    """Whether each concept left has enough sequences in the last layer, but for rare events.
+    """Whether every remaining concept has enough sequences in the last layer.
 
-    Each event has probability at most ``share`` for each concept.
+    Excludes events that have probability at most ``share`` for each concept.
     """
     log_inverse = math.log(1 / share)
     first = float(min(forest.plan.mistakes_per_layer[0], math.ceil(forest.plan.slots / 2)))
@@ -194,15 +194,15 @@ def _next(forest: "LazyForest", number: int, layer: _Layer, log_inverse: float) 
 
 
 def _agreeing_pairs(layer: _Layer, log_inverse: float) -> float:
-    """Pairs of the target's that agree on a hypothesis which two thirds of its sequences share."""
+    """Bound the target's agreeing pairs on a hypothesis that two thirds of its sequences share."""
     size = 2 * layer.consistent / 3
     return float(_low(np.asarray(size * (size - 1) / (2 * layer.sequences)), log_inverse))
 
 
 def _colliding_pairs(layer: _Layer, log_inverse: float) -> float:
-    """Pairs of the target's across a split of its sequences, each side having a third or more.
+    """Bound the target's pairs across a split of its sequences, each side a third or more.
 
-    The smallest over all splits: the side of ``most`` at most, ``least`` at least.
+    The minimum over all splits with one side between ``least`` and ``most``.
     """
     third = layer.consistent / 3
     least, most = third * (1 + _SPLITS[:-1]), third * (1 + _SPLITS[1:])
@@ -213,19 +213,19 @@ def _colliding_pairs(layer: _Layer, log_inverse: float) -> float:
 
 
 def _low(mean: NDArray[np.float64], log_inverse: float) -> NDArray[np.float64]:
-    """A negatively associated sum stays above this but for e^(−log_inverse) [Chernoff]."""
+    """Chernoff: a negatively associated sum is below this with probability e^(−log_inverse)."""
     mean = np.maximum(0.0, mean)
     return np.maximum(0.0, -each_upwards(np.sqrt(2 * mean * log_inverse) - mean))
 
 
 def _high(mean: NDArray[np.float64], log_inverse: float) -> NDArray[np.float64]:
-    """And below this."""
+    """Chernoff: the sum is above this with probability e^(−log_inverse)."""
     spread = np.sqrt(log_inverse * log_inverse / 9 + 2 * mean * log_inverse)
     return each_upwards(mean + log_inverse / 3 + spread)
 
 
 def _first_instance(forest: "LazyForest", share: float) -> float:
-    """The most mistakes of layer 0, each of which makes a living sequence at most."""
+    """Bound the mistakes of layer 0; each makes at most one living sequence."""
     threshold = forest.plan.mistakes_per_layer[0] + forest.plan.margins[0]
     return threshold + _late(forest, 0, share) + 1
 
@@ -235,12 +235,12 @@ def _late(forest: "LazyForest", layer: int, share: float) -> float:
 
 
 def _events(forest: "LazyForest") -> float:
-    """How many events of probability ``share`` the proof excludes."""
+    """The number of events of probability ``share`` that the proof excludes."""
     return 1 + 3 * (forest.depth - 1) * _labelings(forest)
 
 
 def _labelings(forest: "LazyForest") -> float:
-    """Of the points in the forest, by concepts: all concepts, or Sauer's bound."""
+    """Bound the labelings of the forest's points by concepts: their number, or Sauer's bound."""
     size = forest.concepts.size
     if size is not None:
         return float(size)
@@ -250,7 +250,7 @@ def _labelings(forest: "LazyForest") -> float:
 
 
 def _early_answers(forest: "LazyForest") -> float:
-    """No instance ends before its mistakes, the target's never; no slot of layer 0 is hit twice."""
+    """Bound the probability that an instance ends early or a slot of layer 0 is hit twice."""
     early = [
         forest.rounds * math.exp(-share * margin)
         for share, margin in zip(forest.plan.budgets.switching, forest.plan.margins, strict=True)

@@ -1,6 +1,6 @@
 """How large a forest must be: the theorem's constants, and far smaller calibrated ones.
 
-Neither kind touches privacy, which holds for any numbers that ``LazyForest`` accepts.
+Neither affects privacy, which holds for any numbers that ``LazyForest`` accepts.
 """
 
 import math
@@ -8,26 +8,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from littlestone import require
-from littlestone.mechanisms.histogram import smallest_noise_bound
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.histogram import smallest_noise_bound
 from littlestone.privacy.rounding import float_at_most
 from littlestone.theory.histogram_bounds import truncation_upper_bound
 from littlestone.theory.realizable_bounds import frequent_pairs_lower_bound, slots_upper_bound
 
 Rule = Literal["paper", "calibrated", "proved"]
-"""How a plan may be made, if not by hand."""
+"""The rules that make plans."""
 
 MANY_SLOTS: Final = 1 << 60
-"""So many that no two of a layer-0 hypothesis's mistakes meet in one slot; they cost nothing."""
+"""Enough for no two mistakes of layer 0 to meet in one slot; slots cost nothing."""
 
-_DEEPEST: Final = 8  # beyond it the mistakes needed exceed every float
+_DEEPEST: Final = 8  # beyond it the needed mistakes exceed every float
 _BEYOND: Final = 1 << 1000
 _SMALLEST_SHARE: Final = 1e-3
 _COVERED: Final = 0.3
-_NEEDED: Final = 0.75  # of the first mistakes that mean values ask for, from dimension 3 on
+_NEEDED: Final = (
+    0.75  # share of the first mistakes by mean values that suffices from dimension 3 on
+)
 _NEVER: Final = 1e-9
 
 
@@ -35,8 +37,8 @@ _NEVER: Final = 1e-9
 class ForestBudgets:
     """How epsilon and delta are shared out.
 
-    An example of layer s pays switching[s] and the listings of the layers above s, so switching
-    may cost more in later layers.
+    An example of layer s pays switching[s] and the listings of the layers above s, so switching may
+    cost more in later layers.
     """
 
     switching: tuple[float, ...]
@@ -52,7 +54,7 @@ class ForestBudgets:
     def from_listing(
         cls, listing: Sequence[PrivacyGuarantee], *, epsilon: float
     ) -> "ForestBudgets":
-        """The largest switching budgets that ``listing`` leaves of ``epsilon``."""
+        """Return the largest switching budgets that ``listing`` leaves of ``epsilon``."""
         require.non_negative(epsilon=epsilon)
         listing = require.listed(PrivacyGuarantee, listing=listing)
         left = [
@@ -70,26 +72,26 @@ class ForestPlan:
     slots: int
     """N_0, the sequences of layer 0."""
     packed: bool
-    """Whether only living sequences are matched, and slots kept for listed hypotheses only."""
+    """Match only living sequences, and keep slots for listed hypotheses only."""
     mistakes_per_layer: tuple[int, ...]
-    """n_0 .. n_d: after so many mistakes (or fewer, see below) the next hypothesis comes up."""
+    """n_0 .. n_d: mistakes (or fewer, see below) before the next hypothesis is published."""
     mistakes_per_slot: tuple[float, ...]
-    """For layers 0 .. d-1: so many mistakes for every slot are enough, too."""
+    """For layers 0 .. d-1: this many mistakes per slot are enough, too."""
     margins: tuple[int, ...]
     """λ_0 .. λ_d, added to the mistakes because AboveThreshold may answer early."""
     list_thresholds: tuple[int, ...]
     """t_1 .. t_d: the noisy count that a hypothesis needs to be listed."""
     budgets: ForestBudgets
     early_release: bool = False
-    """Whether the only list is released as soon as a hypothesis is frequent (d = 1 only)."""
+    """Release the only list as soon as a hypothesis is frequent (d = 1 only)."""
     made_by: Rule | None = field(default=None, init=False)
-    """The rule that chose the numbers; None if they are chosen by hand, as after ``replace``."""
+    """The rule that chose the numbers; None if chosen by hand, as after ``replace``."""
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
 
     def signed(self, rule: Rule) -> "ForestPlan":
-        """The same numbers, known to be those that ``rule`` chooses."""
+        """Return the same numbers, marked as chosen by ``rule``."""
         plan = replace(self)
         object.__setattr__(plan, "made_by", rule)
         return plan
@@ -98,7 +100,7 @@ class ForestPlan:
 def paper_plan(
     depth: int, *, rounds: int, epsilon: float, delta: float, failure_probability: float
 ) -> ForestPlan:
-    """[P, Algorithm 2 and Theorem realizable2], with c = 8 in place of 6 (docs/ERRATA.md, R1).
+    """Return the numbers of [P, Theorem realizable2], with c = 8 for 6 (docs/ERRATA.md, R1).
 
     The last list counts single sequences instead of pairs, so its threshold is twice 3M_d/4.
     """
@@ -130,7 +132,7 @@ def paper_plan(
 def calibrated_plan(
     depth: int, *, rounds: int, epsilon: float, delta: float, failure_probability: float
 ) -> ForestPlan:
-    """The smallest forest that should succeed, by mean values (algorithm.md, §5)."""
+    """Return the smallest forest that should succeed, by mean values (algorithm.md, §5)."""
     if depth <= 1:
         shallow = _shallow_plan(depth, rounds, epsilon, delta, failure_probability)
         return shallow.signed("calibrated")
@@ -152,7 +154,7 @@ def calibrated_plan(
 
 
 def as_measured(plan: ForestPlan) -> ForestPlan:
-    """A calibrated plan with as many first mistakes as copies were seen to need (§5)."""
+    """Return a calibrated plan with the first mistakes that copies needed in measurements (§5)."""
     depth = len(plan.list_thresholds)
     if depth < 3:
         return plan
@@ -163,10 +165,10 @@ def as_measured(plan: ForestPlan) -> ForestPlan:
 def _shallow_plan(
     depth: int, rounds: int, epsilon: float, delta: float, failure_probability: float
 ) -> ForestPlan:
-    """A base learner that errs once at most is released as soon as it is frequent."""
+    """Plan for a base learner that errs at most once: release it as soon as it is frequent."""
     listing = (PrivacyGuarantee(epsilon=epsilon, delta=delta),) * depth
     switching = (0.0, epsilon) if depth else (epsilon,)
-    # On realizable streams only the target is released, and a wide margin costs it nothing.
+    # On realizable streams only the target is released, to which a wide margin costs nothing.
     margins = _margins((epsilon,), rounds, min(_NEVER, failure_probability))
     return ForestPlan(
         slots=MANY_SLOTS,
@@ -217,7 +219,7 @@ def _cheapest(problem: _Problem) -> _Draft:
 
 
 def _draft(problem: _Problem, weights: Sequence[float]) -> _Draft:
-    """From the last list back to the first: how much each layer must have for the next."""
+    """Compute backwards, from the last list to the first, what each layer needs."""
     depth, odds = problem.depth, math.log(1 / problem.failure_probability)
     lowest = _SMALLEST_SHARE * math.fsum(weights)
     raised = [max(weight, lowest) for weight in weights]
@@ -229,14 +231,14 @@ def _draft(problem: _Problem, weights: Sequence[float]) -> _Draft:
         for epsilon in listing[:-1]
     ]
     last = truncation_upper_bound(epsilon=listing[-1] / 2, delta=problem.delta / depth / 2)
-    # Single sequences of the target that the last list wants, noise and guesses allowed for.
+    # The target's single sequences that the last list needs, with noise and guesses.
     wanted = _with_slack(last + 1 + 2 * odds / listing[-1], odds, 0.5)
     consistent, pairs = wanted, [0.0] * depth
     for layer in range(depth - 1, 0, -1):
         listed = bounds[layer - 1] + 1 + odds / listing[layer - 1]
         collisions = _with_slack(2 * consistent, odds, 0.5)  # half of the guesses are right
         root = (math.sqrt(listed) + math.sqrt(listed + 4 * collisions)) / 2
-        pairs[layer] = root * root  # of which √(pairs · listed) may agree unlisted
+        pairs[layer] = root * root  # of these, √(pairs · listed) may agree without being listed
         if layer > 1:
             # A share 2^(1 − 2^(layer−1)) of the sequences is consistent with the target.
             exponent = min(2 ** (layer - 1), 900)
@@ -259,12 +261,12 @@ def _draft(problem: _Problem, weights: Sequence[float]) -> _Draft:
 
 
 def _with_slack(mean: float, odds: float, variance_share: float) -> float:
-    """A mean large enough that ``mean`` itself is a likely outcome."""
+    """Return a mean large enough that ``mean`` itself is a likely outcome."""
     return mean + math.sqrt(2 * odds * variance_share * mean)
 
 
 def _smallest_thresholds(listing: Sequence[PrivacyGuarantee]) -> tuple[int, ...]:
-    """One above the noise bound, the least that the histogram allows."""
+    """Return one above the noise bound, the least that the histogram allows."""
     cells = [1] * (len(listing) - 1) + [2]
     return tuple(
         smallest_noise_bound(Fraction(cost.epsilon) / parts, Fraction(cost.delta) / parts) + 1
@@ -275,10 +277,68 @@ def _smallest_thresholds(listing: Sequence[PrivacyGuarantee]) -> tuple[int, ...]
 def _margins(
     switching: Sequence[float], rounds: int, failure_probability: float
 ) -> tuple[int, ...]:
-    """How far below its threshold AboveThreshold may fire within ``rounds``.
+    """Return how far below its threshold AboveThreshold may fire within ``rounds``.
 
-    In the last layer an early yes throws away the right hypothesis, hence the smaller probability.
+    In the last layer an early yes discards the right hypothesis, hence the smaller probability.
     """
     odds = math.log(rounds) - math.log(failure_probability)
     early = [math.ceil(odds / epsilon) for epsilon in switching[:-1]]
     return (*early, math.ceil((odds + math.log(10)) / switching[-1]))
+
+
+def check_numbers(plan: ForestPlan, *, depth: int) -> None:
+    """Raise for numbers that describe no forest."""
+    _check_each("mistakes_per_layer", plan.mistakes_per_layer, depth + 1)
+    _check_each("margins", plan.margins, depth + 1)
+    _check_each("list_thresholds", plan.list_thresholds, depth)
+    _check_length("mistakes_per_slot", plan.mistakes_per_slot, depth)
+    require.positive(**_named("mistakes_per_slot", plan.mistakes_per_slot))
+    require.integer(slots=plan.slots, at_least=2)
+    multiple = 2 if plan.packed else 2 ** (depth + 1)
+    if plan.slots % multiple:
+        raise ValueError(f"slots must be a multiple of {multiple}, got slots={plan.slots!r}")
+    if plan.early_release and depth != 1:
+        raise ValueError(
+            f"early_release needs a base learner that errs at most once, got one that errs at "
+            f"most {depth} times"
+        )
+
+
+def check_budgets(plan: ForestPlan, *, depth: int, promised: PrivacyGuarantee) -> None:
+    """Raise for budgets under which some example would pay more than the promise."""
+    switching, listing = plan.budgets.switching, plan.budgets.listing
+    _check_length("switching", switching, depth + 1)
+    _check_length("listing", listing, depth)
+    for layer, share in enumerate(switching):
+        if plan.early_release and layer == 0:
+            if share:
+                raise ValueError(
+                    f"switching[0] must be 0 with early_release, got switching[0]={share!r}"
+                )
+        else:
+            require.positive(**{f"switching[{layer}]": share})
+        later = sum((Fraction(cost.epsilon) for cost in listing[layer:]), Fraction(share))
+        if later > Fraction(promised.epsilon):
+            raise ValueError(
+                f"budgets must stay within epsilon={promised.epsilon!r} for the examples of every "
+                f"layer; those of layer {layer} would pay {float(later)!r}"
+            )
+    deltas = sum(Fraction(cost.delta) for cost in listing)
+    if deltas > Fraction(promised.delta):
+        raise ValueError(
+            f"budgets must stay within delta={promised.delta!r}, got {float(deltas)!r} in all"
+        )
+
+
+def _check_each(name: str, numbers: tuple[int, ...], length: int) -> None:
+    _check_length(name, numbers, length)
+    require.integer(at_least=1, **_named(name, numbers))
+
+
+def _check_length(name: str, numbers: tuple[Any, ...], length: int) -> None:
+    if len(numbers) != length:
+        raise ValueError(f"{name} must have {length} entries, got {name}={numbers!r}")
+
+
+def _named(name: str, numbers: tuple[Any, ...]) -> dict[str, Any]:
+    return {f"{name}[{layer}]": number for layer, number in enumerate(numbers)}

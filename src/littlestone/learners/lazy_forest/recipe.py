@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, NotRequired, TypedDict, Unpack
 from littlestone import require
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import LittlestoneError
+from littlestone.game.protocols import OnlineLearner, require_base
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.bound import (
@@ -16,30 +17,30 @@ from littlestone.learners.lazy_forest.bound import (
     mistakes_upper_bound,
     smallest_proved,
 )
-from littlestone.learners.lazy_forest.checks import check_budgets, check_numbers
 from littlestone.learners.lazy_forest.plan import (
     ForestPlan,
     Rule,
     as_measured,
     calibrated_plan,
+    check_budgets,
+    check_numbers,
     paper_plan,
 )
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
-from littlestone.mechanisms.first_frequent import FirstFrequent
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.online.protocols import OnlineLearner, require_base
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.online.standard_optimal import StandardOptimal
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.privacy.mechanisms.first_frequent import FirstFrequent
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 from littlestone.randomness import Randomness
 
 _LARGEST_THRESHOLD: Final = 1 << 60
-# A copy fails far less often than a plan by mean values allows for (algorithm.md, Section 5).
+# A copy fails far less often than a plan by mean values assumes (algorithm.md, Section 5).
 _MEASURED, _LIKELY = 4, 0.9999
-# A search for a plan asks for the same few again and again.
+# The search for a plan asks for the same few many times.
 _histogram: Final = lru_cache(maxsize=64, typed=True)(PrivateHistogram)
 
 
 class ForestTooLargeError(LittlestoneError):
-    """The first layer would need more mistakes than there can be."""
+    """Raised when the first layer needs more mistakes than there can be."""
 
     def __init__(self, *, mistakes: int, slots: int, rounds: int) -> None:
         super().__init__(
@@ -54,7 +55,7 @@ class ForestTooLargeError(LittlestoneError):
 
 
 class PlainForestOptions(TypedDict):
-    """What every way to make a forest takes."""
+    """The arguments that every forest constructor takes."""
 
     concepts: ConceptClass
     rounds: int
@@ -64,7 +65,7 @@ class PlainForestOptions(TypedDict):
 
 
 class ForestOptions(PlainForestOptions):
-    """And a base learner, the standard optimal one unless given."""
+    """The plain options and a base learner; by default the standard optimal one."""
 
     base: NotRequired[OnlineLearner | None]
 
@@ -74,8 +75,8 @@ class ForestOptions(PlainForestOptions):
 class LazyForest(Budgeted):
     """Publish frequent hypotheses of a forest, each until it has erred often [P, Algorithm 2].
 
-    ``paper`` has the theorem's constants, ``calibrated`` much smaller ones, ``proved`` the smallest
-    with a useful bound; a plan may also be made by hand, since privacy does not depend on it.
+    ``paper`` uses the theorem's constants, ``calibrated`` much smaller ones, ``proved`` the
+    smallest with a useful bound. A plan may also be made by hand: privacy does not depend on it.
 
     Privacy:
         Releases:   the hypothesis of every round
@@ -85,15 +86,15 @@ class LazyForest(Budgeted):
                     (``max_contributions`` examples) by group privacy
         Assumes:    a deterministic base learner; timing (docs/GUARANTEES.md): a round with a
                     mistake takes longer
-        Proof:      algorithm.md, layer.md, mechanisms/first_frequent.md
+        Proof:      algorithm.md, layer.md, privacy/mechanisms/first_frequent.md
         Checked:    proofs/promises/LazyForest.v, theorem lazy_forest_private,
                     for plans that are neither packed nor early
 
-    Mistakes: O_d(log T) for the paper's constants, on realizable streams, the adversary being
-    adaptive; ``mistake_bound`` says what is proved for the numbers at hand. With another base than
-    the standard optimal learner of ``concepts`` nothing is proved, and privacy is the same.
+    Mistakes: O_d(log T) on realizable streams against adaptive adversaries, for the paper's
+    constants; ``mistake_bound`` is what is proved for the numbers at hand. With another base than
+    the standard optimal learner of ``concepts`` privacy is the same and no bound is proved.
 
-    >>> from littlestone.concepts.classes.points import Points
+    >>> from littlestone.concepts.classes.sparse_sets import Points
     >>> learner = LazyForest.calibrated(
     ...     concepts=Points(), rounds=10**6, epsilon=1.0, delta=1e-6
     ... )
@@ -104,9 +105,9 @@ class LazyForest(Budgeted):
     base: OnlineLearner
     plan: ForestPlan
     restarts: bool = True
-    """Whether a copy whose list is used up is followed by a fresh one; the paper halts."""
+    """Whether a fresh copy follows one whose list is used up; the paper halts."""
     failure_probability: float = 0.25
-    """Of one copy, as planned for."""
+    """The planned failure probability of one copy."""
 
     oblivious_only: ClassVar[bool] = False
     most_rounds: ClassVar[int] = 10**150  # what the theorem needs is more than any stream has
@@ -124,7 +125,7 @@ class LazyForest(Budgeted):
     @classmethod
     @require.checked
     def paper(cls, *, failure_probability: float, **options: Unpack[ForestOptions]) -> "LazyForest":
-        """The theorem's constants; from dimension 1 on they ask for more than 2^72 mistakes.
+        """Use the theorem's constants, which need more than 2^72 mistakes from dimension 1 on.
 
         >>> from littlestone.concepts.classes.thresholds import Thresholds
         >>> learner = LazyForest.paper(
@@ -148,10 +149,10 @@ classes of any dimension
     def calibrated(
         cls, *, failure_probability: float = 0.25, **options: Unpack[ForestOptions]
     ) -> "LazyForest":
-        """The smallest forest that should succeed with 1 - ``failure_probability`` per copy.
+        """Plan the smallest forest whose copies should fail with ``failure_probability`` each.
 
-        A copy that fails is followed by a fresh one at no cost of privacy, so that a small
-        failure probability is not worth its mistakes (algorithm.md, Sections 4 and 5).
+        A failed copy is followed by a fresh one at no privacy cost, so a small failure probability
+        is not worth its mistakes (algorithm.md, Sections 4 and 5).
         """
         return cls._planned("calibrated", failure_probability=failure_probability, **options)
 
@@ -160,9 +161,9 @@ classes of any dimension
     def proved(
         cls, *, failure_probability: float = 0.05, **options: Unpack[PlainForestOptions]
     ) -> "LazyForest":
-        """A larger forest than the calibrated one, so that ``mistake_bound`` is below ``rounds``.
+        """Plan a larger forest than the calibrated one, with ``mistake_bound`` below ``rounds``.
 
-        Dimension 4 and more would need more than 10^8 mistakes: there it is the calibrated one.
+        From dimension 4 on that would need more than 10^8 mistakes, and the calibrated one is used.
 
         >>> from littlestone.concepts.classes.thresholds import Thresholds
         >>> learner = LazyForest.proved(
@@ -178,37 +179,37 @@ classes of any dimension
         cls, rule: Rule, *, base: OnlineLearner | None = None, **rest: Any
     ) -> "LazyForest":
         numbers = ("rounds", "epsilon", "delta", "failure_probability")
-        asked = {name: rest[name] for name in numbers}
-        require.usual(**asked)
+        problem = {name: rest[name] for name in numbers}
+        require.usual(**problem)
         if rule == "proved":
-            # Its bound counts on one copy; this is where the search begins.
-            asked["failure_probability"] /= 10
+            # Its bound assumes that one copy succeeds; the search begins here.
+            problem["failure_probability"] /= 10
         if rule == "calibrated":
-            asked["failure_probability"] = min(_MEASURED * rest["failure_probability"], _LIKELY)
+            problem["failure_probability"] = min(_MEASURED * rest["failure_probability"], _LIKELY)
         learner = StandardOptimal(rest["concepts"]) if base is None else base
         planner = paper_plan if rule == "paper" else calibrated_plan
-        plan = planner(learner.mistake_bound, **asked)
+        plan = planner(learner.mistake_bound, **problem)
         plan = as_measured(plan) if rule == "calibrated" else plan
         forest = cls(base=learner, plan=plan, **rest)
         return smallest_proved(forest) if rule == "proved" else forest
 
     def for_rounds(self, rounds: int) -> "LazyForest":
-        """The same learner for another horizon, planned anew by the rule that planned it."""
+        """Return the same learner for another horizon, planned again by its rule."""
         changed = replace(self, rounds=rounds)
         rule = self.plan.made_by
         if rule is None:
             return changed
-        kept = {entry.name: getattr(changed, entry.name) for entry in fields(self)}
-        del kept["plan"]
-        return type(self)._planned(rule, **kept)
+        options = {entry.name: getattr(changed, entry.name) for entry in fields(self)}
+        del options["plan"]
+        return type(self)._planned(rule, **options)
 
     @property
     def depth(self) -> int:
-        """d: how many layers there are above layer 0."""
+        """d: the number of layers above layer 0."""
         return self.base.mistake_bound
 
     def mistake_bound(self, *, failure_probability: float) -> float:
-        """Mistakes on realizable streams; the number of rounds where nothing better is proved."""
+        """Bound the mistakes on realizable streams; ``rounds`` where nothing better is proved."""
         return mistakes_upper_bound(self, failure_probability=failure_probability)
 
     @property
@@ -217,7 +218,7 @@ classes of any dimension
         return copy_failure_upper_bound(self)
 
     def histogram(self, layer: int) -> PrivateHistogram:
-        """The mechanism that lists the frequent hypotheses of ``layer``."""
+        """Return the mechanism that lists the frequent hypotheses of ``layer``."""
         require.integer(layer=layer, at_least=1, at_most=self.depth)
         cost = self.plan.budgets.listing[layer - 1]
         return _histogram(
@@ -228,9 +229,9 @@ classes of any dimension
         )
 
     def switch(self, layer: int, slots: Any) -> CountAboveThreshold:
-        """The AboveThreshold of a hypothesis with that many slots.
+        """Return the AboveThreshold of a hypothesis with ``slots`` slots.
 
-        In an audit the whole number ``slots`` may be one whose draw is not decided yet.
+        In an audit ``slots`` may be a number whose draw is not decided yet.
         """
         require.integer(layer=layer, at_least=0, at_most=self.depth)
         mistakes = self.plan.mistakes_per_layer[layer]
@@ -244,15 +245,16 @@ classes of any dimension
         )
 
     def first_frequent(self) -> FirstFrequent:
-        """The mechanism that releases early."""
+        """Return the mechanism that releases early."""
         cost = self.plan.budgets.listing[0]
         return FirstFrequent(epsilon=cost.epsilon, delta=cost.delta, rounds=self.rounds)
 
     def refuse_to_start(self) -> None:
-        """If the forest is so large that its first layer could never end."""
+        """Raise ``ForestTooLargeError`` if the first layer could never end."""
         first = self.plan.mistakes_per_layer[0]
         if first > _LARGEST_THRESHOLD or (not self.plan.packed and first > self.rounds):
             raise ForestTooLargeError(mistakes=first, slots=self.plan.slots, rounds=self.rounds)
 
     def engine(self, rng: Randomness) -> "LazyForestEngine":
+        """Return the engine, before ``begin``."""
         return LazyForestEngine(self, rng)

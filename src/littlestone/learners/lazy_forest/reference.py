@@ -1,9 +1,9 @@
-"""Algorithms 1 and 2 of the paper as printed, to be read beside it; start here, then read on.
+"""Algorithms 1 and 2 of the paper as printed, to be read beside it; start here.
 
 The symbols are the paper's, and (L1), (L2), … its printed lines. Sequences are written out and
 numbered from 1, and nothing is fast. ``algorithm.py`` and ``layer.py`` are the same learner made
 practical; each place where they depart from a printed line says so, and
-tests/unit/learners/lazy_forest/test_reference.py shows that there are no other places.
+tests/unit/learners/lazy_forest/test_reference.py shows that there are no others.
 
 Privacy:  that of the two mechanisms handed in [P, Lemma realizable_privacy]; algorithm.md.
 """
@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final, Protocol
 
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.randomness import Randomness
 
 BOTTOM: Final = None
@@ -27,9 +27,10 @@ SOA = Callable[[Sequence], Hypothesis | None]
 
 
 class Counting(Protocol):
-    """A running AboveThreshold: takes one bit a round, and answers ⊤ (True) or ⊥."""
+    """A running AboveThreshold, which takes one bit a round."""
 
-    def observe(self, bit: bool, /) -> bool: ...
+    def observe(self, bit: bool, /) -> bool:
+        """Take one bit; return ⊤ (True) or ⊥ (False)."""
 
 
 ThresholdMechanism = Callable[[float, float], Counting]
@@ -40,7 +41,7 @@ HistogramMechanism = Callable[[float, float, Counter[Hypothesis]], Mapping[Hypot
 
 
 def standard_optimal(H: ConceptClass) -> SOA:
-    """SOA(S): what the standard optimal algorithm predicts with after S; ⊥ if S fits no concept."""
+    """Return SOA: S ↦ the standard optimal predictor after S, or ⊥ if S fits no concept."""
 
     @cache
     def soa(S: Sequence) -> Hypothesis | None:
@@ -55,7 +56,7 @@ def standard_optimal(H: ConceptClass) -> SOA:
 
 
 def update(S: Sequences, soa: SOA, rng: Randomness) -> Sequences:
-    """[P, Algorithm 1], Update."""
+    """Run [P, Algorithm 1], Update."""
     N = len(S) // 2  # (L1)
     children: Sequences = dict.fromkeys(range(1, N + 1), BOTTOM)  # (L2)
     π = [0, *(1 + rng.permutation(N)).tolist()]  # (L3)
@@ -80,9 +81,9 @@ def realizable_learner(
     private_histogram: HistogramMechanism,
     rng: Randomness,
 ) -> Generator[Hypothesis, Example, None]:
-    """[P, Algorithm 2], Realizable learner: yields h_t and is sent (x_t, y_t).
+    """Run [P, Algorithm 2], Realizable learner: yield h_t and receive (x_t, y_t).
 
-    M_s has the printed 6 in its exponent, of which docs/ERRATA.md, R1 says what is wrong.
+    M_s has the printed 6 in its exponent; docs/ERRATA.md, R1 explains what is wrong with it.
     """
     soa: Any = standard_optimal(H)
     d, s, ε_0 = H.littlestone_dimension, 0, ε / 2  # (L1)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(init=False, eq=False, repr=False)
 class PrivateKeysEngine(CountersEngine):
-    """A gap is of reports for a key that is not listed, of complaints for one that is."""
+    """The gap of an unlisted key counts reports, that of a listed key complaints."""
 
     hypothesis: FiniteSupport
 
@@ -25,6 +25,7 @@ class PrivateKeysEngine(CountersEngine):
         )
 
     def begin(self) -> None:
+        """Publish the empty set."""
         self.begin_counting("counters of all keys")
         self.hypothesis = FiniteSupport(frozenset())
 
@@ -34,13 +35,13 @@ class PrivateKeysEngine(CountersEngine):
     def _count(self, key: Point, listed: bool) -> None:
         gap = self._gaps.get(key)
         if gap is None:
-            assert not listed  # a listed key has had its noise since it was listed
+            assert not listed  # a listed key got its noise when it was listed
             gap = self._recipe.reports + self._noise.draw(self._coins(key, "reports"))  # (L2)
         self._gaps[key] = gap - 1  # (L3)
         self._draw_turn(key, self._round)
 
     def _accept(self, due: list[Point]) -> None:
-        """List and unlist the keys whose turn has come."""
+        """List and unlist the keys that are due."""
         listed = self.hypothesis.positives ^ frozenset(due)  # (L5)
         for key in filter(listed.__contains__, due):
             noise = self._noise.draw(self._coins(key, "complaints"))

@@ -7,30 +7,29 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Final
 
-from scipy.special import bdtrc, nbdtrc
-
 from littlestone import require
 from littlestone.concepts.capabilities import SetsOfKeys
 from littlestone.concepts.classes.sparse_sets import KeySets
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
-from littlestone.mechanisms.first_frequent import FirstFrequent, light_threshold
+from littlestone.privacy.mechanisms.first_frequent import FirstFrequent, light_threshold
 from littlestone.randomness import Randomness
+from littlestone.theory.tails import binomial_upper_tail, failures_upper_tail
 
 _CHANCE: Final = Fraction(1, 100)
-"""How likely, at most, a listed key is ever to be unlisted though nobody complained."""
+"""The largest probability that a listed key is unlisted although nobody complained."""
 
 
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateKeys(Budgeted):
-    """List a key once it was reported often enough, and unlist it after enough complaints.
+    """List a key after enough reports, and unlist it after enough complaints.
 
-    A report is a mistake on a key that is not listed (its label is 1), a complaint one on a key
-    that is (its label is 0). Every key has noise of its own and an example counts for one key, so
-    the promise is for the whole stream, however many keys are listed: nothing is composed. Keys
-    come from an unbounded universe; one that was never reported is never listed.
+    A report is a mistake on an unlisted key (label 1), a complaint one on a listed key (label 0).
+    Every key has its own noise and an example counts for one key, so the promise covers the whole
+    stream, however many keys are listed: nothing is composed. Keys come from an unbounded universe;
+    a key that was never reported is never listed.
 
     Privacy:
         Releases:   the set of listed keys, in every round
@@ -53,9 +52,9 @@ class PrivateKeys(Budgeted):
 
     concepts: ConceptClass = field(default_factory=KeySets)
     watch: FirstFrequent = field(init=False, repr=False, compare=False)
-    """How reports are counted; complaints have the same rates."""
+    """The mechanism that counts reports; complaints have the same rates."""
     complaints: int = field(init=False, repr=False, compare=False)
-    """A key with so many complaints and its noise more is unlisted at once."""
+    """The number of complaints, before noise, at which a key is unlisted."""
 
     oblivious_only: ClassVar[bool] = False
     prefix_conditional: ClassVar[bool] = True
@@ -75,22 +74,24 @@ class PrivateKeys(Budgeted):
 
     @property
     def reports(self) -> int:
-        """A key with so many reports and its noise more is listed at once."""
+        """The number of reports, before noise, at which a key is listed."""
         return self.watch.threshold
 
     def mistake_bound(self, *, failure_probability: float) -> float:
+        """Bound the mistakes for the class's largest set, except with ``failure_probability``."""
         return self._capped(
             lambda keys: self.mistake_bound_for(keys, failure_probability=failure_probability)
         )
 
     def expected_mistake_bound(self) -> float:
+        """Bound the mean of the mistakes for the largest set of the class."""
         return self._capped(self.expected_mistakes_for)
 
     def expected_mistakes_for(self, keys: int) -> float:
-        """The mean of the mistakes, at most, when the labels are those of a set of ``keys`` keys.
+        """Bound the mean of the mistakes if the labels are those of a set of ``keys`` keys.
 
-        Every listing costs the threshold and its noise at most, and is undone by chance with
-        probability 1/100 at most, which leads to one listing more.
+        Each listing costs at most the threshold and its noise, and is undone by chance with
+        probability at most 1/100, which leads to one more listing.
         """
         require.integer(keys=keys, at_least=0)
         if keys * self.reports >= self.rounds:  # every round may be a mistake
@@ -99,10 +100,10 @@ class PrivateKeys(Budgeted):
         return keys * (self.reports + noise) / (1 - float(_CHANCE)) * (1 + 1e-12)
 
     def mistake_bound_for(self, keys: int, *, failure_probability: float) -> float:
-        """Exceeded with ``failure_probability`` at most, for labels of a set of ``keys`` keys.
+        """Bound the mistakes for labels of ``keys`` keys, except with ``failure_probability``.
 
-        With probability 1 - P(more than r of keys + r listings are undone by chance) there are
-        keys + r listings at most, and each costs the threshold and its own geometric noise.
+        Unless more than r of keys + r listings are undone by chance there are at most keys + r
+        listings, and each costs the threshold and its own geometric noise.
         """
         require.integer(keys=keys, at_least=0)
         if not keys:
@@ -112,9 +113,9 @@ class PrivateKeys(Budgeted):
         best, again = math.inf, 0
         stop = -math.expm1(-self.watch.threshold_rate)
         while (keys + again) * self.reports < best:
-            left = failure_probability - bdtrc(again, keys + again, float(_CHANCE))
+            left = failure_probability - binomial_upper_tail(again, keys + again, float(_CHANCE))
             if left > 0:
-                noise = _exceeded_with(float(left) * (1 - 1e-9), keys + again, stop)
+                noise = _exceeded_with(left * (1 - 1e-9), keys + again, stop)
                 best = min(best, (keys + again) * self.reports + noise)
             again += 1
         return best
@@ -125,14 +126,15 @@ class PrivateKeys(Budgeted):
         return self._most_mistakes if keys is None else min(bound(keys), self._most_mistakes)
 
     def engine(self, rng: Randomness, /) -> PrivateKeysEngine:
+        """Return the engine, before ``begin``."""
         return PrivateKeysEngine(self, rng)
 
 
 def _exceeded_with(probability: float, count: int, stop: float) -> int:
-    """The least number that ``count`` geometric noises exceed with ``probability`` at most."""
+    """Return the least number that ``count`` geometric noises exceed with ``probability``."""
 
     def fits(total: int) -> bool:
-        return bool(nbdtrc(total, count, stop) <= probability)
+        return failures_upper_tail(total, count, stop) <= probability
 
     enough = 1
     while not fits(enough):

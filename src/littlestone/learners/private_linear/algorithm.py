@@ -1,4 +1,4 @@
-"""Sum gradients in whole numbers, release the sums with noise, follow what was released."""
+"""Sum gradients as integers, release each sum once with noise, and follow the releases."""
 
 import math
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from littlestone.concepts.protocols import Hypothesis, Label
 from littlestone.learners.engine import Engine
 from littlestone.learners.private_linear.features import Floats
-from littlestone.mechanisms.correlated_sums import CorrelatedSumsRun, Vector
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mechanisms.correlated_sums import CorrelatedSumsRun
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
@@ -19,125 +19,142 @@ if TYPE_CHECKING:
     from littlestone.learners.private_linear.recipe import PrivateLinear
 
 GRID: Final = 1 << 12
-"""Gradients, clipped to length 1, are rounded to multiples of 1/GRID."""
-# Gradients of so many examples are computed at a time, whether these came singly or in a block.
-_TOGETHER: Final = 256
+"""Gradients are rounded to multiples of 1/GRID."""
+LARGEST: Final = GRID // 2
+"""The largest part of a gradient where noise is uniform in cubes: 1/2."""
 _STEEPEST: Final = 30.0
+# Parameters of a Kalman filter: what one example tells about a weight (the mean curvature of the
+# loss), how much gradients differ, how uncertain weights are at first, and how they drift per
+# round.
+_CURVATURE, _SPREAD, _PRIOR, _DRIFT = 0.09, 0.1, 1.0, 1e-4
+_LEAST_VARIANCE: Final = 1e-9
 
 
 @dataclass(init=False, eq=False, repr=False)
 class PrivateLinearEngine(Engine):
-    """Secret are the examples that wait, and the sums; the weights follow from the releases."""
+    """The examples of the current batch are secret; the weights follow from the releases."""
 
     ledger: Ledger
     hypothesis: Hypothesis
-    _sums: CorrelatedSumsRun
-    _released: list[Vector]
-    _batch: Vector
-    """The sum of the gradients of this batch, but for those that wait."""
+    _batches: int
     _in_batch: int
     _points: list[Any]
     _labels: list[Label]
+    _weights: list[float]
+    _variances: list[float]
 
     def __init__(self, recipe: "PrivateLinear", rng: Randomness) -> None:
         self._recipe, self._rng = recipe, rng
-        self._sums = CorrelatedSumsRun(recipe.sums, rng)
 
     def begin(self) -> None:
+        """Start with zero weights and an empty batch."""
         recipe = self._recipe
-        rho = ZeroConcentrated(rho=recipe.sums.rho)
-        self.ledger = Ledger(
-            budget=recipe.per_example,
-            private=self._rng.private,
-            concentrated=rho,
-            concentrated_delta=recipe.delta,
-        )
-        # An example is in one batch, and all releases together cost it rho.
-        self.ledger.charge("CorrelatedSums", rho, first=1)
-        self._sums.begin()
-        self._released, self._points, self._labels = [], [], []
-        self._start_batch()
-        self._follow()
-        self.hypothesis = recipe.features.rule(self._weights)  # (L1)
-
-    def loaded(self) -> None:
-        self._follow()
+        # An example is in one batch, and its sum is released once.
+        if recipe.cube is None:
+            assert recipe.sums is not None
+            rho = ZeroConcentrated(rho=recipe.sums.rho)
+            self.ledger = Ledger(
+                budget=recipe.per_example,
+                private=self._rng.private,
+                concentrated=rho,
+                concentrated_delta=recipe.delta,
+            )
+            self.ledger.charge("sums of disjoint batches", rho, first=1)
+        else:
+            self.ledger = Ledger(budget=recipe.per_example, private=self._rng.private)
+            self.ledger.charge("sums of disjoint batches", recipe.per_example, first=1)
+        width = recipe.features.width
+        self._batches = self._in_batch = 0
+        self._points, self._labels = [], []
+        self._weights, self._variances = [0.0] * width, [_PRIOR] * width
+        self.hypothesis = recipe.features.rule(np.zeros(width))  # (L1)
 
     def step(self, x: Any, y: Label, /) -> None:
-        batch = len(self._released)
-        if batch == len(self._recipe.batch_sizes):
-            return  # the last, unfinished batch is never released
+        """Add an example to the batch, and release its sum when it is full."""
         self._points.append(x)
         self._labels.append(y)
-        self._count_round(batch)
+        self._count_round()
 
     def idle(self, x: Any, /) -> None:
-        if (batch := len(self._released)) < len(self._recipe.batch_sizes):
-            self._count_round(batch)
+        """Play a round without an example."""
+        del x
+        self._count_round()
 
-    def _count_round(self, batch: int) -> None:
+    def _count_round(self) -> None:
         self._in_batch += 1
-        over = self._in_batch == self._recipe.batch_sizes[batch]
-        if over or len(self._points) == _TOGETHER:
-            self._add_gradients()
-        if over:
+        if self._in_batch == self._recipe.batch_size(self._batches):
             self._release()
 
-    def _add_gradients(self) -> None:
-        if not self._points:
-            return
-        rows, labels = self._recipe.features.rows(self._points), np.array(self._labels)
-        whole = gradients(rows, labels, self._weights, self._recipe.sums.longest_squared)  # (L2)
-        added = whole.sum(axis=0).tolist()
-        self._batch = tuple(
-            before + more for before, more in zip(self._batch, added, strict=True)
-        )  # (L3)
-        self._points, self._labels = [], []
-
     def _release(self) -> None:
-        self._released.append(self._sums.release(self._batch))  # (L4)
-        self._start_batch()
-        self._follow()
-        newest = self._recipe.features.rule(self._weights)
+        recipe, width = self._recipe, self._recipe.features.width
+        total = [0] * width
+        if self._points:
+            rows, labels = recipe.features.rows(self._points), np.array(self._labels)
+            total = self.summands(rows, labels).sum(axis=0).tolist()  # (L2, L3)
+        if recipe.cube is None:
+            assert recipe.sums is not None
+            once = CorrelatedSumsRun(recipe.sums, self._rng)
+            once.begin()
+            released = once.release(tuple(total))  # (L4)
+            self._follow(recipe.sums.prefix_sum([released]) / GRID)
+        else:
+            noise = recipe.cube.draw(self._rng)
+            noisy = [part + more for part, more in zip(total, noise, strict=True)]  # (L4)
+            self._follow(np.array(noisy, dtype=np.float64) / GRID)
+        self._points, self._labels, self._in_batch = [], [], 0
+        self._batches += 1
+        newest = recipe.features.rule(np.array(self._weights))
         if newest != self.hypothesis:
             self.hypothesis = newest
 
-    def _start_batch(self) -> None:
-        self._batch, self._in_batch = (0,) * self._recipe.features.width, 0
+    def summands(self, rows: Floats, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what each example adds to the sum of its batch, as integers."""
+        longest = None if self._recipe.sums is None else self._recipe.sums.longest_squared
+        return gradients(rows, labels, np.array(self._weights), longest)
 
-    def _follow(self) -> None:
-        """Weights from what was released; nothing else is looked at."""
-        recipe = self._recipe
-        self._weights: Floats = np.zeros(recipe.features.width)
-        if self._released:
-            rate = recipe.rate_of(len(self._released) - 1)
-            self._weights = -rate / GRID * recipe.sums.prefix_sum(self._released)  # (L5)
+    def _follow(self, gradient: Floats) -> None:
+        """Update the weights from what was released, and nothing else."""  # (L5)
+        size, noise = self._in_batch, self._recipe.noise_variance
+        variances = np.array(self._variances)
+        told = _CURVATURE * size
+        hidden = variances * told**2 * math.sqrt(len(variances)) + noise + _SPREAD * size
+        gains = variances * told / hidden
+        self._weights = (np.array(self._weights) - gains * gradient).tolist()
+        left = np.maximum(variances - gains * told * variances, _LEAST_VARIANCE)
+        self._variances = (left + _DRIFT * size).tolist()
 
 
 def gradients(
-    rows: Floats, labels: NDArray[np.int64], weights: Floats, longest_squared: int
+    rows: Floats, labels: NDArray[np.int64], weights: Floats, longest_squared: int | None
 ) -> NDArray[np.int64]:
-    """Of the logistic loss at each example: clipped to length 1, in whole multiples of 1/GRID.
+    """Return the clipped gradient of the logistic loss at each example, in multiples of 1/GRID.
 
-    A row depends on its own example and on the weights, to the last bit: sums are added up term
-    after term and everything else is done number by number, whatever other rows there are. Whatever
-    floating point made of it, its squared length is at most ``longest_squared``: this is looked at
-    in whole numbers.
+    Every part is clipped to [-1/2, 1/2], or, with ``longest_squared``, the length to 1. A row
+    depends on its own example and on the weights, to the last bit: sums are added term by term, and
+    everything else is elementwise, whatever other rows there are. Whatever the rounding, its parts
+    are at most LARGEST, or its squared length at most ``longest_squared``: this is checked on
+    integers.
     """
-    with np.errstate(all="ignore"):  # a warning would tell of the data
+    with np.errstate(all="ignore"):  # a warning would reveal data
         scores = np.clip(_dots(rows, weights), -_STEEPEST, _STEEPEST)
     slopes = 1 / (1 + np.array([math.exp(-score) for score in scores.tolist()])) - labels
-    lengths = np.abs(slopes) * np.sqrt(_dots(rows, rows))
-    clipped = rows * (slopes / np.maximum(1, lengths))[:, None]
-    clipped[~(np.abs(clipped) <= 1).all(axis=1)] = 0  # not a number, for one
+    if longest_squared is None:
+        clipped = np.clip(rows * slopes[:, None], -0.5, 0.5)
+    else:
+        lengths = np.abs(slopes) * np.sqrt(_dots(rows, rows))
+        clipped = rows * (slopes / np.maximum(1, lengths))[:, None]
+    clipped[~(np.abs(clipped) <= 1).all(axis=1)] = 0  # for example NaN
     whole: NDArray[np.int64] = np.rint(GRID * clipped).astype(np.int64)
-    whole[(whole * whole).sum(axis=1) > longest_squared] = 0
+    if longest_squared is None:
+        whole[(np.abs(whole) > LARGEST).any(axis=1)] = 0
+    else:
+        whole[(whole * whole).sum(axis=1) > longest_squared] = 0
     return whole
 
 
 def _dots(rows: Floats, others: Floats) -> Floats:
-    """The product of each row and the other one, added from its first term to its last.
+    """Return the dot product of each row with the other one, added from first to last term.
 
-    BLAS adds in an order that depends on how many rows there are.
+    BLAS adds in an order that depends on the number of rows.
     """
     return np.add.accumulate(rows * others, axis=1)[:, -1]

@@ -1,4 +1,4 @@
-"""Points as vectors: scaled by what was declared beforehand, never by the data."""
+"""Convert points to vectors, scaled by what was declared beforehand, never by the data."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone.concepts.domain import IntegerRange
-from littlestone.concepts.hypotheses.scorecard import Scorecard
-from littlestone.concepts.hypotheses.steps import StepFunction
+from littlestone.concepts.hypotheses.rules import Scorecard
+from littlestone.concepts.hypotheses.runs import StepFunction
 from littlestone.concepts.protocols import Domain, Hypothesis
 from littlestone.concepts.schema import Numeric, Schema
 
@@ -21,18 +21,19 @@ _LARGEST_WEIGHT = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """A 1, the place of each number between its first and its last cell, each category's value.
+    """A 1, the place of each number between its first and last cell, and each category's value.
 
-    Numbers lie in [-1, 1], categories are 0 or 1 in one part for each value. A range of whole
-    numbers is a record with one number.
+    Numbers lie in [-1, 1]; categories are 0 or 1 in one part for each value. A range of integers is
+    a record with one number.
     """
 
     domain: Domain
     fields: tuple[tuple[int, bool], ...]
-    """How many cells, and whether they are in an order."""
+    """The number of cells of each field, and whether they are ordered."""
 
     @classmethod
     def from_domain(cls, domain: Domain) -> "Features":
+        """Return the features of a domain: a schema or a range of integers."""
         if isinstance(domain, Schema):
             kinds = tuple((part.cells, isinstance(part, Numeric)) for part in domain.fields)
             return cls(domain, kinds)
@@ -45,10 +46,11 @@ class Features:
 
     @property
     def width(self) -> int:
+        """Return the length of the vectors."""
         return 1 + sum(1 if ordered else cells for cells, ordered in self.fields)
 
     def rows(self, points: list[Any]) -> Floats:
-        """One vector for each point."""
+        """Return one vector for each point."""
         cells = np.array(points, dtype=np.int64).reshape(len(points), len(self.fields))
         parts = [np.ones((len(points), 1))]
         for (count, ordered), column in zip(self.fields, cells.T, strict=True):
@@ -59,7 +61,7 @@ class Features:
         return np.concatenate(parts, axis=1)
 
     def rule(self, weights: Floats) -> Hypothesis:
-        """1 where the weighted sum is above 0, up to the rounding of the weights."""
+        """Return the rule that is 1 where the weighted sum is positive, with rounded weights."""
         kept = np.clip(weights, -_LARGEST_WEIGHT, _LARGEST_WEIGHT).tolist()
         if isinstance(self.domain, Schema):
             return self._scorecard(self.domain, kept)
@@ -77,7 +79,7 @@ class Features:
 
 
 def _threshold(n: int, constant: int, slope: int) -> StepFunction:
-    """1 where constant * (n - 1) + slope * (2x - (n - 1)) > 0, in whole numbers."""
+    """Return 1 where constant * (n - 1) + slope * (2x - (n - 1)) > 0, in integers."""
     if n == 1 or slope == 0:
         return StepFunction.from_runs(n, [(0, n if constant > 0 else 0)])
     if slope > 0:

@@ -1,39 +1,47 @@
-"""A private linear rule: for records whose fields add up, where trees need many questions."""
+"""Publish a private linear rule, for records whose fields add up."""
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import ClassVar, Final
 
 from littlestone import require
-from littlestone.learners.budgeted import Budgeted
+from littlestone.concepts.protocols import ConceptClass
 from littlestone.learners.private_linear.algorithm import GRID, PrivateLinearEngine
 from littlestone.learners.private_linear.features import Features
-from littlestone.mechanisms.correlated_sums import MOST_RELEASES, CorrelatedSums
+from littlestone.learners.run import PrivateLearner
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.correlated_sums import CorrelatedSums
+from littlestone.privacy.mechanisms.noise.geometric import CubeNoise
+from littlestone.privacy.rounding import float_at_most
 from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
-# In units of 1/epsilon; docs/practice.md says how it was chosen, and the other two defaults.
-_FIRST_BATCH: Final = 8
+MOST_PURE: Final = 20
+"""The most weights for which noise that is uniform in cubes is less than Gaussian noise."""
+# Examples of the first and of the longest batch, in units of 1/epsilon, and at least.
+_FIRST, _LEAST_FIRST, _GROWTH = 16, 16, 1.5
+_LONGEST, _LEAST_LONGEST = 128, 64
 
 
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrivateLinear(Budgeted):
+class PrivateLinear(PrivateLearner):
     """Publish a linear rule, learned by logistic regression on noisy sums of gradients.
 
-    Follow-the-regularised-leader: the weights are minus a rate times the sum of all gradients so
-    far. Each example's gradient is clipped to length 1 and rounded to whole numbers; after each
-    batch the sums are released with discrete Gaussian noise that is correlated over time, and
-    everything else is computed from what was released. Batches grow with the rounds before them
-    (``growth``). Numbers are scaled by their declared grid and categories have one weight for each
-    value, so nothing is read off the data.
+    Batches are disjoint, and the sum of the gradients of each is released once. The weights follow
+    a Kalman filter: a step is long where a weight is uncertain and noise is small. Weights may
+    drift, so the rule follows a change of the law. There is nothing to tune and no horizon.
+    Up to 20 weights (one for each number, one for each value of a category, and a constant) noise
+    is uniform in cubes and the promise pure; above, noise is Gaussian and costs ``delta``. Numbers
+    are scaled by their declared range, so nothing is read from the data.
 
     Privacy:
         Releases:   the hypothesis of every round
         Neighbours: streams that differ in one example
         Adversary:  adaptive
-        Guarantee:  (epsilon, delta), conditionally on every prefix; per user
-                    (``max_contributions`` examples) by group privacy
+        Guarantee:  (epsilon, 0) up to 20 weights, else (epsilon, delta), conditionally on every
+                    prefix; per user (``max_contributions`` examples) by group privacy
         Assumes:    timing (docs/GUARANTEES.md): a round that ends a batch takes longer
         Proof:      algorithm.md
 
@@ -42,79 +50,79 @@ class PrivateLinear(Budgeted):
 
     >>> from littlestone.concepts.classes.stumps import Stumps
     >>> from littlestone.concepts.schema import Schema
-    >>> rules = Stumps(Schema.from_mapping({"delay": {"grid": [0, 15]}}), 1)
-    >>> learner = PrivateLinear(concepts=rules, rounds=10_000, epsilon=1.0, delta=1e-6)
-    >>> learner.guarantee(), learner.sums.releases, learner.batch_sizes[-1]
-    (PrivacyGuarantee(epsilon=1.0, delta=1e-06), 153, 284)
+    >>> rules = Stumps(Schema.from_mapping({"delay": {"range": [0, 60]}}), 1)
+    >>> learner = PrivateLinear(concepts=rules, epsilon=1.0)
+    >>> learner.guarantee(), [learner.batch_size(number) for number in (0, 1, 9)]
+    (PrivacyGuarantee(epsilon=1.0, delta=0.0), [16, 24, 128])
     """
 
-    first: int | None = None
-    """The examples of the first batch; 8/epsilon unless given."""
-    growth: float = 0.03
-    """A batch has at least this share of the rounds before it."""
-    rate: float = 1.0
-    """The deviation that noise gives to the score of a long record; less learns more slowly."""
+    concepts: ConceptClass
+    epsilon: float
+    delta: float = 1e-6
+    rounds: int | None = None
+    max_contributions: int = 1
     features: Features = field(init=False, repr=False, compare=False)
-    sums: CorrelatedSums = field(init=False, repr=False, compare=False)
-    batch_sizes: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    cube: CubeNoise | None = field(init=False, repr=False, compare=False)
+    """The mechanism for at most 20 weights."""
+    sums: CorrelatedSums | None = field(init=False, repr=False, compare=False)
+    """The mechanism for more weights."""
 
+    form_version: ClassVar[int] = 2
     oblivious_only: ClassVar[bool] = True
     prefix_conditional: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
-        self.check_promise()
-        require.positive(rate=self.rate)
-        if self.first is None:
-            object.__setattr__(self, "first", math.ceil(_FIRST_BATCH / self.epsilon))
-        assert self.first is not None
-        require.integer(first=self.first, at_least=1)
-        if not 0.01 <= self.growth <= 1:
-            raise ValueError(f"growth must lie in [0.01, 1], got growth={self.growth!r}")
+        require.positive(epsilon=self.epsilon)
+        require.integer(max_contributions=self.max_contributions, at_least=1)
+        if self.rounds is not None:
+            require.integer(rounds=self.rounds, at_least=1)
         features = Features.from_domain(self.concepts.domain)
-        require.settle(self, features=features, batch_sizes=tuple(self._sizes()))
-        width = self.features.width
+        width = features.width
+        pure = width <= MOST_PURE
+        (require.probability if pure else require.open_probability)(delta=self.delta)
+        try:
+            # A replaced gradient moves each part by at most GRID.
+            rate = Fraction(float_at_most(self.epsilon)) / GRID
+            cube = CubeNoise(rate=rate, width=width) if pure else None
+            sums = None if pure else self._gaussian(width)
+        except ValueError as problem:  # about a rate or rho, which are not parameters here
+            raise ValueError(
+                f"epsilon={self.epsilon!r} at delta={self.delta!r} needs more noise than "
+                f"can be represented; increase one of them"
+            ) from problem
+        require.settle(self, features=features, cube=cube, sums=sums)
+
+    def _gaussian(self, width: int) -> CorrelatedSums:
         # |round(GRID * g)| <= GRID + sqrt(width) / 2 for |g| <= 1, squared and rounded up.
         longest = GRID * GRID + math.isqrt(GRID * GRID * width) + width // 4 + 2
         rho = ZeroConcentrated.largest(epsilon=self.epsilon, delta=self.delta).rho
-        try:
-            sums = CorrelatedSums(
-                releases=len(self.batch_sizes), width=width, longest_squared=longest, rho=rho
-            )
-        except ValueError as problem:  # of rho, which nobody here has given
-            raise ValueError(
-                f"epsilon={self.epsilon!r} at delta={self.delta!r} would need more noise than "
-                f"there are numbers for; make one of them larger"
-            ) from problem
-        object.__setattr__(self, "sums", sums)
+        return CorrelatedSums(releases=1, width=width, longest_squared=longest, rho=rho)
 
-    def _sizes(self) -> list[int]:
-        """As many batches as the rounds have room for, one at least."""
-        assert self.first is not None
-        sizes: list[int] = []
-        played = 0
-        while True:
-            size = max(self.first, math.ceil(self.growth * played))
-            if sizes and played + size > self.rounds:
-                return sizes
-            if len(sizes) == MOST_RELEASES:
-                raise ValueError(
-                    f"first={self.first} and growth={self.growth!r} make more than "
-                    f"{MOST_RELEASES} batches of {self.rounds} rounds; make one of them larger"
-                )
-            sizes.append(size)
-            played += size
+    def batch_size(self, number: int) -> int:
+        """Return the number of examples of batch 0, 1, …"""
+        first = max(_FIRST / self.epsilon, _LEAST_FIRST)
+        longest = max(_LONGEST / self.epsilon, _LEAST_LONGEST)
+        return math.ceil(min(first * _GROWTH ** min(number, 100), longest))
 
     @property
-    def concentrated(self) -> ZeroConcentrated:
-        return ZeroConcentrated(rho=self.sums.rho)
+    def noise_variance(self) -> float:
+        """Return the variance of the noise in each part of a released gradient."""
+        if self.sums is not None:
+            return (self.sums.deviation() / GRID) ** 2
+        width = self.features.width
+        return (width + 1) * (width + 2) / 3 / self.epsilon**2
 
-    def rate_of(self, batch: int) -> float:
-        """What the sum of all gradients up to a batch is multiplied by."""
-        require.integer(batch=batch, at_least=0, at_most=len(self.batch_sizes) - 1)
-        noise = self.sums.deviation() / GRID * math.sqrt(self.features.width)
-        # A step along the gradient of a whole batch, no longer than its curvature allows.
-        return min(self.rate / noise, 4 / self.batch_sizes[batch])
+    @property
+    def per_example(self) -> PrivacyGuarantee:
+        """Return the guarantee for one example."""
+        return PrivacyGuarantee(epsilon=self.epsilon, delta=0.0 if self.cube else self.delta)
+
+    @property
+    def concentrated(self) -> ZeroConcentrated | None:
+        """Return the guarantee in zero-concentrated form; None if noise is uniform in cubes."""
+        return None if self.sums is None else ZeroConcentrated(rho=self.sums.rho)
 
     def engine(self, rng: Randomness, /) -> PrivateLinearEngine:
+        """Return the engine of a run."""
         return PrivateLinearEngine(self, rng)

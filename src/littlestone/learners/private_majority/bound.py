@@ -1,4 +1,4 @@
-"""How many mistakes a private majority can be made to make: proven, with explicit constants."""
+"""Proved bounds on the mistakes of a private majority, with explicit constants."""
 
 import math
 from functools import lru_cache
@@ -10,20 +10,25 @@ from numpy.typing import NDArray
 from littlestone.concepts.capabilities import Witnesses
 from littlestone.concepts.losses.listing import distinguished_points, require_listable
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
-from littlestone.learners.private_majority.planner import LAST_EPOCH_FAILS, false_answer_upper_bound
-from littlestone.theory.private_halving import potential_drop_lower_bound
+from littlestone.learners.private_majority.plan import (
+    LAST_EPOCH_FAILS,
+    EpochPlan,
+    FreshPlan,
+    SampledPlan,
+    false_answer_upper_bound,
+)
+from littlestone.theory.expert_bounds import potential_drop_lower_bound
 
 Array = NDArray[np.float64]
 
-# In units of what all phases of one epoch cost; the best of them are taken.
+# In units of the cost of all phases of one epoch; the best ones are taken.
 _PRICES: Final = 10.0 ** np.arange(-1.2, 0.7, 0.3)
 _MOMENTS: Final = 10.0 ** np.array([-0.9, -0.6, -0.3, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
 _HARMS: Final = np.array([0.0, *2.0 ** np.arange(-1, 33)])
-_TABLES: Final = 3  # levels beyond that share them, as bad as the worst of them
+_TABLES: Final = 3  # further levels share one, computed for the worst of them
 _BLOCK: Final = 0.5
 _NOISE: Final = 6
-_TRIED: Final = 48  # values at a time, and then as many between the last two
+_TRIED: Final = 48  # values tried at a time, then as many between the best two
 _LARGEST: Final = 20.0  # in logarithms, beyond an epoch without restarts
 _ROUNDING: Final = 1 + 1e-6
 _FLOATING: Final = 1 + 1e-9  # far more than floating point can err in one epoch
@@ -37,11 +42,12 @@ def fresh_mistakes_upper_bound(
     rounds: int,
     failure_probability: float = 1.0,
 ) -> float:
-    """Exceeded with ``failure_probability`` at most, by whatever adversary; with 1, the mean.
+    """Bound the mistakes against any adversary, except with ``failure_probability``.
 
-    Rounds are given a price: for all prices and moments, E[exp(moment * (mistakes - price *
-    rounds))] is at most the value of a game that an all-knowing adversary plays alone
-    (fresh.md), and Markov's inequality does the rest; for the mean, Jensen's.
+    With a failure probability of 1 it bounds the mean. Rounds get a price. For all prices and
+    moments, E[exp(moment * (mistakes - price * rounds))] is at most the value of a game that an
+    all-knowing adversary plays alone (fresh.md). Markov's inequality gives the bound, and Jensen's
+    the mean.
     """
     moments, prices, values = _played(plan, witnesses, levels, rounds)
     bounds = prices * rounds + (np.log(values) - math.log(failure_probability)) / moments
@@ -52,7 +58,7 @@ def fresh_mistakes_upper_bound(
 def _played(
     plan: FreshPlan, witnesses: Witnesses, levels: int, rounds: int
 ) -> tuple[Array, Array, Array]:
-    """The value of the game for a grid of moments and prices."""
+    """Return the value of the game on a grid of moments and prices."""
     one_epoch = levels * (plan.threshold + 1 / plan.threshold_epsilon)
     grid = np.meshgrid(_MOMENTS / one_epoch, _PRICES * one_epoch / rounds)
     moments, prices = (axis.ravel() for axis in grid)
@@ -62,7 +68,7 @@ def _played(
 def game_value(
     plan: FreshPlan, witnesses: Witnesses, levels: int, moments: Array, prices: Array
 ) -> Array:
-    """The smallest of many tried values that starting again cannot raise; infinite if none is."""
+    """Return the smallest tried value that a restart cannot raise; infinite if there is none."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         epoch = _Epoch(_Phase(plan, moments, prices), witnesses, levels)
         below = np.zeros(len(moments))
@@ -81,12 +87,12 @@ def game_value(
 
 
 class _Phase:
-    """One phase as the adversary sees it that knows the noisy threshold.
+    """One phase, played by an adversary that knows the noisy threshold.
 
-    It either errs, or waits for AboveThreshold to fire by chance, or gives up. Counts are taken in
-    blocks and threshold noise is rounded down to blocks, both in the adversary's favour, so that a
-    small epsilon costs no more time. All of this for many moments and prices (first axis), worths
-    of a false witness (second) and thresholds (third) at once.
+    In each round it errs, waits for AboveThreshold to fire by chance, or gives up. Counts are
+    taken in blocks and threshold noise is rounded down to blocks, both in the adversary's favour,
+    so that a small epsilon takes no more time. Arrays run over moments and prices (first axis),
+    worths of a false witness (second) and thresholds (third).
     """
 
     def __init__(self, plan: FreshPlan, moments: Array, prices: Array) -> None:
@@ -113,7 +119,7 @@ class _Phase:
         self._law = _law(rate, block, noise, moments)[:, None, :]
 
     def value(self, at_start: Array, at_next: Array) -> Array:
-        """What a phase is worth, given what firing is worth at each count and one after it."""
+        """Return the worth of a phase, given the worth of firing at each count and at the next."""
         worth = at_next[-1][:, None]
         for block in range(len(at_start) - 1, -1, -1):
             still = np.maximum(self._waits[block] * at_start[block][:, None], 1)
@@ -124,7 +130,7 @@ class _Phase:
         return self._expected(worth)
 
     def value_without_mistakes(self, after: Array) -> Array:
-        """The same for an adversary that cannot err, if firing is worth ``after``."""
+        """Return the worth for an adversary that cannot err, if firing is worth ``after``."""
         return self._expected(np.maximum(self._waits[0] * after[:, :, None], 1))
 
     def _expected(self, worth: Array) -> Array:
@@ -133,10 +139,10 @@ class _Phase:
 
 
 def _law(rate: float, block: int, noise: NDArray[np.int64], moments: Array) -> Array:
-    """The law of the noise in blocks, times what rounding it down could have cost.
+    """Return the law of the noise in blocks, times the most that rounding it down could cost.
 
-    One more on the threshold is worth one more mistake at most, a factor of e**moment; so a block
-    is a geometric sum, and the tail after the last one a series.
+    A threshold higher by one is worth at most one more mistake, a factor of e**moment. So a block
+    is a geometric sum, and the tail after the last block a geometric series.
     """
     growth = np.minimum(moments - rate, 0)[:, None]
     within = np.expm1(block * growth) / np.expm1(growth)
@@ -146,11 +152,11 @@ def _law(rate: float, block: int, noise: NDArray[np.int64], moments: Array) -> A
 
 
 class _Epoch:
-    """Phase after phase until all is learned, in tables: levels share them, values are looked up.
+    """The phases of one epoch, as tables that several levels share.
 
-    A phase is worth a multiple of what comes after a true witness; the multiple is a convex
-    function of the harm, which is how much more a false one is worth, so that chords between the
-    entries of a table lie above it.
+    A phase is worth a multiple of what follows a true witness. The multiple is a convex function
+    of the harm (how much more a false witness is worth), so chords between the entries of a table
+    bound it from above.
     """
 
     def __init__(self, phase: _Phase, witnesses: Witnesses, levels: int) -> None:
@@ -164,7 +170,7 @@ class _Epoch:
         self._tables = [tables[kinds.index(confusion) // size] for confusion in confusions]
 
     def _table(self, kinds: list[tuple[int, int]]) -> Array:
-        """The multiple for each harm, if a false witness is drawn as often as for the worst."""
+        """Return the multiple for each harm, with the largest false-witness probability."""
         now, after = (
             np.max([false_answer_upper_bound(kind, evidence) for kind in kinds], axis=0)[:, None]
             for evidence in (self._phase.starts, self._phase.nexts)
@@ -172,7 +178,7 @@ class _Epoch:
         return np.maximum(self._phase.value(1 + now * _HARMS, 1 + after * _HARMS), 1)
 
     def value(self, again: Array) -> Array:
-        """What an epoch is worth if starting another one is worth ``again``, for each moment."""
+        """Return the worth of an epoch for each moment, if another one is worth ``again``."""
         value, lost = self._phase.value_without_mistakes(again), again
         for table in reversed(self._tables):
             lost = lost * self.lost_phase[:, None]
@@ -181,7 +187,7 @@ class _Epoch:
 
 
 def _chord(table: Array, harm: Array) -> Array:
-    """Each row of the table at the harms of the same row, from above; infinite beyond its end."""
+    """Interpolate each row of the table at its harms, from above; infinite beyond the end."""
     left = np.clip(np.searchsorted(_HARMS, harm, side="right") - 1, 0, len(_HARMS) - 2)
     rows = np.arange(len(table))[:, None]
     low, high = table[rows, left], table[rows, left + 1]
@@ -192,10 +198,10 @@ def _chord(table: Array, harm: Array) -> Array:
 def sampled_mistakes_upper_bound(
     plan: SampledPlan, concepts: ConceptClass, *, rounds: int, failure_probability: float
 ) -> float:
-    """Exceeded with ``failure_probability`` at most; the number of rounds if nothing is proved.
+    """Bound the mistakes, except with ``failure_probability``; the number of rounds if unproved.
 
-    All epochs before the last are taken to fail; the last one is repeated until its failures in a
-    row are unlikely enough. Half of the probability goes there, half to late thresholds.
+    All epochs before the last are assumed to fail; the last one is repeated until failing each time
+    is unlikely enough. Half of the probability goes there, half to late thresholds.
     """
     last = plan.epochs[-1]
     needed = _phases_needed(last, plan.threshold_epsilon, concepts, rounds)
@@ -211,14 +217,14 @@ def sampled_mistakes_upper_bound(
 def _phases_needed(
     epoch: EpochPlan, threshold_epsilon: float, concepts: ConceptClass, rounds: int
 ) -> int | None:
-    """How many phases at most can end if nothing goes wrong; None if more than there are.
+    """Return how many phases can end if nothing fails; None if more than there are.
 
-    Something goes wrong with probability ``LAST_EPOCH_FAILS``: a vote that is off by more than the
-    margin at some point, or an AboveThreshold that fires too early.
+    A failure has probability ``LAST_EPOCH_FAILS``: some vote is off by more than the margin, or
+    an AboveThreshold fires too early.
     """
     share = LAST_EPOCH_FAILS / 3
     spread = math.log(2 * epoch.phases / share) + distinguished_points(concepts)
-    # Weights are rounded and kept above a floor: 2**-30 is far more than that can change.
+    # Weights are rounded and have a floor; 2**-30 is far more than both can change.
     margin = math.sqrt(spread / (2 * epoch.votes)) + 2.0**-30
     early = math.log(rounds / share) / threshold_epsilon
     if margin >= 0.5:

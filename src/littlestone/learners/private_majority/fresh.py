@@ -1,5 +1,9 @@
-"""Private halving of a public version space: every phase learns from its own mistakes only."""
+"""Private halving of a public version space: every phase learns from its own mistakes only.
 
+``PhasesEngine`` is shared with ``sampled.py``.
+"""
+
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -7,20 +11,76 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from littlestone.concepts.protocols import Label, VersionSpace
-from littlestone.learners.private_majority.phases import PhasesEngine
+from littlestone.concepts.protocols import Hypothesis, Label, VersionSpace
+from littlestone.learners.engine import Engine
 from littlestone.learners.private_majority.plan import FreshPlan
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
-from littlestone.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.ledger import Charge, Ledger
+from littlestone.privacy.mechanisms.count_above_threshold import (
+    CountAboveThreshold,
+    CountAboveThresholdRun,
+)
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
 from littlestone.randomness import Randomness
 
 if TYPE_CHECKING:
     from littlestone.learners.private_majority.recipe import PrivateMajority
 
 
+@dataclass(init=False, eq=False, repr=False)
+class PhasesEngine(Engine):
+    """Watch a hypothesis by AboveThreshold, phase by phase; on a failure learning restarts."""
+
+    _played: int
+    ledger: Ledger
+    _charge: Charge
+    _watch: CountAboveThresholdRun
+    hypothesis: Hypothesis
+
+    def __init__(self, recipe: "PrivateMajority", rng: Randomness) -> None:
+        self._recipe, self._rng = recipe, rng
+        self._check = recipe.concepts.domain.check
+
+    def begin(self) -> None:
+        """Open the ledger; subclasses begin the first phase."""
+        self._played = 0
+        self.ledger = Ledger(budget=self._recipe.budget, private=self._rng.private)
+
+    @abstractmethod
+    def _learn(self, x: Any, y: Label) -> None:
+        """Take a mistake into account."""
+
+    @abstractmethod
+    def _end_phase(self) -> None:
+        """End the phase: AboveThreshold has fired."""
+
+    def _charged(self, what: str) -> Charge:
+        return self.ledger.charge(what, self._recipe.per_example, first=self._played + 1)
+
+    def step(self, x: Any, y: Label) -> None:
+        """Take one round."""
+        self._played += 1
+        mistake = self.hypothesis(x) != y
+        if mistake:
+            self._learn(x, y)
+        if self._watch.observe(mistake):
+            self._end_phase()
+
+    def steps(self, xs: Any, ys: Any) -> int:
+        """Take rounds until a phase ends or the block does; return how many."""
+        mistakes = np.flatnonzero(self.hypothesis.many(xs) != ys)
+        fired = self._watch.observe_block(mistakes, len(ys))
+        taken = len(ys) if fired is None else fired + 1
+        for i in mistakes[: np.searchsorted(mistakes, taken)].tolist():
+            self._learn(self._check(xs[i]), int(ys[i]))
+        self._played += taken
+        if fired is not None:
+            self._end_phase()
+        return taken
+
+
 @lru_cache(maxsize=64)
 def _mechanisms(plan: FreshPlan) -> tuple[CountAboveThreshold, ExponentialMechanism]:
-    """Made once for all runs of a plan, with the tables of their noise."""
+    """Make the mechanisms of a plan once for all runs, with the tables of their noise."""
     return plan.watch(), plan.selection()
 
 
@@ -43,12 +103,14 @@ class FreshEngine(PhasesEngine):
         self._watch_recipe, self._selection = _mechanisms(plan)
 
     def begin(self) -> None:
+        """Begin the first phase with the whole class."""
         super().begin()
         self._restarts = 0
         self._begin_phase(self._recipe.concepts.version_space())  # (L1)
 
     @property
     def status(self) -> str:
+        """Whether and how often learning has started again."""
         again = f" (started again {self._restarts} times)" if self._restarts else ""
         return f"learning{again}"
 

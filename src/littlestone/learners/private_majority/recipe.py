@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from littlestone import require
 from littlestone.concepts.capabilities import Witnesses
 from littlestone.concepts.losses.listing import distinguished_points, require_listable
-from littlestone.concepts.witnesses.fresh_witnesses import MOST_KEYS, witnesses_for
+from littlestone.concepts.witness_systems import MOST_KEYS, witnesses_for
 from littlestone.learners.budgeted import Budgeted
 from littlestone.learners.engine import Engine
 from littlestone.learners.private_majority.bound import (
@@ -14,8 +14,13 @@ from littlestone.learners.private_majority.bound import (
     sampled_mistakes_upper_bound,
 )
 from littlestone.learners.private_majority.fresh import FreshEngine
-from littlestone.learners.private_majority.plan import FreshPlan, Plan, SampledPlan
-from littlestone.learners.private_majority.planner import plan_fresh, plan_sampled
+from littlestone.learners.private_majority.plan import (
+    FreshPlan,
+    Plan,
+    SampledPlan,
+    plan_fresh,
+    plan_sampled,
+)
 from littlestone.learners.private_majority.sampled import SampledEngine
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
@@ -26,7 +31,7 @@ Evidence = Literal["fresh", "cumulative"]
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateMajority(Budgeted):
-    """Publish a majority; when it has erred often enough, learn from its mistakes and go on.
+    """Publish a majority; when it has erred often enough, learn from its mistakes.
 
     Privacy:
         Releases:   the hypothesis of every round
@@ -40,11 +45,11 @@ class PrivateMajority(Budgeted):
     Mistakes: O(log T / epsilon) for each of at most Littlestone-dimension many phases where one
     phase's mistakes say by themselves what to give up (``evidence="fresh"``: thresholds, points,
     sparse sets); O((log |H|)^1.5 sqrt(log |X|) / epsilon + log |H| log T / epsilon) for any finite
-    class (``evidence="cumulative"``). On streams that no concept fits, privacy holds all the same,
-    and nothing is promised about mistakes.
+    class (``evidence="cumulative"``). On streams that no concept fits, privacy still holds and
+    nothing is promised about mistakes.
 
-    ``votes`` and ``phases`` replace the planned ones of cumulative evidence, ``plan`` all numbers;
-    privacy is checked for whatever they are.
+    ``votes`` and ``phases`` replace those planned for cumulative evidence, ``plan`` replaces all
+    numbers; privacy is checked for any of them.
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> learner = PrivateMajority(concepts=Thresholds(1024), rounds=10**6, epsilon=1.0)
@@ -58,7 +63,7 @@ class PrivateMajority(Budgeted):
     phases: int | None = None
     plan: Plan | None = None
     planned: Plan = field(init=False, repr=False, compare=False)
-    """The numbers that are used: ``plan``, or what was chosen in its absence."""
+    """The numbers in use: ``plan``, or those chosen if it is None."""
     _witnesses: Witnesses | None = field(init=False, repr=False, compare=False)
     _cost: PrivacyGuarantee = field(init=False, repr=False, compare=False)
 
@@ -81,10 +86,11 @@ class PrivateMajority(Budgeted):
 
     @property
     def per_example(self) -> PrivacyGuarantee:
+        """The cost of the plan for one example."""
         return self._cost
 
     def mistake_bound(self, *, failure_probability: float) -> float:
-        """Mistakes on realizable streams; exceeded with ``failure_probability`` at most."""
+        """Bound the mistakes on realizable streams, except with ``failure_probability``."""
         require.open_probability(failure_probability=failure_probability)
         if isinstance(self.planned, SampledPlan):
             return sampled_mistakes_upper_bound(
@@ -96,6 +102,7 @@ class PrivateMajority(Budgeted):
         return self._fresh_bound(failure_probability)
 
     def expected_mistake_bound(self) -> float:
+        """Bound the mean of the mistakes on realizable streams."""
         if isinstance(self.planned, SampledPlan):
             return super(PrivateMajority, self).expected_mistake_bound()
         return self._fresh_bound(1.0)  # the mean
@@ -111,6 +118,7 @@ class PrivateMajority(Budgeted):
         )
 
     def engine(self, rng: Randomness) -> Engine:
+        """Return the engine for the kind of evidence, before ``begin``."""
         sampled = isinstance(self.planned, SampledPlan)
         return SampledEngine(self, rng) if sampled else FreshEngine(self, rng)
 
@@ -159,7 +167,7 @@ class PrivateMajority(Budgeted):
                 require.integer(**{name: getattr(self, name)}, at_least=1)
 
     def _refuse_another(self, plan: SampledPlan) -> None:
-        """What is given beside a plan must be what the plan has."""
+        """Reject arguments that contradict the plan."""
         if self.evidence == "fresh":
             raise ValueError("a SampledPlan needs evidence='cumulative', got evidence='fresh'")
         for name in ("votes", "phases"):

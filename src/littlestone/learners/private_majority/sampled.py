@@ -1,11 +1,11 @@
-"""Majority votes of concepts drawn from exponential weights, phase by phase."""
+"""Majority votes of concepts drawn by exponential weights, phase by phase."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import Label
-from littlestone.learners.private_majority.phases import PhasesEngine
+from littlestone.learners.private_majority.fresh import PhasesEngine
 from littlestone.learners.private_majority.plan import EpochPlan, SampledPlan
 from littlestone.randomness import Randomness
 
@@ -31,12 +31,14 @@ class SampledEngine(PhasesEngine):
         self._losses = LossTable(recipe.concepts)
 
     def begin(self) -> None:
+        """Begin the first epoch."""
         super().begin()
         self._epoch_number = 0
         self._begin_epoch()
 
     @property
     def status(self) -> str:
+        """The current epoch, from the second one on."""
         again = f" (epoch {self._epoch_number + 1})" if self._epoch_number else ""
         return f"learning{again}"
 

@@ -1,1 +1,1 @@
-"""Private prediction: the answer to a question goes to whoever asked it, and nobody else."""
+"""Private prediction: each answer goes only to the user who asked."""

@@ -1,1 +1,12 @@
-"""Private learning from witnesses: a noisy counter for each, and nothing is composed."""
+"""Private learning from witnesses: one noisy counter for each, without composition."""
+
+from littlestone.learners.entry import LearnerEntry
+
+LEARNERS = (
+    LearnerEntry(
+        name="private-witnesses",
+        place=f"{__name__}.recipe:PrivateWitnesses",
+        summary="conjunctions, thresholds, intervals, boxes, …; realizable, purely private",
+        ranked=("realizable",),
+    ),
+)

@@ -1,14 +1,13 @@
-"""One noisy counter for each live witness; one that fires moves the public state on."""
+"""One noisy counter for each live witness; a counter that fires advances the public state."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from littlestone.concepts.protocols import Label, Point
-from littlestone.concepts.witnesses.systems import AGAIN, PLACE
+from littlestone.concepts.witness_systems import AGAIN, PLACE
 from littlestone.learners.counters import CountersEngine
-from littlestone.learners.private_witnesses.places import depths
-from littlestone.mechanisms.noise.geometric import Geometric
-from littlestone.mechanisms.noise.waiting_time import WaitingTime
+from littlestone.privacy.mechanisms.noise.geometric import Geometric
+from littlestone.privacy.mechanisms.noise.waiting_time import WaitingTime
 from littlestone.randomness import Randomness
 
 if TYPE_CHECKING:
@@ -17,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(init=False, eq=False, repr=False)
 class PrivateWitnessesEngine(CountersEngine):
-    """The state is a function of which counters fired when, and of the places drawn.
+    """The state is a function of which counters fired when, and of the drawn places.
 
-    The counts are secret, and so is where mistakes were made.
+    The counts, and where mistakes were made, are secret.
     """
 
     _state: Any
@@ -39,6 +38,7 @@ class PrivateWitnessesEngine(CountersEngine):
             self._selection = drawing.selection()
 
     def begin(self) -> None:
+        """Enter the first state, with noise for its live witnesses."""
         self.begin_counting("counters of all witnesses")
         self._places = []
         self._enter(self._system.begin())
@@ -67,9 +67,10 @@ class PrivateWitnessesEngine(CountersEngine):
         self._enter(state)
 
     def _drawn_place(self) -> int:
-        found, lengths = depths(self._places, self._system.places)
+        found, lengths = self._system.depths(self._places)
         scores = [-depth for depth in found]
-        [place] = self._selection.draw(scores, multiplicities=lengths, rng=self._rng)  # (L9)
+        [position] = self._selection.draw(scores, multiplicities=lengths, rng=self._rng)  # (L9)
+        place: int = self._system.place_at(self._places, position)
         self._places = []
         return place
 
@@ -80,7 +81,7 @@ class PrivateWitnessesEngine(CountersEngine):
         return int(threshold + self._noise.draw(self._rng))  # (L2)
 
     def _enter(self, state: Any) -> None:
-        """Publish its hypothesis; witnesses that were not live get noise, others lose theirs."""
+        """Publish the state's hypothesis; newly live witnesses get noise, dead ones lose theirs."""
         self._state = state
         live = self._system.live(state)
         for key in self._gaps.keys() - set(live):

@@ -1,4 +1,4 @@
-"""How many mistakes counters of witnesses can be made to count: proven, with explicit constants."""
+"""Proved bounds on the mistakes that counters of witnesses count, with explicit constants."""
 
 import math
 from bisect import bisect_left
@@ -8,23 +8,25 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincc
+
+from littlestone.theory.tails import failures_upper_tail
 
 Array = NDArray[np.float64]
 
 _OUTWARDS: Final = 1 + 1e-9
-_FLOATING: Final = 1e-11  # far more than Fourier transforms err in a probability
+_FLOATING: Final = 1e-11  # far above the error of Fourier transforms in a probability
 _NEGLIGIBLE: Final = 36.0  # in logarithms
 _MOST_LOST: Final = 60
+_MOST_ASTRAY: Final = 3
 _LONGEST: Final = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How far a counter gets before it fires, at most: if it is moved as slowly as possible.
+    """How far a counter gets before it fires, if it moves as slowly as possible.
 
-    Whenever it is moved its query noise is drawn at least once at the new count. So the count at
-    which it fires is at most that of a counter which is moved in every round (algorithm.md).
+    Each move draws query noise at least once at the new count. So a counter fires at the latest at
+    the count of one that moves in every round (algorithm.md).
     """
 
     query_rate: float
@@ -32,7 +34,7 @@ class Counted:
     threshold: int
 
     def law(self) -> Array:
-        """The probability of each count; what is too unlikely to follow up counts as the largest.
+        """Return the probability of each count; negligible ones are added to the largest count.
 
         >>> law = Counted(0.78, 0.22, 20).law()
         >>> round(float(law @ np.arange(len(law))), 1)  # without query noise 20 + 4.1
@@ -41,6 +43,7 @@ class Counted:
         return _law(self.query_rate, self.threshold_rate, self.threshold)
 
     def mean(self) -> float:
+        """Return the mean count, from above."""
         law = self.law()
         return float(law @ np.arange(len(law))) * _OUTWARDS
 
@@ -51,7 +54,7 @@ def _law(query_rate: float, threshold_rate: float, threshold: int) -> Array:
     likely = -math.expm1(-threshold_rate) * np.exp(-threshold_rate * noise)
     gaps = np.arange(min(threshold, math.ceil(_NEGLIGIBLE / query_rate)))
     fires = np.exp(-query_rate * gaps)
-    # A gap is reached if none of the larger ones fired; those left out would only help.
+    # A gap is reached if no larger one fired; leaving some out only raises the count.
     passed = np.concatenate([np.cumprod((1 - fires)[::-1])[::-1][1:], [1.0]])
     law = np.zeros(threshold + len(noise))
     for gap, probability in zip(gaps.tolist(), (fires * passed).tolist(), strict=True):
@@ -62,7 +65,11 @@ def _law(query_rate: float, threshold_rate: float, threshold: int) -> Array:
 
 
 def sum_upper_bound(parts: tuple[tuple[Counted, int], ...], failure_probability: float) -> float:
-    """So many independent counts of each kind exceed it with this probability at most.
+    """Bound the sum of independent counts, except with ``failure_probability``.
+
+    Args:
+        parts: Each kind of counter, with how many there are.
+        failure_probability: How often the sum may exceed the bound.
 
     >>> one = Counted(0.78, 0.22, 20)
     >>> sum_upper_bound(((one, 16),), 0.05)
@@ -81,7 +88,7 @@ def sum_upper_bound(parts: tuple[tuple[Counted, int], ...], failure_probability:
 
 
 def rough_upper_bound(parts: tuple[tuple[Counted, int], ...], failure_probability: float) -> float:
-    """The same without query noise: thresholds and a sum of geometric noises."""
+    """Bound the same sum without query noise: thresholds plus a sum of geometric noises."""
     fixed = sum(times * part.threshold for part, times in parts)
     counters = sum(times for _, times in parts)
     if not counters:
@@ -91,18 +98,18 @@ def rough_upper_bound(parts: tuple[tuple[Counted, int], ...], failure_probabilit
 
 
 def _most_failures(tail: float, successes: int, stop: float) -> int:
-    """Before so many successes, each with probability ``stop``: more have a smaller tail."""
+    """Return the failures before ``successes`` successes that are exceeded with ``tail``."""
     high = 1
-    while betaincc(successes, high + 1, stop) > tail:
+    while failures_upper_tail(high, successes, stop) > tail:
         high *= 2
     return bisect_left(
-        range(high), True, key=lambda k: bool(betaincc(successes, k + 1, stop) <= tail)
+        range(high), True, key=lambda k: failures_upper_tail(k, successes, stop) <= tail
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What is counted: for a witness, for what ends a lost epoch, and for a place."""
+    """The counters of a witness, of what ends a lost epoch, and of a place."""
 
     one: Counted
     last: Counted
@@ -119,19 +126,23 @@ class Load:
     lost: float
     """The probability that everything starts again."""
     places: int = 0
-    """How many are drawn in an epoch."""
+    """The number of places drawn in an epoch."""
     more: int = 1
-    """How many further counters move in an epoch that is lost."""
+    """The number of further counters that move in a lost epoch."""
     late: float = 0.0
-    """How likely a counter is to fire before it is first moved, if that would be false."""
+    """The probability that a counter fires before its first move, where that is false."""
+    misplaced: float = 0.0
+    """The part of ``false`` that comes from places."""
+    astray: int = 0
+    """The number of further witnesses that can be accepted after a false place."""
 
     def mean(self, counters: Counters) -> float:
-        """Of the mistakes, at most; infinite if nothing is proved."""
+        """Bound the mean of the mistakes; infinite if nothing is proved."""
         if max(self.lost, self.late) >= 1:
             return math.inf
         witnesses = (
-            self.accepted * counters.one.mean() + self.false * self.more * counters.last.mean()
-        )
+            self.accepted + self.misplaced * self.astray
+        ) * counters.one.mean() + self.false * self.more * counters.last.mean()
         epoch = witnesses / (1 - self.late) + self._places(counters)
         return epoch / (1 - self.lost) * _OUTWARDS
 
@@ -141,26 +152,44 @@ class Load:
     def bound(
         self, counters: Counters, failure_probability: float, *, rough: bool = False
     ) -> float:
-        """So many epochs are not all lost, and their counters do not all have large noise."""
+        """Bound the mistakes: some epoch is not lost, and the noise of all counters is bounded.
+
+        Args:
+            counters: The counters in use.
+            failure_probability: How often the mistakes may exceed the bound.
+            rough: Use the faster bound without query noise.
+        """
         best, sums = math.inf, rough_upper_bound if rough else sum_upper_bound
         for times in range(_MOST_LOST):
-            left = failure_probability - self.lost ** (times + 1) * _OUTWARDS
-            parts = [
-                (counters.one, (times + 1) * self.accepted),
-                (counters.last, times * self.more),
-            ]
-            if counters.place:
-                parts.append((counters.place, (times + 1) * self.places))
-            if sum(number * part.threshold for part, number in parts) * 0.5 >= best:
+            for strays in range(min(times, _MOST_ASTRAY) + 1 if self.astray else 1):
+                left = failure_probability - self.lost ** (times + 1) * _OUTWARDS
+                left -= self._more_strays(times, strays) * _OUTWARDS
+                parts = [
+                    (counters.one, (times + 1) * self.accepted + strays * self.astray),
+                    (counters.last, times * self.more),
+                ]
+                if counters.place:
+                    parts.append((counters.place, (times + 1) * self.places))
+                left *= (1 - self.late) ** (parts[0][1] + parts[1][1])
+                if left > 0 and _fixed(parts) * 0.5 < best:
+                    best = min(best, sums(tuple(parts), left))
+            if (times + 1) * _fixed([(counters.one, self.accepted)]) * 0.5 >= best:
                 break
-            left *= (1 - self.late) ** (parts[0][1] + parts[1][1])
-            if left > 0:
-                best = min(best, sums(tuple(parts), left))
         return best
+
+    def _more_strays(self, times: int, strays: int) -> float:
+        """Bound the probability of more than ``strays`` false places in ``times`` + 1 epochs."""
+        if not self.astray:
+            return 0.0
+        return math.comb(times + 1, strays + 1) * self.misplaced ** (strays + 1)
+
+
+def _fixed(parts: list[tuple[Counted, int]]) -> int:
+    return sum(number * part.threshold for part, number in parts)
 
 
 def largest_bound(loads: list[Load], counters: Counters, failure_probability: float) -> float:
-    """Over all loads; only those are computed to the end that may be the largest."""
+    """Return the largest bound of all loads; only candidates for it are computed exactly."""
     budget = failure_probability
     rough = [(load.bound(counters, budget, rough=True), load) for load in loads]
     largest = 0.0

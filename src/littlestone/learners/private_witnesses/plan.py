@@ -1,7 +1,8 @@
-"""Numbers for counters of witnesses: chosen for few mistakes, never for privacy.
+"""The public numbers of counters of witnesses: their cost, their bounds and their choice.
 
-Any two rates whose sum is at most epsilon keep the promise, whatever the thresholds are; places are
-drawn by a plan of their own, which keeps it by itself.
+Any two rates whose sum is at most epsilon keep the promise, whatever the thresholds; places are
+drawn by a separate plan, which keeps it by itself. The planner chooses numbers for few mistakes,
+never for privacy.
 """
 
 import math
@@ -10,22 +11,91 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from littlestone import require
 from littlestone.concepts.capabilities import PlacingSystem, WitnessSystem
-from littlestone.concepts.witnesses.systems import AGAIN
+from littlestone.concepts.witness_systems import AGAIN, PLACE
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_witnesses.bound import Counted, Counters, Load, largest_bound
-from littlestone.learners.private_witnesses.places import misplaced_upper_bound, plan_places
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
+
+Counts = NDArray[np.int64]
+
+_SELECTION_SHARES: Final = (0.34, 0.42, 0.5)
+_THRESHOLDS: Final = 14
+_BLOCK: Final = 0.5
+_NEGLIGIBLE: Final = 24.0  # in logarithms
+_LARGEST: Final = 43.0  # in logarithms; beyond it the mechanism's floor on weights counts
+_ROUNDING: Final = 1 + 2.0**-40
+
+
+@lru_cache(maxsize=256)
+def misplaced_upper_bound(plan: FreshPlan, places: int, rounds: int) -> float:
+    """Bound the probability of a false place, against an adversary that knows the threshold.
+
+    The adversary may stop at any count and wait for the counter to fire by chance. Counts are taken
+    in blocks and threshold noise is rounded down to blocks, both in its favour (algorithm.md).
+    """
+    rate = plan.threshold_epsilon
+    block = max(1, int(_BLOCK / rate))
+    noise = block * np.arange(math.ceil(_NEGLIGIBLE / rate / block) + 1)
+    law = np.exp(-rate * noise)
+    law[:-1] -= law[1:]
+    fires = plan.threshold + noise
+    counts = np.arange(0, fires[-1], block)[:, None]
+    gaps = np.maximum(fires - (counts + block - 1), 0)
+    with np.errstate(divide="ignore"):
+        waits = -np.expm1(rounds * np.log1p(-np.exp(-rate * gaps)))
+    waits[counts >= fires] = 0.0
+    drawn, value = _false_draw(plan, places, counts), _false_draw(plan, places, fires)
+    for wait, now in zip(waits[::-1], drawn[::-1], strict=True):
+        value += wait * np.maximum(now - value, 0)
+    return min(1.0, float(law @ value) * _ROUNDING)
+
+
+def _false_draw(plan: FreshPlan, places: int, mistakes: Counts) -> NDArray[np.float64]:
+    """Bound the probability of a false draw; without mistakes there may be no true place."""
+    true = 2 * np.exp(np.minimum(plan.selection_rate * mistakes / 2, _LARGEST))
+    false = np.minimum((places - 1) * _ROUNDING / np.maximum(places - 2 + true, 1), 1.0)
+    return np.where(mistakes > 0, false, 1.0)
+
+
+def plan_places(*, places: int, rounds: int, epsilon: float, epoch: float) -> FreshPlan:
+    """Choose budget share and threshold for places, given the mistakes of the rest of an epoch."""
+
+    def cost(plan: FreshPlan) -> float:
+        mistakes = plan.threshold + 1 / math.expm1(plan.threshold_epsilon) + epoch
+        true = 1 - misplaced_upper_bound(plan, places, rounds)
+        return mistakes / true if true > 0 else math.inf
+
+    best = []
+    for share in _SELECTION_SHARES:
+        rate = share * epsilon
+        watch = float_at_most(Fraction(epsilon) - Fraction(rate))
+        low, high = 0.0, 2 * (math.log(places * epoch + 1) + 2) / rate + math.log(rounds) / watch
+        for _ in range(2):
+            thresholds = np.linspace(low, high, _THRESHOLDS)[1:-1]
+            plans = [
+                FreshPlan(threshold_epsilon=watch, threshold=max(1, round(at)), selection_rate=rate)
+                for at in thresholds.tolist()
+            ]
+            best.append(min(plans, key=cost))
+            step = (high - low) / (_THRESHOLDS - 1)
+            low, high = best[-1].threshold - step, best[-1].threshold + step
+    return min(best, key=cost)
+
 
 _SHARES: Final = tuple(share / 50 for share in range(25, 50))
 _CHANCES: Final = tuple(2.0 ** (-power / 2) for power in range(40))
 _AGAIN: Final = 1e-3
-"""How likely, at most, everything is ever to start again though nothing was wrong."""
+"""The largest probability of a restart although nothing was wrong."""
+_COMPARED: Final = 40
 _NEAR: Final = 1.015
 _SELDOM: Final = 0.045
-"""For so much larger a mean, so few epochs may be lost that bounds with 95 % need but one."""
+"""Means up to ``_NEAR`` times the smallest are accepted if so few epochs are lost."""
 _OUTWARDS: Final = 1 + 1e-9
 
 
@@ -38,9 +108,9 @@ class WitnessPlan:
     threshold_rate: float
     threshold: int
     again: int
-    """The threshold for "start again"."""
+    """The threshold of the counter that starts again."""
     drawing: FreshPlan | None = None
-    """How places are drawn, for systems that seek some."""
+    """How places are drawn, for systems that need them."""
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
@@ -48,68 +118,80 @@ class WitnessPlan:
         require.integer(threshold=self.threshold, again=self.again, at_least=1)
 
     def guarantee(self) -> PrivacyGuarantee:
-        """One count falls and another one rises: a share for each; or a place is drawn."""
+        """Return the cost: one count falls and another rises, or a place is drawn."""
         both = Fraction(self.query_rate) + Fraction(self.threshold_rate)
         drawing = self.drawing.guarantee(delta=0.0).epsilon if self.drawing else 0
         return PrivacyGuarantee.rounded_up(epsilon=max(both, Fraction(drawing)))
 
     def expected(self, system: WitnessSystem, rounds: int) -> float:
-        """The mean of the mistakes on realizable streams, at most (algorithm.md)."""
-        means = [load.mean(self._counters()) for load in self._loads(system, rounds)]
+        """Bound the mean of the mistakes on realizable streams (algorithm.md)."""
+        means = [load.mean(self._counters(system)) for load in self._loads(system, rounds)]
         return min(float(rounds), max(means))
 
     def bound(self, system: WitnessSystem, rounds: int, failure_probability: float) -> float:
-        """Exceeded with ``failure_probability`` at most (algorithm.md)."""
+        """Bound the mistakes, except with ``failure_probability`` (algorithm.md)."""
         loads = self._loads(system, rounds)
-        largest = largest_bound(loads, self._counters(), failure_probability)
+        largest = largest_bound(loads, self._counters(system), failure_probability)
         return min(float(rounds), largest)
 
     def roughly_expected(self, system: WitnessSystem, rounds: int) -> float:
-        """The same without what query noise saves; much faster."""
-        counters = self._counters()
+        """Estimate ``expected`` without what query noise saves; much faster."""
+        counters = self._counters(system)
         noise = 1 / math.expm1(self.threshold_rate)
         one, last = counters.one.threshold + noise, counters.last.threshold + noise
         place = counters.place.threshold + 1 if counters.place else 0
         return max(
-            (load.places * place + load.accepted * one + load.false * load.more * last)
+            (
+                load.places * place
+                + (load.accepted + load.misplaced * load.astray) * one
+                + load.false * load.more * last
+            )
             / (1 - min(load.lost, 1 - 1e-9))
             for load in self._loads(system, rounds)
         )
 
     def lost(self, system: WitnessSystem, rounds: int) -> float:
-        """How likely an epoch is to end, at most."""
+        """Bound the probability that an epoch is lost."""
         return max(load.lost for load in self._loads(system, rounds))
 
-    def _counters(self) -> Counters:
+    def _counters(self, system: WitnessSystem) -> Counters:
         rates, drawing = (self.query_rate, self.threshold_rate), self.drawing
-        one, last = (
-            Counted(*rates, at) for at in (self.threshold, max(self.threshold, self.again))
-        )
+        # A witness like any other may end a lost epoch.
+        again = max(self.threshold, self.again) if _starts_again(system) else self.threshold
+        one, last = (Counted(*rates, at) for at in (self.threshold, again))
         if drawing is None:
             return Counters(one, last)
-        # What ends a lost epoch is a witness like any other.
         rate = drawing.threshold_epsilon
-        return Counters(one, one, Counted(rate, rate, drawing.threshold))
+        return Counters(one, last, Counted(rate, rate, drawing.threshold))
 
     def _loads(self, system: WitnessSystem, rounds: int) -> list[Load]:
         chance = self._chance(self.threshold, rounds)
+        by_chance = self._chance(self.again, rounds) if _starts_again(system) else 0.0
+        misplaced, sought, late = 0.0, 0, 0.0
+        placing: PlacingSystem | None = None
         if self.drawing is not None:
-            placing = cast(PlacingSystem, system)  # the recipe has asked; a plan is tried often
+            placing = cast(PlacingSystem, system)  # checked by the recipe; plans are tried often
+            sought = placing.sought
             misplaced = misplaced_upper_bound(self.drawing, placing.places, rounds)
-            return [
-                Load(accepted, lost, lost, placing.sought, placing.counters, late=chance)
-                for accepted, false in placing.loads(chance)
-                for lost in [min(1.0, false + placing.sought * misplaced)]
-            ]
-        starts_again = AGAIN in system.live(system.begin())
-        by_chance = self._chance(self.again, rounds) if starts_again else 0.0
+            late = chance if placing.renews else 0.0
+            misplaced = sought * misplaced
         return [
-            Load(accepted, min(1.0, false), min(1.0, false + by_chance))
+            Load(
+                accepted,
+                lost,
+                min(1.0, lost + by_chance),
+                sought,
+                system.further(accepted),
+                late=late,
+                misplaced=misplaced,
+                astray=placing.astray(accepted) if placing else 0,
+            )
             for accepted, false in system.loads(chance)
+            for lost in [min(1.0, false + misplaced)]
         ]
 
     def _chance(self, threshold: int, rounds: int) -> float:
-        """A counter at 0 fires within so many rounds with this probability at most."""
+        """Bound the probability that a counter at 0 fires within ``rounds`` rounds."""
         require.integer(rounds=rounds, at_least=1)
         share = _share(self.query_rate, self.threshold_rate)
         return min(1.0, rounds * share * math.exp(-self.query_rate * threshold) * _OUTWARDS)
@@ -117,17 +199,19 @@ class WitnessPlan:
 
 @lru_cache(maxsize=64)
 def plan_witnesses(system: WitnessSystem, *, rounds: int, epsilon: float) -> WitnessPlan:
-    """The shares of the budget and the threshold with the smallest mean that is proved, nearly."""
+    """Choose budget shares and threshold with nearly the smallest proved mean."""
     drawing = _planned_places(system, rounds, epsilon)
     plans = [
         _planned(share * epsilon, epsilon, rounds, chance, drawing)
         for share in _SHARES
         for chance in _CHANCES
     ]
-    means = [plan.roughly_expected(system, rounds) for plan in plans]
-    near = sorted((mean, i) for i, mean in enumerate(means) if mean <= _NEAR * min(means))
-    seldom = (plans[i] for _, i in near if plans[i].lost(system, rounds) <= _SELDOM)
-    return next(seldom, plans[near[0][1]])
+    rough = sorted((plan.roughly_expected(system, rounds), i) for i, plan in enumerate(plans))
+    # Query noise does not save the same for all of them.
+    means = sorted((plans[i].expected(system, rounds), i) for _, i in rough[:_COMPARED])
+    near = [i for mean, i in means if mean <= _NEAR * means[0][0]]
+    seldom = (plans[i] for i in near if plans[i].lost(system, rounds) <= _SELDOM)
+    return next(seldom, plans[near[0]])
 
 
 def _planned_places(system: WitnessSystem, rounds: int, epsilon: float) -> FreshPlan | None:
@@ -154,6 +238,16 @@ def _planned(
         again=again,
         drawing=drawing,
     )
+
+
+@lru_cache(maxsize=64)
+def _starts_again(system: WitnessSystem) -> bool:
+    """Whether some state has the key AGAIN."""
+    state = system.begin()
+    if isinstance(system, PlacingSystem):
+        for _ in range(system.sought):
+            state = system.after(state, (PLACE, 0))
+    return AGAIN in system.live(state)
 
 
 def _share(query_rate: float, threshold_rate: float) -> float:

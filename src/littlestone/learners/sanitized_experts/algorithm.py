@@ -1,28 +1,27 @@
-"""The constructed experts at work: sanitized points, weights by groups, draws."""
+"""The engine of the constructed experts: sanitized points, weights by groups, draws."""
 
 from dataclasses import dataclass
 from typing import Any, cast
 
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.experts.exponential_weights import BatchedStrategy
-from littlestone.experts.shrinking_dartboard import DartboardStrategy
+from littlestone.game.protocols import OnlineLearner
 from littlestone.learners.engine import Engine
+from littlestone.learners.experts.exponential_weights import BatchedStrategy
+from littlestone.learners.experts.shrinking_dartboard import DartboardStrategy
 from littlestone.learners.sanitized_experts.draw import GroupDraw
-from littlestone.learners.sanitized_experts.expert_losses import PredictorLosses
-from littlestone.learners.sanitized_experts.interval_runs import IntervalPoints
-from littlestone.learners.sanitized_experts.paths import Paths
+from littlestone.learners.sanitized_experts.families import IntervalPoints
+from littlestone.learners.sanitized_experts.paths import Paths, PredictorLosses
 from littlestone.learners.sanitized_experts.plan import ExpertsPlan
-from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
-from littlestone.online.protocols import OnlineLearner
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.privacy.mixed_budget import ledger_for
 from littlestone.randomness import Randomness
 
 
 @dataclass(init=False, eq=False, repr=False)
 class SanitizedExpertsEngine(Engine):
-    """[P, Algorithms 6 and 7] and an experts algorithm on what they construct."""
+    """Run [P, Algorithms 6 and 7] and an experts algorithm on the experts they construct."""
 
     _round: int
     _losses: PredictorLosses
@@ -56,6 +55,7 @@ class SanitizedExpertsEngine(Engine):
         self._strategy = self._made()
 
     def begin(self) -> None:
+        """Charge the experts algorithm for all rounds and draw the first expert."""
         self._round = 0
         intervals, prediction = self._plan.construction.intervals, self._plan.prediction
         self.ledger = ledger_for(
@@ -70,21 +70,25 @@ class SanitizedExpertsEngine(Engine):
 
     @property
     def hypothesis(self) -> Hypothesis:
+        """The predictor of the drawn expert."""
         return self._paths.hypothesis(self._strategy.expert)
 
     @property
     def status(self) -> str:
+        """The strategy's status, or that the limit on groups was reached."""
         if self._paths.full:
             return "learning, but no new experts: the released points make too many"
         return self._strategy.status
 
     def step(self, x: Any, y: Label) -> None:
+        """Take one round."""
         wrong = int(self.hypothesis(x) != y)
         self._losses.add(x, y)  # (L1)
         self._end_round(x, wrong)
 
     def idle(self, x: Any, /) -> None:
-        self._end_round(x, 0)  # the sanitizers need some point, and no expert has a loss
+        """Take a round without an example."""
+        self._end_round(x, 0)  # the sanitizers need a point; no expert has a loss
 
     def _end_round(self, x: Any, wrong: int) -> None:
         self._strategy.take((wrong,))
@@ -95,7 +99,7 @@ class SanitizedExpertsEngine(Engine):
         self._strategy.settle()  # (L5)
 
     def _switch_time(self) -> None:
-        """Experts switch if they are to; the one that is played draws what it is."""
+        """Let experts switch; the played group draws which of its successors it becomes."""
         if self._paths.finished:
             return
         held = self._strategy.expert
@@ -107,10 +111,10 @@ class SanitizedExpertsEngine(Engine):
         self._draw.changed()
 
     def _released(self, first: int, last: int) -> Any:
-        """The points of whole steps of the grid."""
+        """Return the released points of whole steps of the grid."""
         return self._intervals.points((first - 1) * self._grid + 1, last * self._grid)
 
     def _made(self) -> BatchedStrategy | DartboardStrategy:
-        # Strategies ask a drawing for nothing but ``draw`` and ``passed``.
+        # Strategies call nothing but ``draw`` and ``passed``.
         drawing = cast(IncrementalSelectionRun, self._draw)
         return self._plan.prediction.strategy_of(drawing, self._rng)

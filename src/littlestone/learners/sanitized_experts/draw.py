@@ -1,23 +1,22 @@
-"""An expert drawn by prior mass times exponential weight, exactly, without listing the experts."""
+"""Draw an expert by prior mass times exponential weight, exactly, without listing the experts."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from littlestone.learners.sanitized_experts.expert_losses import PredictorLosses
-from littlestone.learners.sanitized_experts.paths import Paths
-from littlestone.mechanisms.noise.integer_weights import WeightTable
+from littlestone.learners.sanitized_experts.paths import Paths, PredictorLosses
+from littlestone.privacy.mechanisms.noise.integer_weights import WeightTable
 from littlestone.randomness import Randomness
 
 
 @dataclass(init=False, eq=False, repr=False)
 class GroupDraw:
-    """Draws the group of an expert; what the strategies of ``experts/`` call a drawing.
+    """Draw the group of an expert: the drawing of the strategies in ``learners/experts/``.
 
     Weights are laid out after each branching and every ``refresh`` rounds. In between an element is
-    proposed by its old weight and kept with probability new weight / old weight: what is kept has
-    the law of the new weights, exactly.
+    proposed by its old weight and accepted with probability new weight / old weight, so accepted
+    elements have exactly the law of the new weights.
 
     Privacy (of each draw):
         Releases:   the number of one group
@@ -44,16 +43,16 @@ class GroupDraw:
         self._refresh, self._age, self._then = refresh, None, {}
 
     def passed(self, rounds: int) -> None:
-        """The losses have grown by this many rounds."""
+        """Record that the losses have grown by ``rounds`` rounds."""
         if self._age is not None:
             self._age += rounds
 
     def changed(self) -> None:
-        """The groups are others now."""
+        """Record that the groups have changed."""
         self._age = None
 
     def draw(self) -> int:
-        """The number of one group."""
+        """Draw the number of one group."""
         if self._age is None or self._age >= self._refresh:
             self._losses.settle()
             self._lay_out(self._paths.losses_now())
@@ -71,17 +70,17 @@ class GroupDraw:
                 return group
 
     def pick(self, choices: Sequence[tuple[int, int]]) -> int:
-        """One of these groups, by the whole number beside it; reads no losses."""
+        """Draw one of these groups by the whole number beside it; reads no losses."""
         ends = list(accumulate(weight for _, weight in choices))
         return choices[bisect_right(ends, self._rng.below(ends[-1]))][0]
 
     def loaded(self) -> None:
-        """Go on with the weights that were laid out then."""
+        """Lay out the restored weights again."""
         if self._age is not None:
             self._lay_out(self._then)
 
     def _lay_out(self, past: dict[int, int]) -> None:
-        """Every group and loss as a stretch as long as it weighs."""
+        """Give every group and loss a stretch as long as its weight."""
         self._then = past
         laid = list(self._paths.elements(past))
         self._least = min(loss for _, _, loss, _ in laid)  # (L1)
@@ -92,7 +91,7 @@ class GroupDraw:
 def weigh(
     elements: Iterable[tuple[int, int, int, int]], table: WeightTable, least: int
 ) -> Iterator[int]:
-    """Mass times the table's weight of the loss above the least, for each element."""
+    """Yield, for each element, its mass times the table's weight of the loss above the least."""
     weights, last = table.weights, len(table.weights) - 1
     for _, _, loss, mass in elements:
         level = loss - least

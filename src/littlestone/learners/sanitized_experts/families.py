@@ -1,4 +1,4 @@
-"""Sanitizers for what a learner's predictors and the concepts can disagree on, for every length."""
+"""Sanitizers of the points on which predictors and concepts disagree, for every interval length."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,22 +15,28 @@ from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.sparse_sets import SparseSets
 from littlestone.concepts.domain import IntegerRange
 from littlestone.concepts.protocols import ConceptClass, Point
-from littlestone.online.protocols import OnlineLearner, OnlineState
-from littlestone.online.sparse_majority.recipe import SparseMajority
-from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.privacy.mixed_budget import MixedBudget
-from littlestone.privacy.rounding import float_at_most
-from littlestone.sanitizers.protocols import Sanitized, Sanitizer
-from littlestone.sanitizers.realizable.realizable_sanitizer import (
-    RealizableRelease,
-    RealizableSanitizer,
-)
-from littlestone.sanitizers.specialised.histogram_sanitizer import (
+from littlestone.game.protocols import OnlineLearner, OnlineState
+from littlestone.learners.online.sparse_majority import SparseMajority
+from littlestone.learners.online.standard_optimal import StandardOptimal
+from littlestone.learners.sanitizers.histogram_sanitizer import (
     HistogramRelease,
     HistogramSanitizer,
 )
-from littlestone.sanitizers.specialised.tree_sanitizer import CumulativeRelease, TreeSanitizer
-from littlestone.sanitizers.stream.interval_sanitizer import Family
+from littlestone.learners.sanitizers.interval_sanitizer import Family, IntervalSanitizer
+from littlestone.learners.sanitizers.protocols import Sanitized, Sanitizer
+from littlestone.learners.sanitizers.realizable_sanitizer import (
+    RealizableRelease,
+    RealizableSanitizer,
+)
+from littlestone.learners.sanitizers.tree_sanitizer import (
+    CumulativeRelease,
+    TreeSanitizer,
+)
+from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mechanisms.binary_mechanism import DyadicIntervals, Interval
+from littlestone.privacy.mixed_budget import MixedBudget
+from littlestone.privacy.rounding import float_at_most
+from littlestone.randomness import Randomness
 
 _MOST_STATES: Final = 1 << 12
 _LARGEST_MATRIX: Final = 1 << 22
@@ -51,7 +57,7 @@ class HistogramFamily:
 
 @lru_cache(maxsize=1024)
 def _histogram(family: HistogramFamily, parts: int) -> HistogramSanitizer:
-    """One value for all lengths: a plan asks for each of them, and many plans are tried."""
+    """Return one value for all lengths; planning asks for each of them many times."""
     return HistogramSanitizer(
         concepts=family.concepts,
         epsilon=float_at_most(Fraction(family.epsilon) / parts),
@@ -80,13 +86,13 @@ def _tree(family: TreeFamily, parts: int) -> TreeSanitizer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RealizableFamily:
-    """The paper's: realizable sanitizers, each planned for its length."""
+    """The paper's realizable sanitizers, each planned for its length."""
 
     concepts: ConceptClass
     epsilon: float
     delta: float
     failure_probability: float
-    """Of each release; a bound that allows less promises nothing."""
+    """Of each release; bounds with a smaller probability promise nothing."""
 
     def __call__(self, size: int, parts: int) -> RealizableSanitizer:
         return _planned(self, size, parts)
@@ -108,7 +114,7 @@ def _split(epsilon: float, delta: float) -> MixedBudget:
 
 
 def conversion_delta(family: Family) -> float:
-    """Where the concentrated costs of a family are converted; 0 if it has none."""
+    """Return the delta at which a family's concentrated costs are converted; 0 if it has none."""
     return family.delta if isinstance(family, RealizableFamily) else 0.0
 
 
@@ -121,9 +127,9 @@ def family_named(
     delta: float,
     failure_probability: float,
 ) -> Family:
-    """The family of this name for the errors of ``base``.
+    """Return the family of this name for the errors of ``base``.
 
-    ``auto`` takes the one that would miss least if it were asked once, about all rounds.
+    ``auto`` takes the family that would miss least if it were asked once, about all rounds.
     """
     # There are fewer than 2T releases, whichever intervals the plan takes.
     each = failure_probability / (2 * rounds)
@@ -163,9 +169,9 @@ def _family(
 
 
 def error_class(base: OnlineLearner, *, histogram: bool = False) -> ConceptClass:
-    """A class that holds A(S) ⊕ h for all predictors A(S) of ``base`` and all concepts h.
+    """Return a class that holds A(S) ⊕ h for all predictors A(S) of ``base`` and all concepts h.
 
-    The paper's H_{m,1/2} ⊕ H, or less. With ``histogram`` any set of points will do.
+    The paper's H_{m,1/2} ⊕ H, or a subset. With ``histogram`` any set of points will do.
 
     >>> from littlestone.concepts.classes.thresholds import Thresholds
     >>> error_class(SparseMajority(Thresholds(100)))
@@ -174,7 +180,7 @@ def error_class(base: OnlineLearner, *, histogram: bool = False) -> ConceptClass
     SparseSets(k=6, n=None)
     """
     concepts = base.concepts
-    # Both publish what the standard optimal algorithm does, if that is always a concept.
+    # Both publish the standard optimal predictor, which is always a concept here.
     if isinstance(base, SparseMajority | StandardOptimal) and isinstance(concepts, ProperlyOptimal):
         errors = concepts.differences()
         if not histogram or isinstance(errors, FewOnes):
@@ -197,7 +203,7 @@ def _points_to_list(concepts: ConceptClass) -> int:
 
 
 def refuse_unknown_errors(concepts: ConceptClass) -> None:
-    """What ``error_class`` would refuse, before the predictors are looked for at all."""
+    """Raise what ``error_class`` would raise, before looking for predictors."""
     if not isinstance(concepts, ProperlyOptimal | FewOnes):
         most = _most_predictors(concepts, _points_to_list(concepts))
         _refuse_predictors(concepts, concepts.size or 0, most)
@@ -208,7 +214,7 @@ def _most_predictors(concepts: ConceptClass, points: int) -> int:
 
 
 def _refuse_predictors(concepts: ConceptClass, known: int, most: int) -> None:
-    """Mistakes end only where a concept is predicted: there is one predictor for each at least."""
+    """Raise if there are too many: each concept is a predictor, as mistakes end only there."""
     if known > most:
         raise ValueError(
             f"sanitizer must be given for {concepts!r}: more than {most} predictors are too many "
@@ -218,7 +224,7 @@ def _refuse_predictors(concepts: ConceptClass, known: int, most: int) -> None:
 
 @lru_cache(maxsize=64)
 def _listed_errors(base: Any, points: int) -> FiniteClass:
-    """Every predictor that ``base`` can come to, against every concept."""
+    """Return the differences of every reachable predictor and every concept."""
     block, most = np.arange(points), _most_predictors(base.concepts, points)
     met: dict[bytes, NDArray[np.uint8]] = {}
     for state in reachable(base, points):
@@ -231,7 +237,7 @@ def _listed_errors(base: Any, points: int) -> FiniteClass:
 
 
 def reachable(base: OnlineLearner, points: int) -> Iterator[OnlineState]:
-    """The states that ``base`` comes to by mistakes on 0 .. points-1, until it is contradicted."""
+    """Yield the states that ``base`` reaches by mistakes on 0 .. points-1 without contradiction."""
     found: dict[OnlineState, None] = {base.start(): None}
     newest = list(found)
     yield from newest
@@ -250,24 +256,24 @@ def reachable(base: OnlineLearner, points: int) -> Iterator[OnlineState]:
 
 
 def detection_bound(sanitizer: Sanitizer, *, size: int, failure_probability: float) -> float:
-    """A set that holds more of the ``size`` examples than this holds a synthetic point."""
+    """Bound the examples that a set can hold without containing a synthetic point."""
     error = sanitizer.error_bound(size=size, failure_probability=failure_probability)
     if error >= 1:
         return float(size)
     if isinstance(sanitizer, TreeSanitizer):
-        # Quantiles: an interval with more than one part of the released mass holds one.
+        # Quantiles: an interval that holds more than one quantile's mass contains one.
         return min(float(size), size * (error + 1 / tree_points(sanitizer, size)))
     return size * error
 
 
 def tree_points(sanitizer: TreeSanitizer, size: int) -> int:
-    """How many quantiles of a released curve to use: about one for each unresolved stretch."""
+    """Return how many quantiles of a released curve to use: about one per unresolved stretch."""
     error = sanitizer.error_bound(size=size, failure_probability=0.05)
     return max(2, math.ceil(1 / error))
 
 
 def synthetic_points(sanitizer: Sanitizer, released: Sanitized, size: int) -> Sequence[Point]:
-    """Few points that meet every set which the release says may hold often; all of it public."""
+    """Return a few points that meet every set which the release says may hold often; public."""
     if isinstance(released, RealizableRelease):
         return released.hitting_set
     if isinstance(released, HistogramRelease):
@@ -276,3 +282,60 @@ def synthetic_points(sanitizer: Sanitizer, released: Sanitized, size: int) -> Se
         return list(dict.fromkeys(released.dataset(tree_points(sanitizer, size))))
     support: list[Any] = list(released.distribution())
     return support
+
+
+@dataclass(init=False, eq=False, repr=False)
+class IntervalPoints:
+    """Run [P, Algorithm 5], keeping only the synthetic points of each release.
+
+    Unlike ``IntervalSanitizerRun``, which keeps the releases, it can be saved.
+    """
+
+    _recent: list[Point]
+    _first: int
+    """The round of the oldest point kept."""
+    _round: int
+    _points: dict[Interval, tuple[Point, ...]]
+
+    def __init__(self, recipe: IntervalSanitizer, rng: Randomness) -> None:
+        self._recipe, self._rng = recipe, rng
+        self._most = recipe.domain.size or recipe.rounds
+        self._dyadic = DyadicIntervals(rounds=recipe.rounds)
+        self._longest = max(recipe.lengths, default=0)
+        self._recent, self._first, self._round, self._points = [], 1, 0, {}
+        self._joined: dict[Interval, tuple[Point, ...]] = {}
+
+    def observe(self, x: Point, ledger: Ledger | None = None) -> None:
+        """Take the next point; release the intervals that it ends, charged to ``ledger``."""
+        self._round += 1
+        if not self._longest:
+            return
+        self._recent.append(x)
+        if self._round % self._recipe.shortest:
+            return
+        for interval in self._dyadic.closing_at(self._round):
+            size = interval[1] - interval[0] + 1
+            if size >= self._recipe.shortest:
+                self._release(interval, size, ledger)
+        if self._round % self._longest == 0:
+            self._recent, self._first = [], self._round + 1
+
+    def points(self, first: int, last: int) -> tuple[Point, ...]:
+        """Return the synthetic points of rounds ``first`` to ``last`` once, in a public order."""
+        known = self._joined.get((first, last))
+        if known is None:
+            pieces = self._dyadic.decompose(first, last)
+            listed = dict.fromkeys(x for piece in pieces for x in self._points.get(piece, ()))
+            known = self._joined[first, last] = tuple(listed)[: self._most]
+        return known
+
+    def _release(self, interval: Interval, size: int, ledger: Ledger | None) -> None:
+        sanitizer = self._recipe.sanitizers[size]
+        if ledger is not None:
+            name, (first, last) = type(sanitizer).__name__, interval
+            for cost in sanitizer.costs():
+                ledger.charge(name, cost, first=first, last=last)
+        examples = self._recent[interval[0] - self._first : interval[1] - self._first + 1]
+        released = sanitizer.release(examples, rng=self._rng)
+        self._points[interval] = tuple(synthetic_points(sanitizer, released, size))
+        self._joined.clear()

@@ -1,4 +1,4 @@
-"""The public numbers of a run of constructed experts: intervals, switch times, rate, bounds."""
+"""The public numbers of the constructed experts: intervals, switch times, rate and bounds."""
 
 import math
 from dataclasses import dataclass
@@ -7,17 +7,16 @@ from functools import lru_cache
 from typing import Any, Final
 
 from littlestone import require
-from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.lazy_switching import LazySwitching
-from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.game.protocols import OnlineLearner
+from littlestone.learners.experts.exponential_weights import ExponentialWeights
+from littlestone.learners.experts.lazy_switching import LazySwitching
+from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.sanitized_experts.families import conversion_delta, detection_bound
-from littlestone.learners.sanitized_experts.paths import SLOT_BITS
-from littlestone.mechanisms.noise.integer_weights import WeightTable, weight_table
-from littlestone.online.agnostic_experts import subsets_up_to
-from littlestone.online.protocols import OnlineLearner
+from littlestone.learners.sanitized_experts.paths import SLOT_BITS, subsets_up_to
+from littlestone.learners.sanitizers.interval_sanitizer import Family, IntervalSanitizer
 from littlestone.privacy.composition import basic_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.sanitizers.stream.interval_sanitizer import Family, IntervalSanitizer
+from littlestone.privacy.mechanisms.noise.integer_weights import WeightTable, weight_table
 from littlestone.theory.outwards import upwards
 
 Prediction = ExponentialWeights | ShrinkingDartboard
@@ -42,6 +41,7 @@ class ConstructionPlan:
     def of(
         cls, family: Family, base: OnlineLearner, *, rounds: int, shortest: int, switch_grid: int
     ) -> "ConstructionPlan":
+        """Plan the intervals from length ``shortest`` on for a family of sanitizers."""
         intervals = IntervalSanitizer(
             rounds=rounds,
             family=family,
@@ -53,29 +53,29 @@ class ConstructionPlan:
 
     @property
     def switch_times(self) -> int:
-        """Multiples of the grid; a switch after the last round would be of no use."""
+        """The number of switch times: multiples of the grid before the last round."""
         return (self.intervals.rounds - 1) // self.switch_grid
 
     @property
     def most_points(self) -> int:
-        """No list of released points is longer; a histogram has no keys that do not occur."""
+        """A bound on the length of every list of released points."""
         return self.intervals.domain.size or self.intervals.rounds
 
     @property
     def experts(self) -> int:
-        """The inverse of the smallest prior probability of an expert, from above.
+        """The inverse of an expert's smallest prior probability, rounded up.
 
-        Sets of switch times, and for each of them as many slots in proportion as the longest list
-        of points leaves.
+        It counts sets of switch times and, for each time, how many points the longest list shares
+        the slots among.
         """
         each = -(-(1 << SLOT_BITS) // ((1 << SLOT_BITS) // self.most_points))
         return int(subsets_up_to(self.switch_times, self.most_switches) * each**self.most_switches)
 
     def undetected_upper_bound(self, *, failure_probability: float) -> float:
-        """More disagreements since the last switch than this are noticed, all intervals at once.
+        """Bound the disagreements since the last switch that can go unnoticed in any interval.
 
-        An interval has at most two pieces of each length, one if it begins with the first round;
-        if it holds more than the pieces may each hide, one of them shows a point.
+        An interval has at most two pieces of each length, one if it begins with the first round; if
+        it holds more than its pieces may each hide, one of them releases a point.
         """
         rounds, shortest = self.intervals.rounds, self.intervals.shortest
         sanitizers = self.intervals.sanitizers
@@ -90,11 +90,11 @@ class ConstructionPlan:
         return sides * (hidden + too_short)
 
     def construction_upper_bound(self, *, failure_probability: float) -> float:
-        """Some expert differs from a given concept in at most so many rounds.
+        """Bound the rounds in which the best expert differs from any given concept.
 
-        It switches at the first switch time at which its disagreements are noticed, at most as
-        often as the base learner can err; between two switches it disagrees no more often than
-        can go unnoticed, and for one step of the grid.
+        That expert switches at the first switch time at which its disagreements are noticed, at
+        most as often as the base learner can err. Between two switches its disagreements are those
+        that can go unnoticed, and one step of the grid.
         """
         hidden = self.undetected_upper_bound(failure_probability=failure_probability)
         most = upwards(self.most_switches * (hidden + self.switch_grid))
@@ -103,7 +103,7 @@ class ConstructionPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ExpertsPlan:
-    """A construction, and prediction from the experts that it makes."""
+    """A construction, and prediction from the experts it makes."""
 
     construction: ConstructionPlan
     prediction: Prediction
@@ -111,12 +111,13 @@ class ExpertsPlan:
     refresh: int
 
     def guarantee(self) -> PrivacyGuarantee:
+        """Return the cost of sanitizers and prediction together."""
         return basic_composition(
             [self.construction.intervals.guarantee(), self.prediction.guarantee()]
         )
 
     def prediction_upper_bound(self) -> float:
-        """Expected regret against the best constructed expert, and what the weights' table adds."""
+        """Bound the expected regret against the best constructed expert, table error included."""
         experts, rounds = math.log(self.construction.experts), self.prediction.rounds
         if isinstance(self.prediction, ExponentialWeights):
             rate = self.prediction.rate
@@ -129,14 +130,14 @@ class ExpertsPlan:
         return upwards(regret + rounds * self.table_error() / plan.fake)
 
     def regret_upper_bound(self, failure_probability: float) -> float:
-        """Against the best concept: expected over the draws, unless the sanitizer fails."""
+        """Bound the expected regret against the best concept, unless the sanitizer fails."""
         construction = self.construction.construction_upper_bound(
             failure_probability=failure_probability
         )
         return upwards(construction + self.prediction_upper_bound())
 
     def table_error(self) -> float:
-        """Total variation to exact exponential weights (draw.md)."""
+        """Bound the total variation to exact exponential weights (draw.md)."""
         return (
             2.0 ** (2 - _GUARD_BITS) / self.prediction.rounds
             + self.table.length_upper_bound / 2.0**53
@@ -154,9 +155,9 @@ def plan_experts(
     switch_grid: int | None,
     failure_probability: float,
 ) -> ExpertsPlan:
-    """The construction with the smallest bound, and the experts algorithm on what is left.
+    """Choose the construction with the smallest bound, and the experts algorithm on the rest.
 
-    ``base`` is an ``OnlineLearner``; they are hashable, which the protocol does not say.
+    ``base`` is an ``OnlineLearner``; all of them are hashable, which the protocol does not say.
     """
     if (base.concepts.domain.size or rounds) > 1 << SLOT_BITS:
         raise ValueError(
@@ -180,7 +181,7 @@ def plan_experts(
 
 
 def floor_bits(eta: Fraction, experts: int, rounds: int) -> int:
-    """Low enough not to matter, or never to be reached, as losses differ by T at most."""
+    """Return a floor for the weights, too low to matter or never reached."""
     low = experts.bit_length() + rounds.bit_length() + _GUARD_BITS
     never = math.ceil(eta * rounds * Fraction(3, 2)) + 1  # 1 / ln 2 < 3/2
     return min(low, never)
@@ -194,7 +195,7 @@ def _best_construction(
     switch_grid: int | None,
     failure_probability: float,
 ) -> ConstructionPlan:
-    """Over the lengths of the shortest released interval; the grid is that length if not given."""
+    """Try lengths of the shortest released interval; the default grid is that length."""
     longest = 1 << rounds.bit_length() - 1
     least = 1 if switch_grid is None else min(switch_grid & -switch_grid, longest)
     best: tuple[float, ConstructionPlan] | None = None
@@ -212,7 +213,7 @@ def _best_construction(
                 f"sanitizer must leave some of {budget}, got {plan.intervals.guarantee()}"
             )
         cost = plan.construction_upper_bound(failure_probability=failure_probability)
-        # Without a useful bound, a few switch times are worth a try.
+        # Without a useful bound, try a few switch times.
         hopeless = cost >= rounds and shortest * 8 >= longest
         if best is None or cost < best[0] or (best[0] >= rounds and hopeless):
             best = (cost, plan)

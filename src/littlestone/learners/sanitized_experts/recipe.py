@@ -1,20 +1,20 @@
-"""Private agnostic learning through experts that are built from sanitized points."""
+"""Private agnostic learning from experts that are constructed from sanitized points."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Final
 
 from littlestone import require
+from littlestone.game.protocols import OnlineLearner
 from littlestone.learners.budgeted import Budgeted
+from littlestone.learners.online.sparse_majority import SparseMajority
 from littlestone.learners.sanitized_experts.algorithm import SanitizedExpertsEngine
 from littlestone.learners.sanitized_experts.families import family_named, refuse_unknown_errors
 from littlestone.learners.sanitized_experts.plan import ALGORITHMS, ExpertsPlan, plan_experts
-from littlestone.online.protocols import OnlineLearner
-from littlestone.online.sparse_majority.recipe import SparseMajority
+from littlestone.learners.sanitizers.interval_sanitizer import Family
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.rounding import float_at_most
 from littlestone.randomness import Randomness
-from littlestone.sanitizers.stream.interval_sanitizer import Family
 from littlestone.theory.outwards import upwards
 
 _SHARES: Final = (0.0625, 0.125, 0.25, 0.5)
@@ -23,16 +23,17 @@ _SHARES: Final = (0.0625, 0.125, 0.25, 0.5)
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SanitizedExperts(Budgeted):
-    """[P, Algorithms 5 to 7]: sanitize, construct experts, predict from them privately.
+    """Sanitize, construct experts, and predict from them privately [P, Algorithms 5 to 7].
 
-    An expert is the learner ``base`` (``SparseMajority`` unless given), told at most M times, M
-    its mistake bound, that it errs on a point that was released for the interval since its last
-    switch. For every concept some expert differs from it rarely, if the sanitizer notices sets of
-    points that are frequent. ``sanitizer`` is ``auto``, ``histogram``, ``realizable`` (the
-    paper's), ``tree`` (thresholds), or a function of (size, parts) as ``IntervalSanitizer`` takes;
-    ``experts`` names the algorithm that predicts from the experts: ``exponential-weights``
-    (adaptive adversaries), ``shrinking-dartboard`` or ``lazy-switching`` (oblivious ones).
-    Experts may switch after every ``switch_grid`` rounds; the best length is found if None.
+    An expert is the learner ``base`` (``SparseMajority`` by default), told at most M times, M its
+    mistake bound, that it errs on a point released for the interval since its last switch. If the
+    sanitizer notices frequent sets of points, every concept has an expert that rarely differs.
+
+    ``sanitizer`` is ``auto``, ``histogram``, ``realizable`` (the paper's), ``tree`` (thresholds),
+    or a function of (size, parts) as ``IntervalSanitizer`` takes. ``experts`` names the algorithm
+    that predicts: ``exponential-weights`` (adaptive adversaries), ``shrinking-dartboard`` or
+    ``lazy-switching`` (oblivious ones). Experts may switch after every ``switch_grid`` rounds; by
+    default the best grid is found.
 
     Privacy:
         Releases:   the hypothesis of every round (and all sanitized points, which may be shown)
@@ -43,12 +44,12 @@ class SanitizedExperts(Budgeted):
                     takes depends on losses
         Proof:      algorithm.md
 
-    Regret: ``regret_bound``; the experts algorithm's against N experts, ln N = O(M ln T), and M
-    times what the sanitizer may miss, O~(T^(1/3) / epsilon^(2/3)) for the paper's. Not more than
-    ``most_groups`` groups of experts are kept apart; the bound does not hold once that many were
-    needed (``status`` tells).
+    Regret: ``regret_bound``, which adds the regret of the experts algorithm against N experts,
+    ln N = O(M ln T), and M times what the sanitizer may miss, O~(T^(1/3) / epsilon^(2/3)) for the
+    paper's. At most ``most_groups`` groups of experts are kept apart; if more are needed, which
+    ``status`` reports, the bound does not hold.
 
-    >>> from littlestone.concepts.classes.points import Points
+    >>> from littlestone.concepts.classes.sparse_sets import Points
     >>> from littlestone.randomness import seeded
     >>> recipe = SanitizedExperts(concepts=Points(), rounds=20_000, epsilon=8.0, delta=1e-6)
     >>> recipe.guarantee().within(PrivacyGuarantee(epsilon=8.0, delta=1e-6))
@@ -65,9 +66,9 @@ class SanitizedExperts(Budgeted):
     experts: str = "exponential-weights"
     switch_grid: int | None = None
     sanitizer_share: float | None = None
-    """Of epsilon and delta, for sanitizers that are named; the best of a few if None."""
+    """The share of epsilon and delta for a named sanitizer; by default the best of a few."""
     planned_failure: float = 0.05
-    """How often the sanitizer may fail in what the plan minimises."""
+    """The failure probability of the sanitizer in the bound that the plan minimises."""
     most_groups: int = 1 << 16
     _learner: OnlineLearner = field(init=False, repr=False, compare=False)
     plan: ExpertsPlan = field(init=False, repr=False, compare=False)
@@ -99,7 +100,7 @@ class SanitizedExperts(Budgeted):
         require.settle(self, _learner=learner, plan=self._make_plan(learner))
 
     def _make_plan(self, learner: Any) -> ExpertsPlan:
-        """With the given share for the sanitizer, or the one with the smallest bound."""
+        """Plan with the given share for the sanitizer, or with the best of a few."""
         plans = [
             plan_experts(
                 base=learner,
@@ -131,20 +132,23 @@ class SanitizedExperts(Budgeted):
 
     @property
     def oblivious_only(self) -> bool:
+        """Whether regret is promised against oblivious adversaries only."""
         return self.plan.prediction.oblivious_only
 
     @property
     def per_example(self) -> PrivacyGuarantee:
+        """The cost of sanitizers and prediction together."""
         return self.plan.guarantee()
 
     def regret_bound(self, *, failure_probability: float) -> float:
-        """Regret, with this probability exceeded; half of it for the sanitizer, half for draws."""
+        """Bound the regret, except with ``failure_probability``, half of it for the sanitizer."""
         require.open_probability(failure_probability=failure_probability)
         half = failure_probability / 2
         deviation = self.plan.prediction.deviation_bound(failure_probability=half)
         return min(float(self.rounds), upwards(self.plan.regret_upper_bound(half) + deviation))
 
     def engine(self, rng: Randomness) -> SanitizedExpertsEngine:
+        """Return the engine, before ``begin``."""
         return SanitizedExpertsEngine(
             self.plan,
             self._learner,

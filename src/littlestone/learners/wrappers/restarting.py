@@ -1,4 +1,4 @@
-"""Start again after a halt: free for some learners, charged for the others."""
+"""Start again after a halt: free for prefix-conditional learners, charged for others."""
 
 import math
 from collections.abc import Callable
@@ -38,28 +38,31 @@ class Restarting(Wrapper):
 
     @property
     def per_example(self) -> PrivacyGuarantee:
-        """The copy's own, or one delta per copy."""
-        return self.of_all_copies(self.learner.per_example, self._copies)
+        """The learner's own guarantee, or one delta per copy."""
+        return self.cost_of_copies(self.learner.per_example, self._copies)
 
     @property
     def budget(self) -> PrivacyGuarantee:
-        return self.of_all_copies(self.learner.budget, self._copies)
+        """The learner's budget for all copies together."""
+        return self.cost_of_copies(self.learner.budget, self._copies)
 
     @property
     def _copies(self) -> int | None:
         return None if self.restarts is None else self.restarts + 1
 
     def mistake_bound(self, *, failure_probability: float) -> float:
-        return self._until_it_stays(self.learner.mistake_bound, failure_probability)
+        """Bound the mistakes of all copies that are needed, except with ``failure_probability``."""
+        return self._bound_of_copies(self.learner.mistake_bound, failure_probability)
 
     def regret_bound(self, *, failure_probability: float) -> float:
-        return self._until_it_stays(self.learner.regret_bound, failure_probability)
+        """Bound the regret of all copies that are needed, except with ``failure_probability``."""
+        return self._bound_of_copies(self.learner.regret_bound, failure_probability)
 
-    def _until_it_stays(self, bound: Callable[..., float], failure_probability: float) -> float:
-        """As many copies as are needed at most, each within its own bound.
+    def _bound_of_copies(self, bound: Callable[..., float], failure_probability: float) -> float:
+        """Bound by as many copies as are needed, each within its own bound.
 
-        A learner that knows its ``halting_probability`` (per copy, whatever came before) needs K
-        copies at most, except with probability halting_probability**K.
+        A learner with a ``halting_probability`` (of each copy, given the past) needs more than K
+        copies with probability at most halting_probability**K.
         """
         require.open_probability(failure_probability=failure_probability)
         halts = getattr(self.learner, "halting_probability", 1.0)
@@ -75,15 +78,16 @@ class Restarting(Wrapper):
         return min(self._most_mistakes, copies * each)
 
     def for_rounds(self, rounds: int) -> "Restarting":
-        """The same wrapper around the learner planned for another horizon."""
+        """Return the same wrapper around the learner for another horizon."""
         return Restarting(learner=self.learner.for_rounds(rounds), restarts=self.restarts)
 
     def engine(self, rng: Randomness) -> "RestartingEngine":
+        """Return the engine, before ``begin``."""
         return RestartingEngine(self, rng)
 
 
 class RestartingEngine(CopiesEngine):
-    """A fresh copy follows one that has halted."""
+    """Start a fresh copy after one that has halted."""
 
     _recipe: Restarting
 
@@ -93,10 +97,12 @@ class RestartingEngine(CopiesEngine):
 
     @property
     def halted(self) -> bool:
+        """Whether the current copy has halted."""
         return self._copy.halted
 
     @property
     def status(self) -> str:
+        """The current copy's status, and the number of restarts."""
         again = f" (restarted {self._over} times)" if self._over else ""
         return self._copy.status + again
 

@@ -18,7 +18,7 @@ _MOST_EPOCHS: Final = 400
 @require.checked
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownHorizon(Wrapper):
-    """Run ``learner`` for n rounds, a fresh one for 2n, then 4n, and so on without end.
+    """Run ``learner`` for n rounds, a fresh one for 2n, then 4n, and so on.
 
     Privacy:
         Releases:   the hypotheses of all epochs, one stream
@@ -30,8 +30,8 @@ class UnknownHorizon(Wrapper):
         Proof:      unknown_horizon.md
 
     ``epochs`` may be left out only for a learner that declares ``prefix_conditional``: an
-    adversary may wait for the epoch that suits it before it places the special round. After the
-    last epoch the run keeps publishing its hypothesis.
+    adversary could wait for the epoch that suits it before it places the differing round. After
+    the last epoch the run keeps publishing its hypothesis.
     """
 
     learner: PrivateLearner
@@ -45,33 +45,34 @@ class UnknownHorizon(Wrapper):
 
     @property
     def rounds(self) -> None:
+        """None: there is no horizon."""
         return None
 
     def epoch(self, number: int) -> PrivateLearner:
-        """The learner of epoch ``number`` (from 0)."""
+        """Return the learner of epoch ``number`` (from 0)."""
         require.integer(number=number, at_least=0, at_most=_MOST_EPOCHS)
         return self.learner.for_rounds(self.first_rounds << number)
 
     def for_rounds(self, rounds: int) -> "UnknownHorizon":
-        """Itself: every number of rounds is its horizon."""
+        """Return itself: it fits every number of rounds."""
         del rounds
         return self
 
     @property
     def per_example(self) -> PrivacyGuarantee:
-        """Of the endless stream: what an epoch uses of the budget depends on its length."""
-        return self.of_all_copies(self.learner.budget, self.epochs)
+        """The guarantee for the endless stream: the budget, as each epoch may use all of it."""
+        return self.cost_of_copies(self.learner.budget, self.epochs)
 
     def mistake_bound(self, *, failure_probability: float, rounds: int | None = None) -> float:
-        """The sum of the epochs' bounds up to ``rounds``; infinite without them."""
-        return self._of_all_epochs("mistake_bound", failure_probability, rounds)
+        """Sum the epochs' mistake bounds up to ``rounds``; infinite if that is None."""
+        return self._sum_of_epochs("mistake_bound", failure_probability, rounds)
 
     def regret_bound(self, *, failure_probability: float, rounds: int | None = None) -> float:
-        """The sum of the epochs' bounds up to ``rounds``; infinite without them."""
-        return self._of_all_epochs("regret_bound", failure_probability, rounds)
+        """Sum the epochs' regret bounds up to ``rounds``; infinite if that is None."""
+        return self._sum_of_epochs("regret_bound", failure_probability, rounds)
 
-    def _of_all_epochs(self, name: str, share: float, rounds: int | None) -> float:
-        """Epoch k may fail with 1/((k+1)(k+2)) of the failure probability ``share``."""
+    def _sum_of_epochs(self, name: str, share: float, rounds: int | None) -> float:
+        """Sum the bounds; epoch k gets 1/((k+1)(k+2)) of the failure probability ``share``."""
         require.open_probability(failure_probability=share)
         if rounds is None:
             return math.inf
@@ -85,34 +86,40 @@ class UnknownHorizon(Wrapper):
         )
 
     def engine(self, rng: Randomness) -> "UnknownHorizonEngine":
+        """Return the engine, before ``begin``."""
         return UnknownHorizonEngine(self, rng)
 
 
 class UnknownHorizonEngine(CopiesEngine):
-    """The copy of the current epoch is over after its last round."""
+    """Replace the copy after the last round of its epoch."""
 
     _recipe: UnknownHorizon
 
     def state(self) -> tuple[Any, ...]:
-        """With the form of the present epoch's recipe, since its plan may be another one later.
+        """Return the state, with the form of the current epoch's recipe.
 
-        A later version may plan otherwise, and noise that was drawn for one plan is used a second
-        time by another.
+        Another version of the library may plan otherwise, and the noise of one plan must not be
+        used with another.
         """
         return (*super().state(), canonical_form(self._present))
 
     def load(self, state: tuple[Any, ...]) -> None:
+        """Continue with the recipe that the state names.
+
+        Raises:
+            SnapshotError: If that recipe is no epoch of this one.
+        """
         *fields, form = state
         learner = planned = self._learner(fields[1])
         if canonical_form(planned) != form:
             learner = recipe_from_form(form)
             same = learner.rounds == planned.rounds and learner.concepts == planned.concepts
             if not same or not learner.per_example.within(self._recipe.learner.budget):
-                raise SnapshotError(f"no epoch of this recipe is {form}")
+                raise SnapshotError(f"no epoch of this recipe has the form {form}")
         self._resume(learner, tuple(fields))
 
     def _learner(self, number: int) -> PrivateLearner:
-        # After the last epoch its engine goes on publishing.
+        # After the last epoch its engine keeps publishing.
         return self._recipe.epoch(min(number, (self._recipe.epochs or number + 1) - 1))
 
     @property
@@ -121,10 +128,12 @@ class UnknownHorizonEngine(CopiesEngine):
 
     @property
     def halted(self) -> bool:
+        """Whether all epochs are over."""
         return self._over == self._recipe.epochs
 
     @property
     def status(self) -> str:
+        """The current epoch and its status."""
         if self.halted:
             return f"all {self._over} epochs are over; still publishing"
         return f"epoch {self._over}: {self._copy.status}"

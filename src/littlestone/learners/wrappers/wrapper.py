@@ -1,4 +1,4 @@
-"""What a learner that runs copies of another one takes over from it, and its engine."""
+"""The base class of learners that run copies of another learner, and its engine."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -8,10 +8,9 @@ from littlestone import require
 from littlestone.concepts.protocols import ConceptClass, Hypothesis, Label
 from littlestone.learners.engine import Engine
 from littlestone.learners.run import PrivateLearner
-from littlestone.privacy.charge import Charge
 from littlestone.privacy.composition import parallel_composition
 from littlestone.privacy.guarantee import PrivacyGuarantee
-from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.ledger import Charge, Ledger
 from littlestone.randomness import Randomness
 
 _MOST_COPIES: Final = 10**6
@@ -19,7 +18,7 @@ _MOST_COPIES: Final = 10**6
 
 @require.checked
 class Wrapper(PrivateLearner):
-    """A recipe with the field ``learner``, whose copies run one after the other."""
+    """A recipe with the field ``learner``, whose copies run one after another."""
 
     __slots__ = ()
 
@@ -27,26 +26,31 @@ class Wrapper(PrivateLearner):
 
     @property
     def concepts(self) -> ConceptClass:
+        """The class of the learner."""
         return self.learner.concepts
 
     @property
     def rounds(self) -> int | None:
+        """The horizon of the learner."""
         return self.learner.rounds
 
     @property
     def max_contributions(self) -> int:
+        """The learner's limit per user."""
         return self.learner.max_contributions
 
     @property
     def oblivious_only(self) -> bool:
+        """Whether the learner's accuracy is promised against oblivious adversaries only."""
         return self.learner.oblivious_only
 
     @property
     def prefix_conditional(self) -> bool:
+        """Whether the learner is private conditionally on every prefix."""
         return self.learner.prefix_conditional
 
     def check_copies(self, copy: str, *, at_least: int, **named: int | None) -> None:
-        """Refuse an unknown number of copies unless they are free."""
+        """Raise if the number of copies is unknown although each costs something."""
         ((name, count),) = named.items()
         if count is not None:
             require.integer(at_least=at_least, at_most=_MOST_COPIES, **named)
@@ -56,8 +60,8 @@ class Wrapper(PrivateLearner):
                 f"prefix: each {copy} costs delta once more, got {name}=None"
             )
 
-    def of_all_copies(self, each: PrivacyGuarantee, copies: int | None) -> PrivacyGuarantee:
-        """What ``copies`` copies cost, or any number of them."""
+    def cost_of_copies(self, each: PrivacyGuarantee, copies: int | None) -> PrivacyGuarantee:
+        """Return the cost of ``copies`` copies, or of any number of them if None."""
         if copies is not None:
             require.integer(copies=copies, at_least=1, at_most=_MOST_COPIES)
         return parallel_composition(
@@ -67,11 +71,11 @@ class Wrapper(PrivateLearner):
 
 @dataclass(init=False, eq=False, repr=False)
 class CopiesEngine(Engine):
-    """One copy at a time; the ledger has a line for each."""
+    """Run one copy at a time; the ledger has a line for each."""
 
     _played: int
     _over: int
-    """How many copies are over: the number of the present one, unless it was the last."""
+    """How many copies are over: the number of the current one, unless it was the last."""
     ledger: Ledger
     _charge: Charge
     _copy: Engine
@@ -79,15 +83,15 @@ class CopiesEngine(Engine):
     def __init__(self, recipe: Any, rng: Randomness) -> None:
         self._recipe, self._rng = recipe, rng
         self._present: PrivateLearner
-        """Whose copy the present one is."""
+        """The recipe of the current copy."""
 
     @abstractmethod
     def _learner(self, number: int) -> PrivateLearner:
-        """The recipe of a copy (from 0); of the last one for every number beyond."""
+        """Return the recipe of a copy (from 0); beyond the last one, that of the last."""
 
     @property
     def _last_round(self) -> int | None:
-        """Of the present copy, if that is known before."""
+        """The last round of the current copy, if known in advance."""
         return None
 
     @abstractmethod
@@ -95,37 +99,43 @@ class CopiesEngine(Engine):
         """Start another copy if this one is over and there may be another."""
 
     def begin(self) -> None:
+        """Start the first copy."""
         self._played, self._over = 0, 0
         self.ledger = Ledger(budget=self._recipe.per_example, private=self._rng.private)
         self._start_copy()
 
     def load(self, state: tuple[Any, ...]) -> None:
+        """Continue the copy that the state names."""
         _, over, *_ = state
         self._resume(self._learner(over), state)
 
     def _resume(self, learner: PrivateLearner, state: tuple[Any, ...]) -> None:
-        """Go on with a copy of ``learner``."""
+        """Continue with a copy of ``learner``."""
         self._present = learner
         self._copy = learner.engine(self._rng)
         super().load(state)
 
     @property
     def hypothesis(self) -> Hypothesis:
+        """The hypothesis of the current copy."""
         return self._copy.hypothesis
 
     def step(self, x: Any, y: Label) -> None:
+        """Take one round, unless halted."""
         if not self.halted:
             self._copy.step(x, y)
             self._played += 1
             self._next_if_over()
 
     def idle(self, x: Any, /) -> None:
+        """Take a round without an example, unless halted."""
         if not self.halted:
             self._copy.idle(x)
             self._played += 1
             self._next_if_over()
 
     def steps(self, xs: Any, ys: Any) -> int:
+        """Take rounds of the current copy; return how many."""
         if self.halted:
             return len(ys)
         left = None if self._last_round is None else self._last_round - self._played

@@ -12,14 +12,14 @@ from littlestone.audit.exact.masses import UNIT
 from littlestone.audit.exact.tape import Law, Tape, law_of
 from littlestone.audit.substitution import replaced
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
-from littlestone.learners.golowich_livni.eager_forest import Forest
+from littlestone.concepts.classes.sparse_sets import Points
+from littlestone.learners.batch.irreducible import IrreducibleLearner
 from littlestone.learners.lazy_forest import layer
 from littlestone.learners.lazy_forest.layer import ForestTable
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.online import hedge_learner
-from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.proper.irreducible import IrreducibleLearner
+from littlestone.learners.online import proper
+from littlestone.learners.online.standard_optimal import StandardOptimal
+from littlestone.learners.rivals.eager_forest import Forest
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 
 CLOSE = UNIT >> 200
 
@@ -97,7 +97,7 @@ def test_the_law_is_that_of_the_code(
 def test_positions_have_the_probability_of_their_weights() -> None:
     weights = np.array([0.1, 0.0, 0.7, 0.2, 0.0])
     with enumerable():
-        known = law(lambda tape: vars(hedge_learner)["draw_position"](weights, tape))
+        known = law(lambda tape: vars(proper)["draw_position"](weights, tape))
     assert known.views.keys() == {0, 2, 3}
     for place, mass in known.views.items():
         assert abs(mass.low / UNIT - weights[int(place)]) < 2**-50  # type: ignore[call-overload]

@@ -9,30 +9,29 @@ from typing import Any
 import numpy as np
 import pytest
 
-from littlestone.audit.adversaries.expert_attacks import ChargeTheFirst
-from littlestone.audit.adversaries.questions import FirstRound, OneQuestion, ThenWait
+from littlestone.audit.attacks import ChargeTheFirst, FirstRound, OneQuestion, ThenWait
 from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
 from littlestone.audit.registry import CONTROLS
 from littlestone.audit.subjects import expert_subjects, mechanism_subjects
 from littlestone.audit.substitution import replaced, with_engine
 from littlestone.audit.two_worlds import Conversation, Subject, World
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.errors import LittlestoneError
-from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority
-from littlestone.mechanisms.above_threshold import AboveThreshold
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.first_frequent import FirstFrequent
-from littlestone.mechanisms.histogram import PrivateHistogram
-from littlestone.mechanisms.laplace_count import LaplaceCount
-from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
-from littlestone.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.above_threshold import AboveThreshold
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.first_frequent import FirstFrequent
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
+from littlestone.privacy.mechanisms.laplace_count import LaplaceCount
+from littlestone.privacy.mechanisms.noise.geometric import TruncatedLaplace
 from littlestone.randomness import Randomness
 
 EPSILON = 1.0

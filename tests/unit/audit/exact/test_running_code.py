@@ -9,26 +9,26 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from littlestone.audit.adversaries.questions import OneQuestion
+from littlestone.audit.attacks import OneQuestion
 from littlestone.audit.exact.laws import BLIND_SPOTS, SUBSTITUTES, enumerable
 from littlestone.audit.exact.masses import UNIT
 from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
 from littlestone.audit.exact.tape import Law, Tape, law_of
 from littlestone.audit.two_worlds import Conversation, Subject
 from littlestone.concepts.classes.decision_trees import DecisionTrees
-from littlestone.concepts.hypotheses.scorecard import Scorecard
+from littlestone.concepts.hypotheses.rules import Scorecard
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import Schema
 from littlestone.errors import LittlestoneError
 from littlestone.learners.disjoint_batches.drawing import Batch, drawing_from
 from littlestone.learners.disjoint_batches.linear_pool import LinearRules
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
-from littlestone.mechanisms.exponential import ExponentialMechanism
-from littlestone.mechanisms.incremental_selection import (
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.incremental_selection import (
     IncrementalSelection,
     IncrementalSelectionRun,
 )
-from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
 
 EPSILON = 1.0
@@ -151,7 +151,7 @@ def answers(drawn: Any, near: Hypothesis) -> Subject:
     """Takes a batch, answers with the rule that is drawn."""
 
     def opened(rng: Randomness) -> tuple[None, Conversation]:
-        return None, lambda batch: drawn.draw(batch, near=near, rng=rng)
+        return None, lambda batch: drawn.draw(batch, rounds=2, near=near, rng=rng)
 
     return Subject(name="a pool", claimed=PROMISED, open=opened)
 
@@ -187,9 +187,7 @@ def test_each_pool_costs_what_is_promised(word: int, alike: bool) -> None:
 
 
 def test_a_learner_that_draws_from_a_pool_costs_what_is_promised() -> None:
-    learner = DisjointBatches(
-        concepts=BOTH, epsilon=EPSILON, first=1, window=0, directions=3, alike=True
-    )
+    learner = DisjointBatches(concepts=BOTH, epsilon=EPSILON, first=1, directions=3, alike=True)
     curve = pool_curve(Subject.from_learner(learner), (((0, 0), 1), ((1, 1), 0)), WORDS[:1])
     assert exceeds(curve) == 0 and curve.delta_bounds(EPSILON)[1] < 1e-9
     assert curve.epsilon_lower_bound(1e-4) > 0.3
@@ -209,11 +207,11 @@ class Aimed:
 
     pool: Any
 
-    def draw(self, batch: Batch, *, near: Hypothesis, rng: Randomness) -> Hypothesis:
+    def draw(self, batch: Batch, *, rounds: int, near: Hypothesis, rng: Randomness) -> Hypothesis:
         del near
         ones = sum(labels[1] for labels in batch.values())
         aim = Scorecard(BOTH.schema, 0, ((1000 * ones,), (3000, 0)))
-        drawn: Hypothesis = self.pool.draw(batch, near=aim, rng=rng)
+        drawn: Hypothesis = self.pool.draw(batch, rounds=rounds, near=aim, rng=rng)
         return drawn
 
 

@@ -11,11 +11,13 @@ from littlestone.audit.exact.laws import enumerable
 from littlestone.audit.exact.masses import UNIT
 from littlestone.audit.exact.tape import Law, Tape, law_of
 from littlestone.errors import LittlestoneError
-from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian
-from littlestone.mechanisms.noise.discrete_laplace import DiscreteLaplace
-from littlestone.mechanisms.noise.exact import exp_bounds
-from littlestone.mechanisms.noise.geometric import Geometric
-from littlestone.mechanisms.noise.truncated_laplace import TruncatedLaplace
+from littlestone.privacy.mechanisms.noise.exact import exp_bounds
+from littlestone.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from littlestone.privacy.mechanisms.noise.geometric import (
+    DiscreteLaplace,
+    Geometric,
+    TruncatedLaplace,
+)
 
 CLOSE = UNIT >> 200
 NEGLIGIBLE = UNIT >> 40

@@ -16,7 +16,7 @@ from littlestone.concepts.classes.boxes import BoxHypothesis, inside
 
 def test_of_two_negatives_that_span_the_same_with_the_core_either_may_come_first() -> None:
     examples = [((0, 0, 0), 0), ((0, 0, 1), 0), ((0, 1, 0), 1), ((0, 1, 1), 1)]
-    start = ls.Boxes(3, 2).version_space()
+    start = ls.concepts.Boxes(3, 2).version_space()
     spaces = {
         reduce(lambda space, example: space.restrict(*example), order, start)
         for order in permutations(examples)
@@ -26,7 +26,7 @@ def test_of_two_negatives_that_span_the_same_with_the_core_either_may_come_first
 
 @given(data=st.data())
 def test_corners_and_ends_show_a_mistake_if_there_is_one(data: Any) -> None:
-    concepts = ls.Boxes(2, 4)
+    concepts = ls.concepts.Boxes(2, 4)
     everything = list(concepts.concepts())
     target, published = (data.draw(st.sampled_from(everything)) for _ in range(2))
     space = concepts.version_space()
@@ -42,7 +42,7 @@ def test_corners_and_ends_show_a_mistake_if_there_is_one(data: Any) -> None:
 
 
 def test_a_large_grid_is_never_listed() -> None:
-    concepts = ls.Boxes(4, 2**20)
+    concepts = ls.concepts.Boxes(4, 2**20)
     assert concepts.size > 2**155 and concepts.vc_dimension == 8
     assert concepts.littlestone_dimension_lower_bound == 4 * 38
     space = concepts.version_space()
@@ -57,13 +57,13 @@ def test_a_large_grid_is_never_listed() -> None:
 
 def test_what_does_not_fit_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="k must be at most 4, got k=5"):
-        ls.Boxes(5, 3)
+        ls.concepts.Boxes(5, 3)
     with pytest.raises(ValueError, match="bounds must be in order"):
         BoxHypothesis(1, 9, ((5, 4),))
     with pytest.raises(ValueError, match="x must be 2 integers from 0 to 8"):
-        ls.Boxes(2, 9).domain.check_many(np.array([[0, 1], [3, 9]]))
+        ls.concepts.Boxes(2, 9).domain.check_many(np.array([[0, 1], [3, 9]]))
     with pytest.raises(ValueError, match="the best box in hindsight is hard to find"):
-        ls.Boxes(2, 999).fewest_mistakes({(i, i * i % 999): (1, 1) for i in range(999)})
+        ls.concepts.Boxes(2, 999).fewest_mistakes({(i, i * i % 999): (1, 1) for i in range(999)})
 
 
 def test_blocks_are_single_points() -> None:

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from littlestone.concepts.classes import conjunctions as module
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
-from littlestone.concepts.dimensions.mistake_trees import shattered_tree
-from littlestone.concepts.hitting import count_hitting, fewest_hitting, minimal
-from littlestone.concepts.hypotheses.conjunction_rule import ConjunctionHypothesis
-from littlestone.concepts.hypotheses.weighted import WeightedFeatures
+from littlestone.concepts.classes.version_spaces import count_hitting, fewest_hitting, minimal
+from littlestone.concepts.finite_dimensions import shattered_tree
+from littlestone.concepts.hypotheses.cube import ConjunctionHypothesis, WeightedFeatures
 
 FAMILIES = st.frozensets(st.integers(1, 63), max_size=6)
 

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.dimensions.littlestone import _intersections, littlestone_dimension
-from littlestone.concepts.dimensions.randomized import randomized_littlestone_dimension
-from littlestone.concepts.dimensions.vc import vc_dimension
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.dimensions import _intersections, littlestone_dimension, vc_dimension
+from littlestone.concepts.finite_dimensions import randomized_littlestone_dimension
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 
 THRESHOLDS = FiniteClass([[int(x >= k) for x in range(7)] for k in range(8)])
 

@@ -10,10 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.concepts.ball import RationalBall
-from littlestone.concepts.classes.halfspaces import MarginHalfspaces
+from littlestone.concepts.classes.halfspaces import (
+    MarginHalfspaces,
+    inner,
+    nearest,
+    nearest_to_origin,
+)
+from littlestone.concepts.domain import RationalBall
 from littlestone.concepts.hypotheses.linear import LinearHypothesis
-from littlestone.concepts.nearest import inner, nearest, nearest_to_origin
 
 BALL = RationalBall(3)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from littlestone.concepts.classes.gaps import cut_dimension, gaps_dimension, pieces
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.dimensions.gaps import cut_dimension, gaps_dimension, pieces
-from littlestone.concepts.hypotheses.steps import StepFunction
+from littlestone.concepts.hypotheses.runs import StepFunction
 
 
 @cache

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import KeySets, SparseSets
+from littlestone.concepts.classes.sparse_sets import KeySets, Points, SparseSets
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis
 from littlestone.concepts.hypotheses.support import FiniteSupport, support_of
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.protocols import Tally
 

@@ -8,9 +8,8 @@ import pytest
 
 from littlestone.concepts.classes import stumps as module
 from littlestone.concepts.classes.stumps import Stumps
-from littlestone.concepts.hypotheses.record_table import RecordTable
 from littlestone.concepts.hypotheses.rules import Rule
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.tables import RecordTable, TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import Schema

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from littlestone.concepts.classes.gaps import optimal_rank
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis, Thresholds
-from littlestone.concepts.dimensions.gaps import optimal_rank
-from littlestone.concepts.hypotheses.runs import first_difference, runs_of
-from littlestone.concepts.hypotheses.steps import StepFunction
+from littlestone.concepts.hypotheses.runs import StepFunction, first_difference, runs_of
 from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
 
 HUGE = 2**40

@@ -9,17 +9,14 @@ import pytest
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.stumps import Stumps
-from littlestone.concepts.hypotheses.cube_table import CubeTable
-from littlestone.concepts.hypotheses.one_form import one_form
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.cube import CubeTable, WeightedFeatures
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
-from littlestone.concepts.hypotheses.weighted import WeightedFeatures
-from littlestone.concepts.json_form import hypothesis_from_json
+from littlestone.concepts.json_form import hypothesis_from_json, one_form
 from littlestone.concepts.schema import Schema
-from littlestone.online.winnow import without_idle
+from littlestone.learners.online.linear import simplified
 
 SCHEMA = Schema.from_mapping({"a": {"grid": [0]}, "b": {"values": ["x", "y"]}})
 CLASSES: list[Any] = [
@@ -79,7 +76,7 @@ def test_idle_weights_are_exactly_those_that_change_nothing(threshold: int) -> N
     powers = [0, *(1 << j for j in range(threshold.bit_length()))]
     corners = list(product((0, 1), repeat=4))
     for weights in product(powers, repeat=4):
-        kept = without_idle(weights, threshold)
+        kept = simplified(weights, threshold)
         labels = dict(zip(corners, kept.many(corners).tolist(), strict=True))
         assert list(labels.values()) == WeightedFeatures(weights, threshold).many(corners).tolist()
         for i, weight in enumerate(kept.weights):
@@ -92,6 +89,6 @@ def test_up_to_threshold_two_weights_have_one_form() -> None:
     corners = list(product((0, 1), repeat=4))
     forms: dict[bytes, set[WeightedFeatures]] = {}
     for weights in product((0, 1, 2), repeat=4):
-        form = without_idle(weights, 2)
+        form = simplified(weights, 2)
         forms.setdefault(form.many(corners).tobytes(), set()).add(form)
     assert all(len(same) == 1 for same in forms.values())

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from littlestone.concepts.hypotheses.scorecard import Scorecard
+from littlestone.concepts.hypotheses.rules import Scorecard
 from littlestone.concepts.json_form import hypothesis_from_json
 from littlestone.concepts.schema import Schema
 

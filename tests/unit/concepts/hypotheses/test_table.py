@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
 
 RULE = TableHypothesis.from_labels([0, 1, 1, 0, 1])

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from littlestone.concepts.domain import BooleanCube
-from littlestone.concepts.hypotheses.steps import StepFunction
+from littlestone.concepts.hypotheses.runs import StepFunction
 from littlestone.concepts.hypotheses.support import FiniteSupport
-from littlestone.concepts.hypotheses.table import TableHypothesis
+from littlestone.concepts.hypotheses.tables import TableHypothesis
 from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.protocols import Hypothesis
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from littlestone.concepts.classes.stumps import Stumps
-from littlestone.concepts.losses import field_ranges
+from littlestone.concepts.losses import answers as answers_module
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.schema import Schema
 
@@ -25,7 +25,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 def test_sums_are_what_the_rules_say_one_by_one(
     name: str, depth: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(field_ranges, "_LARGEST_BLOCK", block)
+    monkeypatch.setattr(answers_module, "_LARGEST_BLOCK", block)
     pool = Stumps(Schema.from_mapping(SCHEMAS[name]), depth)
     answers, generator = pool.answers(), np.random.default_rng(8)
     rows = np.array(pool.schema.sample(50, generator), dtype=np.int64)

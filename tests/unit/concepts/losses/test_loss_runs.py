@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.losses.label_counts import tallied
 from littlestone.concepts.losses.loss_runs import losses_on, require_losses

@@ -6,29 +6,27 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from littlestone.adversaries.boundary import Boundary
-from littlestone.adversaries.random_stream import RandomStream
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.errors import HorizonExceededError
-from littlestone.experts.batches import Batches
-from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.hedge import Hedge
-from littlestone.experts.realizable_experts import RealizableExperts
+from littlestone.game.adversaries.boundary import Boundary
+from littlestone.game.adversaries.random_stream import RandomStream
 from littlestone.game.play import play
 from littlestone.learners.agnostic_finite.recipe import MOST_CONCEPTS, AgnosticFinite
+from littlestone.learners.experts.exponential_weights import ExponentialWeights, Hedge
+from littlestone.learners.experts.protocols import Batches
+from littlestone.learners.experts.realizable_experts import RealizableExperts
 from littlestone.learners.run import PrivateRun
-from littlestone.mechanisms.incremental_selection import IncrementalSelectionRun
-from littlestone.privacy.group import user_level
+from littlestone.privacy.composition import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.incremental_selection import IncrementalSelectionRun
 from littlestone.randomness import seeded
 
 SCHEMA = Schema.from_mapping(
@@ -153,8 +151,8 @@ def test_another_recipe_for_experts_can_be_given() -> None:
     [
         ({"rounds": 0}, "rounds must be at least 1"),
         ({"adversary": "kind"}, "adversary must be 'adaptive' or 'oblivious'"),
-        ({"concepts": Points()}, "concepts must be at most"),
-        ({"concepts": Thresholds(MOST_CONCEPTS)}, "concepts must be at most"),
+        ({"concepts": Points()}, "concepts must have at most"),
+        ({"concepts": Thresholds(MOST_CONCEPTS)}, "concepts must have at most"),
         ({"epsilon": -1.0}, "epsilon must be"),
         ({"delta": 0.0}, "delta must lie"),
         ({"experts": Hedge(experts=10, rounds=300)}, "experts must be private"),
@@ -168,7 +166,7 @@ def test_another_recipe_for_experts_can_be_given() -> None:
         ),
         (
             {"experts": RealizableExperts(experts=10, rounds=300, epsilon=2.0, delta=1e-4)},
-            "experts must be good against adaptive",
+            "experts must promise regret against adaptive",
         ),
     ],
 )

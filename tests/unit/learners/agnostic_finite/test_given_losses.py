@@ -5,10 +5,10 @@ import pytest
 
 from littlestone.concepts.classes.intervals import Intervals
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.learners.agnostic_finite import skew_circulant
+from littlestone.learners.agnostic_finite import running_totals
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
-from littlestone.learners.agnostic_finite.skew_circulant import SkewCirculant
+from littlestone.learners.agnostic_finite.running_totals import SkewCirculant
 
 
 def test_losses_of_another_class_are_refused() -> None:
@@ -28,6 +28,6 @@ def test_wide_sums_are_added_up_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     matrix = SkewCirculant(generator.integers(-9, 10, size=301).astype(np.float64))
     counts = generator.integers(-5, 6, size=301).astype(np.float64)
     whole = matrix.times(counts)
-    monkeypatch.setattr(skew_circulant, "_LARGEST_MATRIX", 1000)  # three columns at a time
+    monkeypatch.setattr(running_totals, "_LARGEST_MATRIX", 1000)  # three columns at a time
     parts = SkewCirculant(matrix.column).times(counts)
     assert (parts == whole).all()

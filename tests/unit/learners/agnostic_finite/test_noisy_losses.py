@@ -12,27 +12,26 @@ from tests.reference import plain_noisy_losses as plain
 
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.losses.loss_table import LossTable
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
-from littlestone.learners.agnostic_finite.batch_queries import Lines, queries_about
-from littlestone.learners.agnostic_finite.fresh_draws import _ALL, _ends
+from littlestone.learners.agnostic_finite.batch_queries import _ALL, Lines, _ends, queries_about
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.noisy_losses_engine import NoisyLossesEngine
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
 from littlestone.learners.agnostic_finite.running_totals import (
     CorrelatedTotals,
     IndependentTotals,
+    SkewCirculant,
     squared_shift,
     time_weights,
     total_error,
 )
-from littlestone.learners.agnostic_finite.skew_circulant import SkewCirculant
-from littlestone.mechanisms.noise.discrete_gaussian import DiscreteGaussian
 from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from littlestone.randomness import seeded
 
 SCHEMA = Schema.from_mapping(
@@ -71,7 +70,7 @@ def learner(concepts: ConceptClass, *, rounds: int = 300, **given: Any) -> Agnos
 def test_answers_without_noise_give_the_losses(concepts: ConceptClass) -> None:
     queries = queries_about(concepts, 20.0)
     points, labels = examples(concepts, 80)
-    answers = queries.asked(points, labels)
+    answers = queries.true_answers(points, labels)
     assert (answers == np.rint(answers)).all()
     losses = LossTable(concepts)
     losses.add_many(points, labels)
@@ -83,7 +82,9 @@ def test_answers_without_noise_give_the_losses(concepts: ConceptClass) -> None:
 def test_no_replaced_example_moves_the_answers_further(concepts: ConceptClass) -> None:
     queries = queries_about(concepts, 20.0)
     points = concepts.domain.check_many(list(concepts.domain))
-    moved = [queries.asked(points[i : i + 1], [y]) for i in range(len(points)) for y in (0, 1)]
+    moved = [
+        queries.true_answers(points[i : i + 1], [y]) for i in range(len(points)) for y in (0, 1)
+    ]
     furthest = max(((u - v) @ (u - v) for u, v in product(moved, moved)), default=0)
     assert furthest <= queries.squared_sensitivity
     if isinstance(queries, Lines) and len(queries.stretches.widths) == 1:
@@ -106,7 +107,7 @@ def test_skew_circulant_matrices(column: list[int], monkeypatch: pytest.MonkeyPa
     for at_most in (20, 1 << 22, 1 << 40):
         assert (matrix.times(vectors, at_most=at_most) == expected).all()
     assert np.allclose(matrix.solve(expected), vectors)
-    monkeypatch.setattr("littlestone.learners.agnostic_finite.skew_circulant._LARGEST_MATRIX", 0)
+    monkeypatch.setattr("littlestone.learners.agnostic_finite.running_totals._LARGEST_MATRIX", 0)
     again = SkewCirculant(np.array(column, dtype=float))
     assert (again.times(vectors) == expected).all()
 
@@ -318,7 +319,7 @@ def test_correlated_noise_is_for_oblivious_streams_and_stretches() -> None:
     for concepts, oblivious in [(Thresholds(9), False), (CLASSES["table"], True)]:
         with pytest.raises(ValueError, match="epoch must be 1"):
             learner(concepts, batch=5, epoch=4, oblivious_only=oblivious)
-    with pytest.raises(ValueError, match="good against adaptive"):
+    with pytest.raises(ValueError, match="promise regret against adaptive"):
         AgnosticFinite(
             concepts=Thresholds(9), rounds=300, epsilon=2.0, delta=1e-4,
             experts=NoisyLosses(

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from tests.reference.exact_regret import worst_expected_regret, worst_oblivious_regret
 
-from littlestone.adversaries.random_stream import RandomStream
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.experts.exponential_weights import ExponentialWeights
-from littlestone.experts.shrinking_dartboard import ShrinkingDartboard
+from littlestone.game.adversaries.random_stream import RandomStream
 from littlestone.game.play import play
 from littlestone.learners.agnostic_finite.noisy_losses import NoisyLosses
 from littlestone.learners.agnostic_finite.recipe import AgnosticFinite
+from littlestone.learners.experts.exponential_weights import ExponentialWeights
+from littlestone.learners.experts.shrinking_dartboard import ShrinkingDartboard
 from littlestone.randomness import seeded
 from littlestone.theory.expert_bounds import noisy_losses_regret_upper_bound
 

@@ -8,11 +8,11 @@ import pytest
 
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree, Node
-from littlestone.concepts.hypotheses.scorecard import Scorecard
+from littlestone.concepts.hypotheses.rules import Scorecard
 from littlestone.concepts.schema import Schema
-from littlestone.learners.disjoint_batches.asking import LastRule, can_be_asked, with_last_rule
+from littlestone.learners.disjoint_batches.asking import LastRule, asked_of, with_last_rule
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
-from littlestone.mechanisms.tree_weights import Sample
+from littlestone.privacy.mechanisms.tree_weights import Sample
 from littlestone.randomness import seeded
 
 SCHEMA = Schema.from_mapping({"a": {"grid": [0, 1]}, "b": {"values": ["x", "y", "z"]}})
@@ -40,8 +40,8 @@ def test_a_tree_that_asks_is_written_out_as_the_same_function(root: Node) -> Non
 
 
 def test_only_a_tree_that_says_something_is_asked() -> None:
-    assert not can_be_asked(DecisionTree(SCHEMA, 1))
-    assert not can_be_asked(Scorecard(SCHEMA, 1, ((1,), (0, 0, 0))))
+    assert asked_of(DecisionTree(SCHEMA, 1), 2) is None
+    assert asked_of(Scorecard(SCHEMA, 1, ((1,), (0, 0, 0))), 2) is None
     wide = Schema.from_mapping({f"f{i}": {"grid": [0]} for i in range(8)})
 
     def chain(questions: int) -> DecisionTree:
@@ -50,7 +50,7 @@ def test_only_a_tree_that_says_something_is_asked() -> None:
             root = ((number, 1, 1), root, number % 2)
         return DecisionTree(wide, root)
 
-    assert can_be_asked(chain(7)) and not can_be_asked(chain(8))
+    assert asked_of(chain(7), 2) == LastRule(chain(7)) and asked_of(chain(8), 2) is None
 
 
 def test_the_name_of_the_question_is_no_field_of_anybody() -> None:
@@ -61,7 +61,7 @@ def test_the_name_of_the_question_is_no_field_of_anybody() -> None:
 def test_rules_grow_beyond_their_depth_by_asking() -> None:
     # Whether all of three fields are large takes a tree of depth three.
     schema = Schema.from_mapping({f"f{i}": {"grid": [0]} for i in range(3)})
-    trees = DisjointBatches(concepts=DecisionTrees(schema, 2), epsilon=64.0, first=64, window=0)
+    trees = DisjointBatches(concepts=DecisionTrees(schema, 2), epsilon=64.0, first=64)
     alone = replace(trees, asking=False)
     cells = np.random.default_rng(1).integers(0, 2, size=(64 * 15, 3))
 

@@ -11,9 +11,12 @@ from tests.battery import check_a_saved_run
 from littlestone.audit.exact.privacy_curve import privacy_curve
 from littlestone.audit.two_worlds import Subject, World
 from littlestone.concepts.classes.decision_trees import DecisionTrees
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.concepts.hypotheses.decision_tree import DecisionTree
+from littlestone.concepts.hypotheses.vote import MajorityVote
+from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import Schema
 from littlestone.learners.disjoint_batches import algorithm
 from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
@@ -21,9 +24,8 @@ from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.randomness import Randomness, seeded
 
 SCHEMA = Schema.from_mapping({"a": {"grid": [0, 1]}, "b": {"values": ["x", "y", "z"]}})
-TINY = DisjointBatches(
-    concepts=Thresholds(1), epsilon=1.0, first=1, growth=1.0, window=4, watched_from=2, recent=1
-)
+TINY = DisjointBatches(concepts=Thresholds(1), epsilon=1.0, first=1, longest=2, window=1)
+WATCHED = replace(TINY, watched_from=1)
 
 
 @dataclass(frozen=True)
@@ -45,85 +47,80 @@ class Replace:
         return None
 
 
-# Round 1 fills a batch, 4 a recent batch; 2, 3, 5 and 6 fill a window.
+# Round 1 fills a batch, 2 and 3 fill one, and so do 4 and 5.
 STREAM = ((0, 1), (0, 0), (0, 1), (0, 0), (0, 1), (0, 1))
-
-
-@pytest.fixture
-def even_trust(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prior weights 1 : 1 : 1 : 1, so that fewer coins have to be enumerated."""
-    monkeypatch.setattr(algorithm, "_TRUST", 1)
 
 
 def _fields(learner: DisjointBatches) -> dict[str, Any]:
     return {field.name: getattr(learner, field.name) for field in fields(learner)}
 
 
-def exact_epsilon(learner: DisjointBatches, place: int, rounds: int = 6) -> float:
+def exact_epsilon(learner: DisjointBatches, place: int, rounds: int = 5) -> float:
     """What replacing one example of the stream shows at least, all coins enumerated."""
     adversary = Replace(place, (0, 1), (0, 0), STREAM[:rounds])
     curve = privacy_curve(Subject.from_learner(learner), adversary, rounds=rounds)
     return curve.epsilon_lower_bound(0.0)
 
 
-@pytest.mark.usefixtures("even_trust")
-@pytest.mark.parametrize("place", range(6))
+@pytest.mark.parametrize("place", range(4))
 def test_each_example_is_read_by_one_draw_and_pays_epsilon(place: int) -> None:
     assert 0.1 < exact_epsilon(TINY, place) <= 1.0 + 1e-9
 
 
+@pytest.fixture
+def even_trust(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prior weights 1 : 1 : 1, so that fewer coins have to be enumerated."""
+    monkeypatch.setattr(algorithm, "_TRUST", 1)
+    monkeypatch.setattr(algorithm, "_SHOWN", 0)
+
+
 @pytest.mark.usefixtures("even_trust")
-@pytest.mark.parametrize("place", [0, 2, 3, 4, 5])  # 1 is drawn from and never shown
-def test_what_a_batch_leaves_to_recent_ones_is_read_once(
-    place: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(algorithm, "_CYCLE", 4)
-    # Round 1 fills a batch; the next one needs rounds 4 and 8, so 4 goes to recent ones.
-    ended = replace(TINY, rounds=6, growth=2.0, window=2, planned=True)
-    assert 0.1 < exact_epsilon(ended, place) <= 1.0 + 1e-9
+@pytest.mark.parametrize("place", range(4))  # the last one is read by a window
+def test_with_windows_each_example_is_read_by_one_draw(place: int) -> None:
+    assert 0.1 < exact_epsilon(WATCHED, place, 4) <= 1.0 + 1e-9
 
 
 class _RereadsBatches(DisjointBatchesEngine):
     """Broken: a batch is drawn from again with the next one."""
 
     def _draw(self) -> None:
-        kept = dict(self._batch)
+        points, labels = self._points, self._labels
         super()._draw()
-        self._batch = kept
+        self._points, self._labels = points, labels
 
 
-class _RereadsWindows(DisjointBatchesEngine):
-    """Broken: a window is looked at again with the next one."""
+class _TakesTwice(DisjointBatchesEngine):
+    """Broken: an example counts twice within its batch."""
+
+    def _draw(self) -> None:
+        self._points, self._labels = 2 * self._points, 2 * self._labels
+        super()._draw()
+
+
+class _SharesWindows(DisjointBatchesEngine):
+    """Broken: the next batch has the examples of a window, too."""
 
     def _choose(self) -> None:
-        kept = dict(self._window)
+        self._points, self._labels = list(self._window_points), list(self._window_labels)
+        self._size += 1
         super()._choose()
-        self._window = kept
-
-
-class _SharesRecentBatches(DisjointBatchesEngine):
-    """Broken: what a recent batch was drawn from goes to the next window, too."""
-
-    def _draw_recent(self) -> None:
-        self._window = dict(self._recent_batch)
-        super()._draw_recent()
 
 
 @pytest.mark.usefixtures("even_trust")
 @pytest.mark.parametrize(
-    ("engine", "place", "window", "rounds"),
-    [(_RereadsBatches, 0, 0, 2), (_RereadsWindows, 1, 1, 3), (_SharesRecentBatches, 3, 4, 6)],
+    ("engine", "place", "rounds"),
+    [(_RereadsBatches, 0, 5), (_TakesTwice, 1, 3), (_SharesWindows, 3, 6)],
 )
 def test_reading_an_example_twice_is_noticed(
-    engine: type[DisjointBatchesEngine], place: int, window: int, rounds: int
+    engine: type[DisjointBatchesEngine], place: int, rounds: int
 ) -> None:
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Broken(DisjointBatches):
         def engine(self, rng: Randomness, /) -> DisjointBatchesEngine:
             return engine(self, rng)
 
-    broken = Broken(**{**_fields(TINY), "window": window})
-    assert exact_epsilon(broken, place, rounds) > 1.05
+    shared = WATCHED if engine is _SharesWindows else TINY
+    assert exact_epsilon(Broken(**_fields(shared)), place, rounds) > 1.05
 
 
 def late(rng: np.random.Generator, count: int) -> tuple[list[tuple[int, int]], list[int]]:
@@ -156,47 +153,30 @@ def abrupt(rng: np.random.Generator, count: int) -> tuple[list[tuple[int, int]],
     return [tuple(row) for row in cells.tolist()], labels.astype(int).tolist()
 
 
-def test_recent_batches_follow_an_abrupt_change_of_the_rule() -> None:
+def test_batches_that_stop_growing_follow_an_abrupt_change_of_the_rule() -> None:
     xs, ys = abrupt(np.random.default_rng(8), 12_000)
-    learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=4.0, watched_from=1000)
+    learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=4.0)
     # 600 labels are wrong.
     assert mistakes(learner, xs, ys) < 1500
-    assert mistakes(replace(learner, recent=0), xs, ys) > 2000
-    assert mistakes(replace(learner, window=0), xs, ys) > 2000
+    assert mistakes(replace(learner, longest=12_000, window=0), xs, ys) > 2000
 
 
-def test_a_batch_that_would_not_be_full_by_the_horizon_is_no_use_and_watched_instead() -> None:
-    xs, ys = abrupt(np.random.default_rng(8), 4096)
-    endless = DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=1.0)
-    planned = replace(endless, rounds=4063, planned=True)
-    # Batches end after 32, 96, …, 2,016 and 4,064 rounds.
-    assert planned.is_watched(2016, 6) and not replace(planned, planned=False).is_watched(2016, 6)
-    assert replace(planned, rounds=4514).is_watched(2016, 6)  # 4,064 are more than nine tenths
-    assert not replace(planned, rounds=4516).is_watched(2016, 6)
-    assert not replace(planned, rounds=3000).is_watched(2016, 6)  # too few are left
-    assert planned.recent_size == 126 and replace(planned, recent=0).recent_size == 0
-    assert replace(planned, rounds=10**6).recent_size == endless.recent_size == 512
-    # About 200 labels are wrong; without recent batches there would be 820 mistakes.
-    assert mistakes(endless, xs[:4063], ys[:4063]) > 1500
-    assert mistakes(planned, xs[:4063], ys[:4063]) < 500
+def test_batches_double_then_stay_then_grow_with_the_past() -> None:
+    learner = DisjointBatches(concepts=Thresholds(3), epsilon=0.5, past=4)
+    played, sizes = 0, []
+    for number in range(12):
+        sizes.append(learner.batch_size(number, played))
+        played += sizes[-1]
+    assert sizes[:7] == [64, 128, 256, 512, 1024, 1024, 1024]
+    assert sizes[7:] == [1024, 1264, 1580, 1975, 2468]
 
 
-@pytest.mark.parametrize(("rounds", "begun"), [(17, 1), (16, 0), (15, 0)])
-def test_during_a_planned_watch_no_batch_ends_in_the_last_tenth(rounds: int, begun: int) -> None:
-    # A batch has the examples of rounds 8 and 16.
-    learner = replace(TINY, rounds=rounds, first=2, watched_from=1, planned=True)
-    engine = learner.engine(seeded(4))
-    engine.begin()
-    for _ in range(8):
-        engine.step(0, 1)
-    assert engine._in_batch == begun
-
-
-def test_without_windows_a_watch_changes_nothing() -> None:
-    xs, ys = late(np.random.default_rng(9), 1000)
-    learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 2), epsilon=1.0, window=0)
-    watched = replace(learner, watched_from=1)
-    assert mistakes(watched, xs, ys) == mistakes(learner, xs, ys)
+@pytest.mark.parametrize("epsilon", [1.0, 2.0, 16.0, 1e6])
+def test_more_epsilon_makes_no_batch_shorter_and_no_draw_too_sharp(epsilon: float) -> None:
+    learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 2), epsilon=epsilon)
+    assert (learner.first, learner.longest, learner.window) == (32, 512, 32)
+    assert learner.drawn_epsilon == min(epsilon, 4.0)
+    assert replace(learner, concepts=Thresholds(3), asking=False).drawn_epsilon == epsilon
 
 
 def test_a_field_that_only_tells_the_time_is_not_mistaken_for_a_reason() -> None:
@@ -211,29 +191,39 @@ def test_a_field_that_only_tells_the_time_is_not_mistaken_for_a_reason() -> None
     assert sum(wrong) / len(wrong) < 1.15 * sum(ys)
 
 
-def test_windows_follow_a_stream_that_turns_over() -> None:
-    trees = DecisionTrees(SCHEMA, 1)
+def test_windows_follow_good_and_bad_times() -> None:
     ys = ([0] * 400 + [1] * 400) * 4
     xs = [(0, 0)] * len(ys)
-    watching = DisjointBatches(concepts=trees, epsilon=1.0, watched_from=1)
-    assert mistakes(watching, xs, ys) < 800
-    assert mistakes(replace(watching, window=0), xs, ys) > 1200
+    watching = DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=1.0, watched_from=1)
+    assert mistakes(watching, xs, ys) < 1100 < 1400 < mistakes(replace(watching, window=0), xs, ys)
 
 
-def test_blocks_are_the_same_rounds() -> None:
-    learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 2), epsilon=2.0, watched_from=50)
+@pytest.mark.parametrize("watched_from", [1, 50, 60, 10**6])
+@pytest.mark.parametrize("window", [0, 1, 7, 32])
+def test_blocks_are_the_same_rounds(watched_from: int, window: int) -> None:
+    learner = DisjointBatches(
+        concepts=DecisionTrees(SCHEMA, 2),
+        epsilon=2.0,
+        longest=50,
+        window=window,
+        watched_from=watched_from,
+    )
     xs, ys = late(np.random.default_rng(6), 600)
     single, block = learner.start(rng=seeded(1)), learner.start(rng=seeded(1))
     for x, y in zip(xs, ys, strict=True):
         single.observe(x, y)
     taken = 0
     while taken < len(ys):
-        taken += block.observe_many(xs[taken:], ys[taken:])
+        taken += block.observe_many(np.array(xs[taken:]), np.array(ys[taken:]))
+        assert block.rounds_played == taken
     assert single.hypothesis == block.hypothesis and single.switches == block.switches
+    assert single._engine.state()[1:] == block._engine.state()[1:]
 
 
 def test_a_saved_run_goes_on_identically() -> None:
-    learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 2), epsilon=2.0, watched_from=50)
+    learner = DisjointBatches(
+        concepts=DecisionTrees(SCHEMA, 2), epsilon=2.0, longest=50, window=8, watched_from=50
+    )
     xs, ys = late(np.random.default_rng(7), 500)
     check_a_saved_run(learner, xs, ys, at=300)
 
@@ -241,8 +231,8 @@ def test_a_saved_run_goes_on_identically() -> None:
 def test_no_horizon_is_needed_and_no_delta() -> None:
     learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 3), epsilon=0.5)
     assert learner.rounds is None and learner.guarantee().delta == 0
-    assert [learner.batch_size(number) for number in range(3)] == [64, 128, 256]
-    assert replace(learner, longest=100).batch_size(9) == 100
+    assert [learner.batch_size(number, 0) for number in range(3)] == [64, 128, 256]
+    assert replace(learner, longest=100).batch_size(9, 0) == 100
     large = learner.excess_bound(size=10**6, failure_probability=0.05)
     assert large < 0.02 < learner.excess_bound(size=10**4, failure_probability=0.05) < 1
 
@@ -252,12 +242,102 @@ def test_bad_parameters_are_refused_by_name() -> None:
         DisjointBatches(concepts=Thresholds(3), epsilon=1.0, growth=0.5)
     with pytest.raises(ValueError, match="infinitely many"):
         DisjointBatches(concepts=Points(), epsilon=1.0)
-    with pytest.raises(ValueError, match="window"):
-        DisjointBatches(concepts=Thresholds(3), epsilon=1.0, window=-1)
-    with pytest.raises(ValueError, match="planned needs the declared rounds"):
-        DisjointBatches(concepts=Thresholds(3), epsilon=1.0, planned=True)
+    with pytest.raises(ValueError, match="longest"):
+        DisjointBatches(concepts=Thresholds(3), epsilon=1.0, longest=0)
+    with pytest.raises(ValueError, match="past"):
+        DisjointBatches(concepts=Thresholds(3), epsilon=1.0, past=0)
 
 
 def test_batches_that_stop_growing_never_overflow() -> None:
-    learner = DisjointBatches(concepts=Thresholds(3), epsilon=1.0, first=1, longest=4, window=0)
-    assert learner.batch_size(10**6) == 4
+    learner = DisjointBatches(concepts=Thresholds(3), epsilon=1.0, first=1, longest=4)
+    assert learner.batch_size(10**6, 20) == 4
+
+
+@pytest.mark.usefixtures("even_trust")
+@pytest.mark.parametrize("place", range(4))
+def test_with_a_vote_each_example_is_read_by_one_draw(place: int) -> None:
+    assert 0.1 < exact_epsilon(replace(WATCHED, voters=3), place, 4) <= 1.0 + 1e-9
+
+
+@dataclass
+class Scripted:
+    """Draws what it is told to, and remembers how many rounds each batch had."""
+
+    rules: list[Hypothesis]
+    rounds: list[int]
+
+    def draw(self, batch: object, *, rounds: int, near: object, rng: object) -> Hypothesis:
+        del batch, near, rng
+        self.rounds.append(rounds)
+        return self.rules.pop(0)
+
+
+ROOTS = ((0, 1, 2), (1, 0, 0), (1, 1, 1), (0, 2, 2), (1, 2, 2))
+RULES = [DecisionTree(SCHEMA, (condition, 1, 0)) for condition in ROOTS]
+
+
+def scripted(rules: list[Hypothesis], **changed: Any) -> tuple[Any, Scripted]:
+    """A run whose batches have 2, 4, 4, 4, … rounds, and what they draw."""
+    learner = DisjointBatches(
+        concepts=DecisionTrees(SCHEMA, 1), epsilon=1.0, first=2, longest=4, **changed
+    )
+    run, drawing = learner.start(rng=seeded(1)), Scripted(list(rules), [])
+    engine: Any = run._engine
+    engine._drawing = drawing
+    return run, drawing
+
+
+@pytest.mark.parametrize("voters", [1, 3])
+def test_the_last_three_rules_vote_once_batches_no_longer_double(voters: int) -> None:
+    run, drawing = scripted(list(RULES), voters=voters)
+    published = []
+    for size in (2, 4, 4, 4, 4):
+        for _ in range(size):
+            run.observe((0, 0), 0)
+        published.append(run.hypothesis)
+    voted = [MajorityVote(RULES[place : place + 3]) for place in range(3)]
+    assert published == (RULES if voters == 1 else RULES[:2] + voted)
+    assert drawing.rounds == [2, 4, 4, 4, 4]
+
+
+def test_two_rules_that_are_the_same_win_the_vote() -> None:
+    a, b, c = RULES[:3]
+    run, _ = scripted([a, b, a, a, c])
+    for _ in range(10):
+        run.observe((0, 0), 0)
+    assert run.hypothesis == a  # of a, b, a
+    for _ in range(8):
+        run.observe((0, 0), 0)
+    assert run.hypothesis == a  # of a, a, c
+
+
+def test_a_window_prefers_the_newest_rule_after_a_change() -> None:
+    xs, ys = abrupt(np.random.default_rng(8), 12_000)
+    learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=4.0, watched_from=1)
+    assert mistakes(learner, xs, ys) < mistakes(replace(learner, window=0), xs, ys) - 100
+
+
+def test_the_newest_rule_is_a_candidate_of_a_window() -> None:
+    """It errs never, all others in half of the window or more: e^(-2·16) against it."""
+    learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=4.0, watched_from=1)
+    xs = np.asarray(abrupt(np.random.default_rng(8), 2_000)[0])
+    never = DecisionTree(SCHEMA, 0)
+    newest = DecisionTree(SCHEMA, ((0, 1, 1), 1, 0))
+    said = newest.many(xs)
+    half = (learner.window or 0) // 2
+    places = [*np.flatnonzero(said == 1)[:half], *np.flatnonzero(said == 0)[:half]]
+    engine = DisjointBatchesEngine(learner, seeded(1))
+    engine.begin()
+    engine._drawn, engine._lengths = [never, never, newest], [9, 9, 9]
+    engine._rule = engine._vote()
+    assert engine._rule == never
+    engine._window_points = [tuple(x) for x in xs[places].tolist()]
+    engine._window_labels = said[places].tolist()
+    engine._choose()
+    assert engine.hypothesis == newest
+
+
+def test_voters_are_one_or_three() -> None:
+    assert DisjointBatches(concepts=Thresholds(3), epsilon=1.0).voters == 1
+    with pytest.raises(ValueError, match="voters"):
+        DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=1.0, voters=2)

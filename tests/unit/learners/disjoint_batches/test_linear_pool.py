@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,15 +11,17 @@ from tests.battery import check_a_saved_run
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree
-from littlestone.concepts.hypotheses.scorecard import Scorecard
+from littlestone.concepts.hypotheses.rules import Scorecard
+from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import Schema
+from littlestone.learners.disjoint_batches.drawing import Batch
 from littlestone.learners.disjoint_batches.linear_pool import (
     THRESHOLDS,
     LinearPool,
     LinearRules,
 )
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
-from littlestone.mechanisms.tree_weights import Sample
+from littlestone.privacy.mechanisms.tree_weights import Sample
 from littlestone.randomness import seeded
 
 SCHEMA = Schema.from_mapping(
@@ -98,6 +101,32 @@ def test_rules_do_not_depend_on_the_batch_but_on_coins() -> None:
     assert np.array_equal(one, same) and not np.array_equal(one, other)
 
 
+BATCHES: list[Batch] = [{(0, 0, 0): (1, 0)}, {(1, 1, 1): (0, 9), (2, 2, 1): (5, 0)}]
+
+
+def test_a_long_batch_has_fewer_directions_by_its_public_size_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pool = replace(POOL, directions=4096)
+    assert [len(pool.draw(SUM, rng=seeded(1), most=most).points) for most in (64, 9999)] == [
+        64,
+        4096,
+    ]
+    learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=0.5, directions=4096)
+    drawing, drawn, sizes = learner.drawing(), LinearPool.draw, list[int]()
+
+    def counted(self: LinearPool, near: Hypothesis, **given: Any) -> LinearRules:
+        rules = drawn(self, near, **given)
+        sizes.append(len(rules.points))
+        return rules
+
+    monkeypatch.setattr(LinearPool, "draw", counted)
+    for rounds in (100, 2048, 1 << 20):
+        for batch in BATCHES:
+            drawing.draw(batch, rounds=rounds, near=NOTHING, rng=seeded(1))
+    assert sizes == [4096, 4096, 1024, 1024, 64, 64]
+
+
 def adding_up(count: int) -> tuple[list[tuple[int, ...]], list[int]]:
     rng = np.random.default_rng(4)
     cells = rng.integers(0, 5, size=(count, 8))
@@ -106,7 +135,7 @@ def adding_up(count: int) -> tuple[list[tuple[int, ...]], list[int]]:
 
 def test_where_fields_add_up_linear_rules_are_drawn_and_err_less() -> None:
     schema = Schema.from_mapping({f"f{i}": {"grid": [0, 1, 2, 3]} for i in range(8)})
-    trees = DisjointBatches(concepts=DecisionTrees(schema, 1), epsilon=2.0, window=0)
+    trees = DisjointBatches(concepts=DecisionTrees(schema, 1), epsilon=2.0)
     xs, ys = adding_up(1500)
 
     def mistakes(learner: DisjointBatches) -> tuple[int, object]:

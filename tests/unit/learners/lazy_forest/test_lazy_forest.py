@@ -10,17 +10,16 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.spreading import SpreadMistakes
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing
+from littlestone.game.adversaries.spreading import SpreadMistakes
 from littlestone.game.play import play
 from littlestone.learners.lazy_forest.plan import ForestBudgets
 from littlestone.learners.lazy_forest.recipe import ForestTooLargeError, LazyForest
-from littlestone.online.halving import Halving
+from littlestone.learners.online.halving import Halving
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness, seeded
 

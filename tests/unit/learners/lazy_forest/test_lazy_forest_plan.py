@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing
 from littlestone.game.play import play
 from littlestone.learners.lazy_forest.bound import copy_failure_upper_bound
 from littlestone.learners.lazy_forest.plan import ForestPlan, calibrated_plan, paper_plan

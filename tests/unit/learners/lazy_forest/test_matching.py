@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from littlestone.learners.lazy_forest.matching import just_enough, random_pairs
+from littlestone.learners.lazy_forest.layer import random_pairs, smallest_even
 from littlestone.randomness import Randomness, seeded
 
 Matching = frozenset[frozenset[int]]
@@ -79,7 +79,7 @@ def test_pairs_sit_on_neighbouring_slots_with_the_exact_probability(
 
 def test_everyone_has_a_neighbour_on_just_enough_slots() -> None:
     for elements in range(8):
-        pairs = random_pairs(elements, slots=just_enough(elements), rng=seeded(elements))
+        pairs = random_pairs(elements, slots=smallest_even(elements), rng=seeded(elements))
         assert len(pairs) == elements // 2
         assert len(set(pairs.ravel().tolist())) == 2 * len(pairs)
 

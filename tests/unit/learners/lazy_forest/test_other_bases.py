@@ -9,17 +9,15 @@ from tests.reference.forest_array import ForestArray
 
 from littlestone.audit.grey_box import check_sensitivity
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.learners.golowich_livni.eager_forest import EagerForest
-from littlestone.learners.golowich_livni.forest_size import TooManyTreesError
-from littlestone.learners.golowich_livni.fresh_copies import FreshCopies
-from littlestone.learners.golowich_livni.tournament_tree import TournamentTree
 from littlestone.learners.lazy_forest.layer import ForestTable, tournament
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.online.halving import Halving
-from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.online.winnow import Winnow, WinnowState
+from littlestone.learners.online.halving import Halving
+from littlestone.learners.online.linear import Winnow, WinnowState
+from littlestone.learners.online.standard_optimal import StandardOptimal
+from littlestone.learners.rivals.eager_forest import EagerForest, TooManyTreesError, TournamentTree
+from littlestone.learners.rivals.fresh_copies import FreshCopies
 from littlestone.randomness import seeded
 
 CONCEPTS = MonotoneDisjunctions(2, 4)

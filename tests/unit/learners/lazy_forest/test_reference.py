@@ -16,17 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.lazy_forest import reference
 from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
-from littlestone.online.standard_optimal import StandardOptimal
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness
-from littlestone.word_sources import Seeded
+from littlestone.randomness.word_sources import Seeded
 
 Law = dict[Hashable, Fraction]
 COST = PrivacyGuarantee(epsilon=1.0, delta=0.25)

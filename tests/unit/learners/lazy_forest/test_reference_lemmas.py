@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing
 from littlestone.learners.lazy_forest import reference
-from littlestone.mechanisms.count_above_threshold import CountAboveThreshold
-from littlestone.mechanisms.histogram import PrivateHistogram
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
+from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 from littlestone.randomness import Randomness, seeded
-from littlestone.word_sources import Seeded
+from littlestone.randomness.word_sources import Seeded
 
 
 class Replayed(Randomness):

@@ -62,7 +62,7 @@ def test_blocks_are_single_rounds_to_the_bit(words: bool) -> None:
 
 def test_the_mean_and_the_bound_hold() -> None:
     """False failures: a mean of 400 with a standard deviation below 9, and a binomial tail."""
-    recipe = PrivateKeys(rounds=10**5, epsilon=1.0, delta=1e-6, concepts=ls.SparseSets(1))
+    recipe = PrivateKeys(rounds=10**5, epsilon=1.0, delta=1e-6, concepts=ls.concepts.SparseSets(1))
     counts = []
     for seed in range(400):
         run = recipe.start(rng=seeded(seed))
@@ -92,7 +92,7 @@ def test_other_classes_are_refused() -> None:
 def test_it_is_the_default_for_sets_of_keys_without_a_bound() -> None:
     budget: dict[str, Any] = {"rounds": 10**6, "epsilon": 1.0, "delta": 1e-6}
     assert isinstance(ls.Request(over="keys", **budget).recipe(), PrivateKeys)
-    for concepts in (ls.Points(), ls.SparseSets(3)):
+    for concepts in (ls.Points(), ls.concepts.SparseSets(3)):
         advice = ls.recommend(concepts, **budget)
         assert advice.best is not None and advice.best.name == "private-keys"
 

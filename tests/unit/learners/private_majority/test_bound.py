@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from tests.reference import majority_game
 
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.witnesses.fresh_witnesses import witnesses_for
+from littlestone.concepts.witness_systems import witnesses_for
 from littlestone.learners.private_majority import bound
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_majority.recipe import PrivateMajority

@@ -8,20 +8,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.adversaries.spreading import SpreadMistakes
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.intervals import Intervals
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis, Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.concepts.schema import Schema
 from littlestone.errors import HorizonExceededError
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing
+from littlestone.game.adversaries.spreading import SpreadMistakes
 from littlestone.game.play import play
-from littlestone.learners.private_majority.plan import EpochPlan, FreshPlan, SampledPlan
-from littlestone.learners.private_majority.planner import epoch_plan, split_budget
+from littlestone.learners.private_majority.plan import (
+    EpochPlan,
+    FreshPlan,
+    SampledPlan,
+    epoch_plan,
+    split_budget,
+)
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.zcdp import ZeroConcentrated
@@ -114,7 +118,7 @@ def test_epochs_spend_the_budget_to_the_last_digits() -> None:
 
 
 def test_an_epoch_plan_checks_its_shape() -> None:
-    with pytest.raises(ValueError, match="one threshold more than weights"):
+    with pytest.raises(ValueError, match="one entry more than weights"):
         EpochPlan(votes=1, rate=0.1, weights=(1, 1), thresholds=(5, 5))
     with pytest.raises(ValueError, match="epochs must not be empty"):
         SampledPlan(threshold_epsilon=0.5, epochs=())

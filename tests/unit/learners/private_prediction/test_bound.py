@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from littlestone.learners.private_prediction.bound import updates_upper_bound
+from littlestone.learners.private_prediction.plan import updates_upper_bound
 
 
 def bound(**changed: float) -> float:

@@ -8,19 +8,18 @@ from typing import Any
 
 import pytest
 
-from littlestone.adversaries.mistake_forcing import MistakeForcing
-from littlestone.audit.adversaries.prediction_attacks import AskAgain
-from littlestone.audit.controls.broken_predictions import NoNoise, TeachesAll, with_run
+from littlestone.audit.attacks import AskAgain
+from littlestone.audit.controls.broken_learners import NoNoise, TeachesAll, with_run
 from littlestone.audit.exact.privacy_curve import PrivacyCurve, privacy_curve
-from littlestone.audit.subjects.prediction_subjects import few_copies
+from littlestone.audit.subjects.learner_subjects import few_copies
 from littlestone.audit.two_worlds import Answered, Subject, World
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.errors import HorizonExceededError, LittlestoneError
-from littlestone.game.prediction import play_predictions
-from littlestone.learners.private_prediction.algorithm import PredictionRun
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing
 from littlestone.learners.private_prediction.plan import PredictionPlan
-from littlestone.learners.private_prediction.recipe import PrivatePrediction
+from littlestone.learners.private_prediction.prediction_game import play_predictions
+from littlestone.learners.private_prediction.recipe import PredictionRun, PrivatePrediction
 from littlestone.randomness import seeded
 
 SMALL = PredictionPlan(copies=3, rate=0.01, cap=10, cap_epsilon=0.2)
@@ -163,12 +162,12 @@ def test_refusals() -> None:
     with pytest.raises(ValueError, match="delta"):
         learner(delta=0.0)
     run = learner(rounds=1).start(rng=seeded(1))
-    with pytest.raises(LittlestoneError, match="predict comes before observe"):
+    with pytest.raises(LittlestoneError, match="call predict before observe"):
         run.observe(1)
     with pytest.raises(ValueError, match="8"):
         run.predict(8)
     run.predict(1)
-    with pytest.raises(LittlestoneError, match="observe the label"):
+    with pytest.raises(LittlestoneError, match="call observe with this round"):
         run.predict(1)
     run.observe(1)
     with pytest.raises(HorizonExceededError):

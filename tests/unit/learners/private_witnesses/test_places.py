@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import littlestone as ls
+from littlestone.concepts.witness_systems import cube_corner, cube_depths, line_depths
 from littlestone.learners.private_majority.plan import FreshPlan
-from littlestone.learners.private_witnesses.places import depths, misplaced_upper_bound
-from littlestone.learners.private_witnesses.plan import WitnessPlan
+from littlestone.learners.private_witnesses.plan import WitnessPlan, misplaced_upper_bound
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 
 PLAN = FreshPlan(threshold_epsilon=0.6, threshold=9, selection_rate=0.4)
@@ -19,18 +19,64 @@ PLAN = FreshPlan(threshold_epsilon=0.6, threshold=9, selection_rate=0.4)
 
 @given(st.lists(st.integers(0, 9), max_size=12))
 def test_depths_by_definition(places: list[int]) -> None:
-    found, lengths = depths(places, 10)
+    found, lengths = line_depths(places, 10)
     written_out = np.repeat(found, lengths).tolist()
     assert written_out == [
         min(sum(x <= v for x in places), sum(x >= v for x in places)) for v in range(10)
     ]
 
 
+@given(st.integers(1, 4), st.data())
+def test_depths_in_a_cube_by_definition(features: int, data: st.DataObject) -> None:
+    corners = range(1 << features)
+    places = data.draw(st.lists(st.sampled_from(corners), max_size=9))
+    found, sizes = cube_depths(places, features)
+    plain = [
+        min(sum((x ^ v) >> f & 1 == 0 for x in places) for f in range(features)) for v in corners
+    ]
+    assert sorted(np.repeat(found, sizes).tolist()) == sorted(plain)
+    order = [cube_corner(places, features, position) for position in corners]
+    assert sorted(order) == list(corners)
+    assert [plain[corner] for corner in order] == np.repeat(found, sizes).tolist()
+
+
+@given(st.integers(1, 4), st.data())
+def test_one_mistake_more_raises_each_depth_by_one_at_most(
+    features: int, data: st.DataObject
+) -> None:
+    corners = range(1 << features)
+    places = data.draw(st.lists(st.sampled_from(corners), max_size=9))
+    more = [*places, data.draw(st.sampled_from(corners))]
+
+    def by_corner(some: list[int]) -> dict[int, int]:
+        depths = np.repeat(*cube_depths(some, features)).tolist()
+        return {cube_corner(some, features, at): depth for at, depth in enumerate(depths)}
+
+    before, after = by_corner(places), by_corner(more)
+    assert all(after[corner] - before[corner] in (0, 1) for corner in corners)
+
+
+@given(st.integers(1, 4), st.data())
+def test_a_false_corner_is_as_unlikely_as_proved(features: int, data: st.DataObject) -> None:
+    """For the smallest subcube that holds all mistakes: every other has more true corners."""
+    rate, corners = 0.4, range(1 << features)
+    places = data.draw(st.lists(st.sampled_from(corners), min_size=1, max_size=9))
+    depths = np.repeat(*cube_depths(places, features)).tolist()
+    weights = {
+        cube_corner(places, features, at): math.exp(rate * depth) for at, depth in enumerate(depths)
+    }
+    fixed = [f for f in range(features) if len({place >> f & 1 for place in places}) == 1]
+    true = sum(weights[v] for v in corners if all((v ^ places[0]) >> f & 1 == 0 for f in fixed))
+    n = len(corners)
+    proved = (n - 1) / (n - 2 + 2 * math.exp(rate * len(places) / 2))
+    assert 1 - true / sum(weights.values()) <= proved + 1e-12
+
+
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=9))
 def test_a_false_place_is_as_unlikely_as_proved(places: list[int]) -> None:
     """For the smallest stretch that holds them all: every other has more true places."""
     rate, n = 0.4, 7
-    weights = np.exp(rate * np.repeat(*depths(places, n)))
+    weights = np.exp(rate * np.repeat(*line_depths(places, n)))
     true = weights[min(places) : max(places) + 1].sum()
     proved = (n - 1) / (n - 2 + 2 * math.exp(rate * len(places) / 2))
     assert 1 - true / weights.sum() <= proved + 1e-12
@@ -81,7 +127,7 @@ def test_the_numbers_for_intervals_that_the_issue_asks_for() -> None:
 @pytest.mark.parametrize(("k", "small", "large"), [(2, 2521, 9195), (4, 9128, 33792)])
 def test_boxes_of_any_size_have_a_bound(k: int, small: int, large: int) -> None:
     for n, proved in ((64, small), (2**20, large)):
-        recipe = PrivateWitnesses(concepts=ls.Boxes(k, n), rounds=10**6, epsilon=1.0)
+        recipe = PrivateWitnesses(concepts=ls.concepts.Boxes(k, n), rounds=10**6, epsilon=1.0)
         assert recipe.guarantee() == ls.PrivacyGuarantee(epsilon=1.0)
         assert round(recipe.expected_mistake_bound()) == proved  # docs/theory/witnesses.md
 

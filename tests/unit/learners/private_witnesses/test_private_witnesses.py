@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import littlestone as ls
-from littlestone.adversaries.mistake_forcing import MistakeForcing
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
+from littlestone.game.adversaries.mistake_forcing import MistakeForcing
 from littlestone.game.play import play
 from littlestone.learners.private_witnesses.bound import Counted, rough_upper_bound, sum_upper_bound
 from littlestone.learners.private_witnesses.plan import WitnessPlan
@@ -38,7 +38,7 @@ def test_the_numbers_that_the_issue_asks_for() -> None:
         MonotoneDisjunctions(2, 4),
         ls.Thresholds(100),
         ls.Intervals(50),
-        ls.Boxes(2, 6),
+        ls.concepts.Boxes(2, 6),
     ],
     ids=repr,
 )
@@ -68,7 +68,7 @@ def test_sixty_four_features_are_learned() -> None:
         MonotoneDisjunctions(1, 3),
         ls.Thresholds(20),
         ls.Intervals(20),
-        ls.Boxes(3, 5),
+        ls.concepts.Boxes(3, 5),
     ],
     ids=repr,
 )
@@ -143,7 +143,7 @@ def test_a_plan_of_ones_own_must_stay_within_the_budget() -> None:
 
 def test_other_classes_are_refused() -> None:
     with pytest.raises(ValueError, match="concepts must have a witness system"):
-        PrivateWitnesses(concepts=ls.Points(8), rounds=100, epsilon=1.0)
+        PrivateWitnesses(concepts=ls.Points(), rounds=100, epsilon=1.0)
 
 
 @pytest.mark.parametrize(

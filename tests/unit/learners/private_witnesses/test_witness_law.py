@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.reference.plain_witnesses import PlainWitnesses
+from tests.reference.plain_witnesses import PlainWitnesses, plain_depth
 
 from littlestone.audit.exact.laws import enumerable
 from littlestone.audit.exact.masses import NOTHING, UNIT
@@ -17,11 +17,12 @@ from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.disjunctions import MonotoneDisjunctions
 from littlestone.concepts.classes.intervals import Intervals
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
-from littlestone.concepts.witnesses.systems import AGAIN, PLACE
+from littlestone.concepts.witness_systems import AGAIN, PLACE
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_witnesses.plan import WitnessPlan
-from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
+from littlestone.learners.private_witnesses.recipe import PrivateWitnesses, systems_of
 
 Example = tuple[Any, int]
 View = tuple[tuple[Any, ...], ...]
@@ -51,6 +52,11 @@ class Model:
     only_when_named: bool = False
     every_literal: bool = False
     kept: bool = False
+    placed: bool = False
+
+    @property
+    def system(self) -> Any:
+        return systems_of(self.concepts)[-1 if self.placed else 0]
 
     def fresh(self, key: Any) -> Counter:
         rate = self.place_rate if key == PLACE else self.threshold_rate
@@ -64,13 +70,13 @@ class Model:
 
     def drawn(self, places: tuple[int, ...]) -> list[float]:
         """The law of the place."""
-        line = range(self.concepts.witness_system().places)
-        depths = [min(sum(x <= p for x in places), sum(x >= p for x in places)) for p in line]
+        system = self.system
+        depths = [plain_depth(system, p, places) for p in range(system.places)]
         weights = np.exp(self.selection_rate * np.array(depths))
         return [float(share) for share in weights / weights.sum()]
 
     def named(self, state: Any, x: Any, y: int) -> list[Any]:
-        system = self.concepts.witness_system()
+        system = self.system
         if system.hypothesis(state)(x) == y:
             return []
         first = system.named_by(state, x, y)
@@ -84,7 +90,7 @@ def views(
     model: Model, play: Callable[[View], Example], rounds: int, counts: dict[Any, Any]
 ) -> dict[View, float]:
     """The exact law of which counters fire, from counts to start with, or places."""
-    system, found = model.concepts.witness_system(), {}
+    system, found = model.system, {}
 
     def go_on(
         view: View, mass: float, state: Any, counters: dict[Any, Counter], places: tuple[int, ...]
@@ -190,6 +196,10 @@ CASES: list[tuple[Any, list[Any], dict[Any, Any]]] = [
         [0, 1, 2],
         {"state": found(Intervals(3), 1), (0, 0): 3, (0, 1): 2, (1, 0): 3, (1, 1): 4},
     ),
+    (Thresholds(3), [0, 1, 2], {"state": (2, 2), (2, 0): 3, (2, 1): 4}),
+    (Thresholds(3), [0, 1, 2], {"state": (2, 2, 1), (2, 0): 3, (2, 1): 4}),
+    (Points(2), [0, 1], {0: 3, 1: 4, AGAIN: 1}),
+    (Points(2), [0, 1], {"state": (1,), AGAIN: 2}),
     (SQUARE, CORNERS, {"places": (0, 1, 1)}),
     (SQUARE, CORNERS, {"state": found(SQUARE, 1), "places": (0, 0, 1)}),
     (SQUARE, CORNERS[1:3], {"state": found(SQUARE, 0, 1), (0, 0): 3, (1, 1): 3, (2, 1): 2}),
@@ -205,6 +215,25 @@ def test_the_exact_law_keeps_the_promise(concepts: Any, points: Any, counts: Any
         rounds = 2 if counts.keys() & {"places", "state"} else 3  # draws, or many keys
         ratio = largest_ratio(Model(concepts), pair, played, rounds, counts)
         assert ratio <= 1 + 1e-7, (pair, ratio)
+
+
+@pytest.mark.parametrize("places", [(0,), (0, 1, 3), (1, 2, 2, 2), (0, 0, 3, 3)])
+def test_a_point_of_the_cube_keeps_the_promise(places: tuple[int, ...]) -> None:
+    model = Model(Conjunctions(2), placed=True)
+    examples = [(x, y) for x in CORNERS for y in (0, 1)]
+    for seed, pair in enumerate(itertools.combinations(examples, 2)):
+        ratio = largest_ratio(model, pair, adversary(seed, CORNERS), 2, {"places": places})
+        assert ratio <= 1 + 1e-7, (pair, ratio)
+
+
+def test_a_point_that_is_drawn_too_sharply_is_found_out() -> None:
+    model = Model(Conjunctions(2), placed=True, place_rate=0.3, selection_rate=0.7)
+    pair = (((0, 0), 1), ((1, 1), 1))
+    played = adversary(0, CORNERS)
+    counts = {"places": (3, 3, 3, 3)}
+    assert _ratio_or_infinite(model, pair, played, 1, counts) > 1.02
+    sound = Model(Conjunctions(2), placed=True)
+    assert largest_ratio(sound, pair, played, 1, counts) <= 1 + 1e-7
 
 
 def rest(concepts: Any) -> Callable[[View], Example]:
@@ -286,10 +315,13 @@ DRAWING = FreshPlan(threshold_epsilon=4.5, threshold=1, selection_rate=1.0)
         (Intervals(3), [(0, 1), (2, 0)]),
         (Intervals(4), [(3, 1), (1, 1)]),
         (SQUARE, [((0, 1), 1), ((1, 1), 1)]),
+        (Points(2), [(1, 1), (1, 1), (0, 1)]),
+        (Thresholds(1), [(0, 0), (0, 0), (0, 0)]),
+        (Conjunctions(2), [((0, 1), 1), ((1, 1), 1)]),
     ],
 )
 def test_the_engine_has_the_law_of_the_plain_one(concepts: Any, examples: list[Example]) -> None:
-    places = isinstance(concepts, Intervals | Boxes)
+    places = isinstance(concepts, Intervals | Boxes) or concepts == Conjunctions(2)
     plan = replace(PLAN, drawing=DRAWING, threshold=1) if places else PLAN
     recipe = PrivateWitnesses(concepts=concepts, rounds=4, epsilon=7.0, plan=plan)
     fast, plain = law(recipe, False, examples), law(recipe, True, examples)

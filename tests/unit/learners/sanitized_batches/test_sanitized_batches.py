@@ -7,23 +7,25 @@ from typing import Any
 
 import pytest
 
-from littlestone.adversaries.drifting import Drifting
-from littlestone.adversaries.random_stream import RandomStream
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
+from littlestone.concepts.classes.sparse_sets import Points
 from littlestone.concepts.classes.thresholds import Thresholds
+from littlestone.game.adversaries.random_stream import Drifting, RandomStream
 from littlestone.game.play import play
-from littlestone.learners.sanitized_batches.plan import BatchPlan, synthetic_error_bound
-from littlestone.learners.sanitized_batches.recipe import SanitizedBatches
+from littlestone.learners.online.proper import HedgeLearner
+from littlestone.learners.online.proper_agnostic import ProperAgnostic
+from littlestone.learners.sanitized_batches.recipe import (
+    BatchPlan,
+    SanitizedBatches,
+    synthetic_error_bound,
+)
+from littlestone.learners.sanitizers.fooling_sanitizer import FoolingSanitizer
+from littlestone.learners.sanitizers.histogram_sanitizer import HistogramSanitizer
+from littlestone.learners.sanitizers.labels import LabelConversion
+from littlestone.learners.sanitizers.tree_sanitizer import TreeSanitizer
 from littlestone.learners.wrappers.unknown_horizon import UnknownHorizon
-from littlestone.online.hedge_learner import HedgeLearner
-from littlestone.online.proper_agnostic import ProperAgnostic
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness, seeded
-from littlestone.sanitizers.fooling.fooling_sanitizer import FoolingSanitizer
-from littlestone.sanitizers.labels import LabelConversion
-from littlestone.sanitizers.specialised.histogram_sanitizer import HistogramSanitizer
-from littlestone.sanitizers.specialised.tree_sanitizer import TreeSanitizer
 
 CONCEPTS = Thresholds(7)
 

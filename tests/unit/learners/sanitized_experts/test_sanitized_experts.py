@@ -10,12 +10,15 @@ from tests.chance import FALSE_FAILURE_PROBABILITY, fewest_successes
 
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
-from littlestone.concepts.classes.points import Points
-from littlestone.concepts.classes.sparse_sets import SparseSets
+from littlestone.concepts.classes.sparse_sets import Points, SparseSets
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.protocols import ConceptClass
 from littlestone.errors import HorizonExceededError
-from littlestone.experts.exponential_weights import ExponentialWeights
+from littlestone.game.protocols import OnlineLearner
+from littlestone.learners.experts.exponential_weights import ExponentialWeights
+from littlestone.learners.online.halving import Halving
+from littlestone.learners.online.sparse_majority import SparseMajority
+from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.learners.sanitized_experts.families import (
     HistogramFamily,
     RealizableFamily,
@@ -24,11 +27,7 @@ from littlestone.learners.sanitized_experts.families import (
     family_named,
 )
 from littlestone.learners.sanitized_experts.recipe import SanitizedExperts
-from littlestone.online.halving import Halving
-from littlestone.online.protocols import OnlineLearner
-from littlestone.online.sparse_majority.recipe import SparseMajority
-from littlestone.online.standard_optimal import StandardOptimal
-from littlestone.privacy.group import user_level
+from littlestone.privacy.composition import user_level
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.randomness import Randomness, seeded
 

@@ -1,0 +1,1 @@
+"""Use private learners in other libraries; each module needs the library of its name."""

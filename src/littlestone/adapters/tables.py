@@ -1,0 +1,129 @@
+"""Read tables and targets as scikit-learn users have them, column by column.
+
+Values are checked here before scikit-learn converts them to one type: in a list, a number with many
+digits beside a float, or True beside 1, would decide how other rows are read.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import validate_data
+
+from littlestone.adapters.shared import label_number, label_numbers
+from littlestone.concepts.records.columns import (
+    eager_frame,
+    frame_columns,
+    is_frame,
+    listed,
+    typed,
+)
+
+_NUMBERS: Final = "biuf"
+_MOST_WORDS: Final = 20
+
+
+def columns_of(
+    estimator: Any, table: Any, *, reset: bool, names: Sequence[str] | None = None
+) -> list[Any]:
+    """Return the columns of a table, in the types of the array or data frame.
+
+    Columns of a data frame are matched with ``names``, in any order and beside others.
+
+    The checks of scikit-learn see the shape of the table, the names of its columns, and the numbers
+    of a numeric array, of which infinite values and NaN are rejected.
+    """
+    if is_frame(table):
+        frame = eager_frame(table, names)
+        native = frame if frame is table else getattr(frame, "to_native", lambda: frame)()
+        validate_data(estimator, native, reset=reset, skip_check_array=True)
+        rows, count = frame.shape
+        if not rows or not count:
+            raise ValueError(
+                f"Found a table with {rows} sample(s) and {count} feature(s) while a minimum of 1 "
+                f"is required."
+            )
+        return list(frame_columns(frame).values())
+    cells = _cells(table) if isinstance(table, list | tuple) else table
+    if isinstance(cells, np.ndarray) and cells.dtype.kind not in (*_NUMBERS, "c"):
+        kept = {"dtype": object, "ensure_all_finite": False}
+    else:
+        kept = {"dtype": None, "ensure_all_finite": False}
+    array = validate_data(estimator, cells, reset=reset, **kept)
+    _refuse_infinite(array)
+    return list(array.T)
+
+
+def _refuse_infinite(array: NDArray[Any]) -> None:
+    """Reject NaN and infinity by column; scikit-learn would suggest learners without a promise."""
+    if array.dtype.kind not in "fc" or np.isfinite(array).all():
+        return
+    column = int(np.argmin(np.isfinite(array).all(axis=0)))
+    raise ValueError(
+        f"Input X contains NaN or infinity in column {column}. Declare what counts in place of a "
+        f"missing value, as in concepts=Schema.from_mapping({{'age': {{'range': [0, 100], "
+        f"'missing': 'own value'}}}}), and pass the rows as a data frame or a list"
+    )
+
+
+def _cells(rows: Sequence[Any]) -> Any:
+    """Return rows as an array of objects; other inputs are returned for a closer look."""
+    if not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
+        return rows
+    widths = {len(row) if np.ndim(row[:0]) == 1 else -1 for row in rows}
+    if len(widths) != 1 or widths == {-1}:
+        return rows
+    (width,) = widths
+    cells = np.fromiter((cell for row in rows for cell in row), object, width * len(rows))
+    return cells.reshape(len(rows), width)
+
+
+def targets_of(y: Any, columns: Sequence[Any]) -> NDArray[Any]:
+    """Return the targets, one for each row, in their own type if they have one, else as objects."""
+    array = typed(y) if getattr(y, "ndim", 1) == 1 else None
+    if array is None and not isinstance(y, np.ndarray) and _is_flat(y):
+        values = listed(y)
+        array = np.fromiter(values, object, len(values))
+    targets: NDArray[Any] = column_or_1d(y if array is None else array, warn=True)
+    check_consistent_length(columns[0], targets)
+    return targets
+
+
+def _is_flat(y: Any) -> bool:
+    return hasattr(y, "__iter__") and not isinstance(y, str) and getattr(y, "ndim", 1) == 1
+
+
+def numbers_of(targets: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.uint8]:
+    """Return the number of the declared class of each target; reject an undeclared one."""
+    declared = label_numbers(classes)
+    try:
+        known = [label_number(declared, target) for target in targets.tolist()]
+    except ValueError as refusal:
+        _refuse_as_scikit_learn_does(targets, len(declared))
+        raise ValueError(f"{refusal}{_words(targets)}") from None
+    return np.array(known, dtype=np.uint8)
+
+
+def _words(targets: NDArray[Any]) -> str:
+    """Suggest a declaration of labels that are words."""
+    found = {*targets.tolist()} if all(type(each) is str for each in targets.tolist()) else set()
+    if not 2 <= len(found) <= _MOST_WORDS:
+        return ""
+    return f": if these labels are public knowledge, declare classes={tuple(sorted(found))!r}"
+
+
+def _refuse_as_scikit_learn_does(targets: NDArray[Any], classes: int) -> None:
+    """Raise the message of scikit-learn for targets that are rejected in any case."""
+    if targets.dtype.kind not in _NUMBERS:
+        return
+    assert_all_finite(targets, input_name="y")
+    found = type_of_target(targets, input_name="y")
+    if found.startswith("continuous"):
+        raise ValueError(f"Unknown label type: {found}")
+    if found != "binary" and classes == 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {found}."
+        )

@@ -1,1 +1,0 @@
-"""Adversaries choose the examples."""

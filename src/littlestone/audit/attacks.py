@@ -1,0 +1,221 @@
+"""Adversaries of the two-world game against mechanisms, experts and private prediction."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.audit.two_worlds import Deterministic, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneQuestion(Deterministic):
+    """Challenge at once with two inputs, and notice some feature of the one answer."""
+
+    zero: Any
+    one: Any
+    notice: Callable[[Any], Hashable] = lambda answer: answer
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        return self.notice(world.challenge(self.zero, self.one))
+
+
+def above_or_below(answers: tuple[Any, ...]) -> Hashable:
+    """Return the pattern of a sparse vector's answers: how many noes, and how it ended."""
+    return len(answers), answers[-1]
+
+
+def yes_counts(answers: tuple[bool, ...]) -> Hashable:
+    """Return how many yeses in the first and in the second half of a list of answers."""
+    half = len(answers) // 2
+    return sum(answers[:half]), sum(answers[half:])
+
+
+def finer_than_the_grid(answer: float) -> Hashable:
+    """Return whether a small answer has bits that 1 + noise could not have kept."""
+    return abs(answer) < 0.25 and not float(answer * 2.0**53).is_integer()
+
+
+class FirstRound(Deterministic):
+    """Against AboveThreshold: a one or a zero in the first round, with the threshold at one.
+
+    The first answer is yes with probability P(noise >= noise') or exp(-epsilon) times that, so
+    a single round shows the whole epsilon.
+    """
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        answer: Hashable = world.challenge(1, 0)
+        return answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThenWait(Deterministic):
+    """A one or a zero first, then ``rounds`` zeros, a last bit; notice how long it took."""
+
+    before: tuple[Any, ...] = ()
+    rounds: int = 8
+    last: Any = 0
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        for bit in self.before:
+            if world.send(bit):
+                return "too early"
+        if world.challenge(1, 0):
+            return 0
+        for waited in range(1, self.rounds + 1):
+            if world.send(0):
+                return waited
+        return "last" if world.send(self.last) else "never"
+
+
+class FractionalBits(Deterministic):
+    """Make two sums differ by a whole step on some rounds and by none on others."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        half = Fraction(1, 2)
+        if world.challenge(half, Fraction(0)) or world.send(half):
+            return "early"
+        for _ in range(12):
+            if world.send(Fraction(0)):
+                return "early"
+        answer: Hashable = world.send(half)
+        return answer
+
+
+class LearnTheThreshold(Deterministic):
+    """Wait after the challenge, then measure the reused threshold noise with later instances."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        quiet = not world.challenge(1, 0)
+        for _ in range(12):
+            quiet = quiet and not world.send(0)
+        while not world.send(1):  # bring the current instance to its end
+            pass
+        ones = 0
+        for _ in range(60):
+            ones += 1
+            while not world.send(1):
+                ones += 1
+        return quiet, ones // 7  # coarsely
+
+
+class SeveralYeses(Deterministic):
+    """Ask for a yes in three rounds in a row."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        return world.challenge(1, 0), world.send(0), world.send(0)
+
+
+class CompareTwoAnswers(Deterministic):
+    """Subtract two answers that should have had independent noise."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        difference: int = world.challenge(0, 1) - world.send(0)
+        return difference
+
+
+# One favoured expert against this many others: the ratio of one draw shows most of its epsilon.
+OTHERS = 12
+EXPERTS = OTHERS + 1
+Losses = NDArray[np.uint8]
+
+
+def only(expert: int) -> Losses:
+    """Return a loss for this expert alone."""
+    losses = np.zeros(EXPERTS, dtype=np.uint8)
+    losses[expert] = 1
+    return losses
+
+
+def all_but(expert: int) -> Losses:
+    """Return a loss for everybody else."""
+    return 1 - only(expert)
+
+
+class ChargeTheFirst(Deterministic):
+    """Charge the first expert, or all others; notice whether it is played next."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        first = world.opening
+        return bool(world.challenge(only(first), all_but(first)) == first)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HalfAgainstHalf(Deterministic):
+    """Charge one half of the experts or the other; then count how often the first half plays."""
+
+    rounds: int
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        half = (np.arange(EXPERTS) < EXPERTS // 2).astype(np.uint8)
+        everybody = np.ones(EXPERTS, dtype=np.uint8)
+        played = [world.challenge(half, 1 - half)]
+        played += [world.send(everybody) for _ in range(self.rounds)]
+        return int(sum(expert < EXPERTS // 2 for expert in played))
+
+
+class OneMoreLoss(Deterministic):
+    """Two experts err until one loss more may end the phase; then the one that plays, or the other.
+
+    Notices what the answer is and who plays then. Should the phase end too early, the special round
+    comes at once. Before and after it both experts err, so that later draws are independent of all
+    this, and each shows the special round once more.
+    """
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        recipe, played = world.opening
+        both, phase = np.ones(2, dtype=np.uint8), 1
+        for _ in range(recipe.monitor.threshold - 1):
+            if phase == 1:
+                played, phase = world.send(both)
+        alone = np.arange(2, dtype=np.uint8) == played
+        after = world.challenge(alone.astype(np.uint8), (~alone).astype(np.uint8))
+        return phase, played, after
+
+
+class MoveTheRate(Deterministic):
+    """Tell two experts apart first; then the same loss for all, or none, and twenty draws."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        for _ in range(30):
+            world.send(all_but(0))
+        nobody = np.zeros(EXPERTS, dtype=np.uint8)
+        played = [world.challenge(nobody, 1 - nobody)]
+        played += [world.send(nobody) for _ in range(19)]
+        return int(sum(expert == 0 for expert in played))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskAgain(Deterministic):
+    """Teach that a point is 1, or do not; then ask about it until the run halts.
+
+    Points have one 1 at most, and the label 0 that follows fits no point for a copy that has
+    learned the 1: it stays as it is.
+    """
+
+    most: int
+    width: int = 1
+    """Numbers of ones are told apart in steps of this."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        shown = world.challenge((0, 1), (0, 0))
+        ones = rounds = 0
+        while rounds < self.most and not shown.halted:
+            shown = world.send((0, 0))
+            ones, rounds = ones + shown.said, rounds + 1
+        return round((2 * ones - rounds) / self.width)

@@ -1,0 +1,244 @@
+"""Adversaries that know one bug each, for the controls of ``controls/broken_learners.py``."""
+
+from collections.abc import Hashable
+from functools import lru_cache
+
+from littlestone.audit.learner_attacks import (
+    AGREEING,
+    ANOTHER,
+    EARLY,
+    NO_MISTAKE,
+    one_more_of_two,
+    until_it_changes,
+)
+from littlestone.audit.two_worlds import Deterministic, Shown, World
+from littlestone.learners.lazy_forest.recipe import LazyForest
+
+LATE = "too late"
+FOUR_MISTAKES = ((0, 1), (2, 1), (3, 0), (5, 0))
+"""For a forest over Thresholds(6)."""
+
+
+@lru_cache(maxsize=64)
+def _certain_inclusion(recipe: LazyForest) -> int:
+    return recipe.histogram(recipe.depth).certain_inclusion
+
+
+class KnownThreshold(Deterministic):
+    """Measure the noisy threshold with one copy; in the next, wait right below it."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        recipe, newest = world.opening
+        threshold = recipe.switch(recipe.depth, 0).threshold
+        while not newest.hypothesis("a"):
+            newest = world.send(("a", 1))
+        mistakes, shown = 1, world.send(("a", 0))
+        while shown == newest:
+            mistakes, shown = mistakes + 1, world.send(("a", 0))
+        while not shown.hypothesis("a"):
+            shown = world.send(("a", 1))
+        quiet = world.challenge(("a", 0), ("a", 1)) == shown
+        quiet = quiet and all(world.send(("a", 1)) == shown for _ in range(30))
+        return mistakes <= threshold, quiet
+
+
+class BothErr(Deterministic):
+    """Two hypotheses on the last list; an example on which both err, or neither."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        recipe, newest = world.opening
+        for _ in range(_certain_inclusion(recipe)):
+            if any(world.send((key, 1)) != newest for key in "ab"):
+                return EARLY
+        shown = until_it_changes(world, newest, ("stranger", 0))
+        if shown == newest:
+            return LATE
+        for _ in range(recipe.switch(recipe.depth, 0).threshold - 1):
+            if world.send(("stranger", 1)) != shown:
+                return EARLY
+        after = world.challenge(("stranger", 1), ("stranger", 0))
+        return after == shown, after.hypothesis == newest.hypothesis
+
+
+class TwoSwitches(Deterministic):
+    """A mistake, then another or none; how many copies are over then?"""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        if world.send((0, 1)) != world.opening.shown:
+            return EARLY
+        return str(world.challenge((0, 1), (0, 0)).status)
+
+
+class WhichComesFirst(Deterministic):
+    """Two keys about equally often, one of them once more: which one heads the list?"""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        newest = world.opening.shown
+        shown, number = world.challenge(("a", 1), ("b", 1)), 0
+        while shown == newest:
+            number += 1
+            shown = world.send(("ab"[number % 2], 1))
+        return number % 2, shown.hypothesis("a")
+
+
+class ShiftedPairs(Deterministic):
+    """Four groups of sequences in a row; one sequence more in the first shifts all others."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        recipe, newest = world.opening
+        shown = world.challenge(FOUR_MISTAKES[0], NO_MISTAKE)
+        for example in FOUR_MISTAKES:
+            for _ in range(2 * recipe.plan.list_thresholds[0]):
+                if shown != newest:
+                    return EARLY
+                shown = world.send(example)
+        if shown == newest:
+            shown = until_it_changes(world, newest, NO_MISTAKE)
+        listed = 0
+        while shown.hypothesis != newest.hypothesis and "layer 1" in shown.status:
+            listed += 1
+            x = 0
+            shown = until_it_changes(world, shown, (x, 1 - shown.hypothesis(x)))
+        return listed
+
+
+class EdgesOfBothLists(Deterministic):
+    """Noise at its largest tells the worlds apart for certain: on either list, so deltas add up.
+
+    An even number of sequences, all of which agree or all but one, and then no mistake until they
+    are listed. The first list's noisy count shows in how long the turn of its hypothesis takes.
+    """
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        recipe, newest = world.opening
+        noise = recipe.plan.list_thresholds[0] - 1
+        pairs = 2 * noise + 2
+        shown = world.challenge(AGREEING, ANOTHER)
+        for _ in range(2 * pairs - 1):
+            if shown != newest:
+                return EARLY
+            shown = world.send(AGREEING)
+        if shown == newest:
+            shown = until_it_changes(world, newest, NO_MISTAKE, patience=300)
+        if "layer 1" not in shown.status:
+            return LATE
+        taken, shown = _brought_to_its_end(world, shown)
+        per_slot = round(recipe.plan.mistakes_per_slot[1])
+        # Rather too few than too many: a late switch must not look like one slot more.
+        slots = (taken - recipe.plan.margins[1] + 1) // per_slot
+        return slots >= pairs + 2 * noise, "layer 2" in shown.status
+
+
+class LengthOfTheTurn(Deterministic):
+    """One pair more or less in layer 1; its first turn lasts as long as it has slots for them."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        shown, number = world.challenge(AGREEING, ANOTHER), 1
+        while shown == world.opening.shown:
+            shown, number = world.send(AGREEING), number + 1
+        if "layer 1" not in shown.status:
+            return EARLY
+        taken, _ = _brought_to_its_end(world, shown)
+        return number % 2, taken - 6 * (number // 2)
+
+
+def _brought_to_its_end(world: World, first: Shown) -> tuple[int, Shown]:
+    """Return how many mistakes the turn of a hypothesis takes, and what is shown then."""
+    shown, taken = first, 0
+    while shown == first:
+        shown, taken = world.send((0, 1)), taken + 1
+    return taken, shown
+
+
+class SeveralLists(Deterministic):
+    """Two keys at the threshold of the list, one of which gets one element more; then copies.
+
+    In each copy strangers bring the first layer to its end. Who is listed how often?
+    """
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        newest, shown = world.opening.shown, one_more_of_two(world)
+        if shown is None:
+            return EARLY
+        strangers, lead = 0, 0
+        for _ in range(3):
+            before = shown
+            while shown.status == before.status and shown.hypothesis == newest.hypothesis:
+                strangers += 1
+                shown = world.send((strangers, 1))
+            while shown.hypothesis != newest.hypothesis:
+                key = "a" if shown.hypothesis("a") else "b"
+                lead += 1 if key == "a" else -1
+                shown = until_it_changes(world, shown, (key, 0))
+        return lead
+
+
+class RareListing(Deterministic):
+    """One tree shows the key or none does; notice whether it is ever listed."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        shown = world.challenge(("a", 1), ("a", 0))
+        for _ in range(world.opening.recipe.release.selections):
+            if shown.hypothesis("a"):
+                return True
+            shown = world.send(("a", 0))
+        return False
+
+
+class CountsOfEarlierPhases(Deterministic):
+    """A mistake at one key or at another, then many phases; which key is drawn more often?
+
+    Later mistakes fall on both keys alike. Phases that begin with a key published tell nothing.
+    """
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        newest, lead, key = world.opening.shown, 0, 0
+        shown = world.challenge((0, 1), (1, 1))
+        for _ in range(24):
+            published = [x for x in (0, 1) if newest.hypothesis(x)]
+            while shown == newest:
+                key = 1 - key
+                shown = world.send((published[0], 0) if published else (key, 1))
+            if not published:
+                lead += shown.hypothesis(0) - shown.hypothesis(1)
+            newest = shown
+        return lead
+
+
+class OtherWitness(Deterministic):
+    """Two mistakes name one witness; the third names the other or the same one."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        newest = world.opening.shown
+        if any(world.send((0, 1)) != newest for _ in range(2)):
+            return EARLY
+        shown = world.challenge((2, 0), (0, 1))
+        if shown == newest:
+            shown = until_it_changes(world, newest, (0, 0))
+        if shown == newest:
+            return LATE
+        return int(shown.hypothesis(2))
+
+
+class WaitForTheFlag(Deterministic):
+    """Send nothing special until a copy is in its bad state; then challenge."""
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        shown = world.opening.shown
+        for _ in range(32):
+            if shown.hypothesis("flag"):
+                return int(world.challenge(("a", 1), ("a", 0)).hypothesis("a"))
+            shown = world.send(("a", 0))
+        return EARLY

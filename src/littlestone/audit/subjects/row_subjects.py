@@ -1,0 +1,85 @@
+"""The reader of rows in the two-world game: a file in which one row is replaced.
+
+The auditor stands below the service, whose reader it needs here: the only import upwards, which
+``pyproject.toml`` names.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from typing import Any, Final
+
+from littlestone.audit.two_worlds import Audit, Conversation, Deterministic, Subject, World
+from littlestone.concepts.classes.stumps import Stumps
+from littlestone.concepts.schema import Schema
+from littlestone.learners.disjoint_batches.recipe import DisjointBatches
+from littlestone.randomness import Randomness
+from littlestone.runs.intake.readers import Columns, read
+from littlestone.runs.intake.sources import BadRow
+
+ROWS: Final = 4
+"""Of a file, and of the only batch: a rule is drawn after the last one."""
+COLUMNS: Final = Columns(label="label")
+HEADER: Final = "n,label"
+
+Reader = Callable[[Sequence[str]], Iterable[tuple[Any, int]]]
+"""What the lines of a file below its header become."""
+
+
+@cache
+def concepts() -> Stumps:
+    """Return the class whose schema the rows follow."""
+    return Stumps(Schema.from_mapping({"n": {"grid": [1, 2], "missing": "own value"}}), 1)
+
+
+def as_learn_reads(lines: Sequence[str]) -> Iterable[tuple[Any, int]]:
+    """Read every row as a round; one that does not fit counts as its stand-in."""
+    text = "\n".join([HEADER, *lines, ""]).encode()
+    for item in read("-", concepts(), COLUMNS, standard_input=BytesIO(text)):
+        event = item.stand_in if isinstance(item, BadRow) else item
+        yield event.x, event.y
+
+
+def file_reader(epsilon: float, reader: Reader = as_learn_reads, *, name: str = "rows") -> Subject:
+    """Takes the lines of a file at once, and shows the rule that is published after them."""
+    recipe = DisjointBatches(concepts=concepts(), epsilon=epsilon, first=ROWS)
+
+    def start(rng: Randomness) -> tuple[None, Conversation]:
+        run = recipe.start(rng=rng)
+
+        def answer(lines: Sequence[str]) -> Any:
+            for x, y in reader(lines):
+                run.observe(x, y)
+            return run.hypothesis
+
+        return None, answer
+
+    return Subject(name=name, claimed=recipe.guarantee(), open=start)
+
+
+@dataclass(frozen=True, slots=True)
+class OneRow(Deterministic):
+    """A file whose first row is one or the other; notice on which numbers the rule says 1."""
+
+    usual: str
+    other: str
+    rest: tuple[str, ...] = ("2,1",) * (ROWS - 1)
+
+    def noticed(self, world: World) -> Hashable:
+        """Play one game; return what was noticed."""
+        rule = world.challenge([self.usual, *self.rest], [self.other, *self.rest])
+        domain = concepts().domain
+        return tuple(rule.many(domain.check_many([{"n": n} for n in (0, 1, 2)])).tolist())
+
+
+AUDITS = (
+    Audit(
+        name="rows",
+        subject=lambda epsilon, _: file_reader(epsilon),
+        adversary=OneRow("2,1", '"2,0'),
+        summary="the reader of CSV: a row that is whole, or begins a quote that never ends",
+        exact_rounds=1,
+        goal=0.5,
+    ),
+)

@@ -1,1 +1,0 @@
-"""Every bound of ``theory/`` becomes a number here, at one setting of rounds, budget and sizes."""

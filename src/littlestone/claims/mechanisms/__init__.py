@@ -1,1 +1,0 @@
-"""These claims are about the mechanisms that learners are built from."""

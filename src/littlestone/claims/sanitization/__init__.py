@@ -1,1 +1,0 @@
-"""These claims are about sanitizers and the proper private learners behind them."""

@@ -1,0 +1,144 @@
+"""Implement ``littlestone check``, which examines a file and spends nothing."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Annotated, Any
+
+import typer
+
+from littlestone.choose.request import Request
+from littlestone.cli.config import declared_space
+from littlestone.cli.options import (
+    AtLeast,
+    Feature,
+    FormOptions,
+    InPlaceOfSchema,
+    MaxContributions,
+    Positive,
+    SchemaFile,
+    Source,
+    User,
+    options_of,
+)
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.runs.intake.checking import Findings, column_advice, counted, examine
+from littlestone.runs.intake.readers import Columns, needed_columns
+from littlestone.runs.intake.sources import Form, dialect_of, is_live, rows, shown
+from littlestone.runs.learning import BadRowError
+from littlestone.runs.ranges import fields_in
+
+EYES = (
+    "For your eyes only: what follows is data. Nothing was spent and nothing is published; do not "
+    "copy values or ranges from here into a schema unless they are public knowledge."
+)
+
+
+@options_of(FormOptions, "file")
+def run(
+    ctx: typer.Context,
+    source: Source,
+    file: FormOptions,
+    label: Annotated[str | None, typer.Option(help="The column with the label.")] = None,
+    schema: SchemaFile = None,
+    concepts: InPlaceOfSchema = None,
+    feature: Feature = None,
+    identity: Annotated[
+        str | None, typer.Option("--id", help="The column with the event's id.")
+    ] = None,
+    positive: Positive = None,
+    at_least: AtLeast = None,
+    user: User = None,
+    max_contributions: MaxContributions = 1,
+    most: Annotated[
+        int | None, typer.Option("--rows", help="The most rows to look at; all by default.")
+    ] = None,
+) -> None:
+    """Report what does not fit, what the columns look like, and what to add.
+
+    The exit status is 2 if most rows do not fit; learn rejects such a file, too.
+    """
+    if is_live(source):
+        raise ValueError(f"check needs a file that can be read again, got {source!r}")
+    tables, spec = declared_space(ctx, schema, concepts)
+    space = None
+    if tables is not None or spec is not None:
+        declared = None if tables is None else fields_in(tables)
+        space = Request.from_json({"schema": declared, "class": spec, "rounds": 1000}).concepts
+    form = file.form()
+    delimiter, names = dialect_of(source, [], form) if form.header else (form.delimiter, [])
+    columns = Columns(
+        label=label or "",
+        feature=feature,
+        identity=identity,
+        positive=positive,
+        at_least=at_least,
+        user=user,
+    )
+    needed = _needed(space, columns)
+    others = [name for name in names if name not in needed]
+    found = rows(source, [*needed, *others], form, sys.stdin.buffer)
+    findings = examine(islice(found, most), space, columns, form=form, others=others)
+    for line in _lines(findings, source, form, delimiter, columns, tables, max_contributions):
+        typer.echo(line)
+    if findings.most_do_not_fit:
+        raise BadRowError(
+            f"most rows do not fit: {findings.misfits:,} of {findings.rows:,}; nothing was spent"
+        )
+
+
+def _needed(space: ConceptClass | None, columns: Columns) -> list[str]:
+    if space is not None:
+        return needed_columns(space, columns)
+    named = (columns.label, columns.identity, columns.user)
+    return [name for name in named if name]
+
+
+def _lines(
+    findings: Findings,
+    source: str,
+    form: Form,
+    delimiter: str | None,
+    columns: Columns,
+    tables: Mapping[str, Any] | None,
+    max_contributions: int,
+) -> Iterator[str]:
+    marks = "" if delimiter is None else f", values separated by {delimiter!r}"
+    yield f"{source}: {counted(findings.rows, 'row')}{marks}, {form.encoding}"
+    yield EYES
+    yield ""
+    yield f"{findings.rows - findings.misfits:,} of {counted(findings.rows, 'row')} fit"
+    for problem in findings.ordered():
+        yield f"- {problem}"
+        if problem.mend:
+            yield f"    add {problem.mend}"
+    if columns.label:
+        yield ""
+        yield from _label_lines(findings, columns)
+    if columns.user is not None and findings.users:
+        over = sum(rows > max_contributions for rows in findings.users.values())
+        yield ""
+        yield (
+            f"users, by {columns.user!r}: {len(findings.users):,}, with up to "
+            f"{max(findings.users.values()):,} rows each; {over:,} of them have more than "
+            f"--max-contributions {max_contributions}, and their further rows are not read"
+        )
+    declared = {} if tables is None else tables
+    advice = [
+        column_advice(name, column, declared.get(name)) for name, column in findings.columns.items()
+    ]
+    if any(advice):
+        yield ""
+        yield "columns:"
+        yield from (f"- {line}" for line in advice if line)
+
+
+def _label_lines(findings: Findings, columns: Columns) -> Iterator[str]:
+    label = findings.label
+    common = ", ".join(f"{shown(value)} {count:,}" for value, count in label.values.most_common(10))
+    more = f", … ({label.distinct} different)" if len(label.values) > 10 else ""
+    yield f"label {columns.label!r}: {common}{more}"
+    if findings.positive_is_mistyped:
+        yield f"    no row has {columns.positive!r}, but {findings.positive_is_mistyped} is there"
+    if findings.label_advice and any(name == columns.label for name, _ in findings.problems):
+        yield f"    add {findings.label_advice}"

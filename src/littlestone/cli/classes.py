@@ -1,0 +1,69 @@
+"""Implement the commands that print the catalogue: ``classes``, ``learners``, ``dimension``."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from littlestone.choose.catalogue import ADVERSARIES, CLASSES, LEARNERS
+from littlestone.cli.options import AsJson, ClassSpec
+from littlestone.cli.output import print_json, print_table
+from littlestone.cli.outside import class_named
+from littlestone.concepts.finite_dimensions import shattered_tree
+from littlestone.concepts.protocols import ConceptClass
+
+
+def classes(as_json: AsJson = False) -> None:
+    """List every concept class, with an example to paste."""
+    if as_json:
+        print_json({name: {"example": e.example, "is": e.summary} for name, e in CLASSES.items()})
+        return
+    rows = ((name, entry.example, entry.summary) for name, entry in CLASSES.items())
+    print_table(("class", "write it as", "what it is"), rows)
+
+
+def learners(as_json: AsJson = False) -> None:
+    """List every learner and adversary that [b]littlestone play[/b] knows."""
+    foes = {name: foe.summary for name, foe in ADVERSARIES.items()}
+    if as_json:
+        found = {name: {"private": e.private, "is": e.summary} for name, e in LEARNERS.items()}
+        print_json({"learners": found, "adversaries": foes})
+        return
+    rows = ((name, "yes" if e.private else "no", e.summary) for name, e in LEARNERS.items())
+    print_table(("learner", "private", "what it is"), rows)
+    print_table(("adversary", "what it does"), foes.items())
+
+
+DIMENSIONS = {
+    "Littlestone": "littlestone_dimension",
+    "VC": "vc_dimension",
+    "dual Littlestone": "dual_littlestone_dimension",
+    "dual VC": "dual_vc_dimension",
+}
+
+
+def dimension(
+    spec: ClassSpec,
+    tree: Annotated[bool, typer.Option("--tree", help="Print a shattered tree.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print the dimensions of a class; an unknown one is shown as unknown, with the reason."""
+    concepts = class_named(spec)
+    found = {name: _value(concepts, attribute) for name, attribute in DIMENSIONS.items()}
+    drawn = shattered_tree(concepts).text() if tree else None
+    if as_json:
+        record = {"class": spec, "concepts": concepts.size, **found}
+        print_json(record if drawn is None else {**record, "tree": drawn})
+        return
+    count = "infinitely many" if concepts.size is None else concepts.size
+    rows = ((name, str(value)) for name, value in found.items())
+    print_table(("dimension", "value"), rows, title=f"{spec}: {count} concepts")
+    if drawn is not None:
+        Console().print(drawn, markup=False, highlight=False)
+
+
+def _value(concepts: ConceptClass, attribute: str) -> int | str:
+    try:
+        return int(getattr(concepts, attribute))
+    except ValueError as unknown:
+        return f"unknown: {unknown}"

@@ -1,0 +1,147 @@
+"""Implement ``littlestone fleet …``: a learner for each key, in PostgreSQL."""
+
+import sys
+import time
+from typing import Annotated
+
+import typer
+
+from littlestone.cli import fleet_blocklist, fleet_spark
+from littlestone.cli import fleet_options as shared
+from littlestone.cli.options import Complete, Feature, Label, Positive, Source
+from littlestone.runs.files import secret_of
+from littlestone.runs.fleet import database
+from littlestone.runs.fleet.terms import recipe_of, require_shards
+from littlestone.runs.fleet.worker import Worker
+from littlestone.runs.intake.readers import Columns
+from littlestone.runs.intake.sources import Form, Position
+from littlestone.runs.journal.mark import HighWater
+from littlestone.runs.published import release_line
+
+app = typer.Typer(
+    name="fleet",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Run a learner for each of millions of keys, or one blocklist, on PostgreSQL or Spark.",
+)
+app.add_typer(fleet_spark.app)
+app.add_typer(fleet_blocklist.app)
+
+
+@app.command()
+@shared.of_a_new_fleet
+def init(
+    dsn: shared.Dsn,
+    fleet: shared.NewFleet,
+    shards: Annotated[int, typer.Option(help="How many workers can be busy at once.")] = 64,
+) -> None:
+    """Create a fleet: its tables, its secret, and the mark beside the secret."""
+    require_shards(shards=shards)
+    fleet.make(
+        lambda recipe, mine: database.create(
+            dsn,
+            recipe,
+            fingerprint=mine,
+            shards=shards,
+            max_keys=fleet.max_keys,
+            users=fleet.user,
+            options=fleet.request().to_json(),
+        )
+    )
+
+
+@app.command()
+def put(
+    source: Source,
+    dsn: shared.Dsn,
+    key: shared.Key,
+    label: Label,
+    feature: Feature = None,
+    sequence: Annotated[
+        str | None,
+        typer.Option(
+            help="The column with the event's number within its key; by default in order."
+        ),
+    ] = None,
+    positive: Positive = None,
+    complete: Complete = False,
+) -> None:
+    """Queue the events of a file, all or none. Events that were put before are dropped by number.
+
+    A fleet that was created with --user also reads the column named there.
+    """
+    from littlestone.runs.fleet.blocks import numbered
+
+    with database.connect(dsn) as connection:
+        terms = database.terms_of(connection)
+        recipe = recipe_of(terms)
+        columns = Columns(
+            label=label, feature=feature, identity=key, positive=positive, user=terms.users
+        )
+        position = Position()
+        parts = numbered(
+            source,
+            recipe.concepts,
+            columns,
+            sequence=sequence,
+            standard_input=sys.stdin.buffer,
+            form=Form(complete=complete),
+            position=position,
+        )
+        typer.echo(f"{database.put_many(connection, recipe, parts):,} events put")
+        shared.tell_unfinished(position, source, again="put the file again")
+
+
+@app.command()
+def work(
+    dsn: shared.Dsn,
+    secret: shared.Secret,
+    until_empty: shared.UntilEmpty = False,
+    adopt: shared.Adopt = False,
+    pause: shared.Pause = 0.2,
+) -> None:
+    """Take events from the queue; start as many workers as there are cores, on any machine."""
+    with database.connect(dsn) as connection:
+        terms = database.terms_of(connection)
+        recipe, known = recipe_of(terms), secret_of(secret, terms.fingerprint)
+        mark = HighWater(shared.mark_of(secret), terms.identity, create=adopt)
+        worker, taken, reported = Worker(connection, terms, recipe, known, mark), 0, set[str]()
+        try:
+            while True:
+                taken += (some := worker.work())
+                for name in worker.refused.keys() - reported:
+                    typer.echo(worker.refused[name], err=True)
+                reported = set(worker.refused)
+                if not some and until_empty and not database.status(connection)["waiting"]:
+                    break
+                if not some:
+                    time.sleep(pause)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            mark.close()
+        typer.echo(f"{taken:,} events taken")
+        worker.complain()
+
+
+@app.command()
+def status(
+    dsn: shared.Dsn,
+    as_json: shared.WithLedger = False,
+) -> None:
+    """Show the status of the fleet, and what it promises to whom."""
+    with database.connect(dsn) as connection:
+        terms, found = database.terms_of(connection), database.status(connection)
+        shared.tell_standing(terms, found, as_json)
+
+
+@app.command()
+def releases(
+    dsn: shared.Dsn,
+    key: Annotated[str | None, typer.Option(help="Print this key only.")] = None,
+) -> None:
+    """Print what was published, one line of JSON for each release: this may be shown."""
+    with database.connect(dsn) as connection:
+        for release in database.releases(connection, key):
+            typer.echo(release_line(release).decode())

@@ -1,0 +1,411 @@
+"""Implement ``littlestone learn``, which publishes a rule from a stream of events, durably."""
+
+import math
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import fields, replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from littlestone import require
+from littlestone.cli.config import as_made, declared_space, given_options, going_on, loaded, written
+from littlestone.cli.options import (
+    AtLeast,
+    Complete,
+    Feature,
+    FormOptions,
+    Label,
+    Positive,
+    RequestOptions,
+    Source,
+    options_of,
+)
+from littlestone.cli.progress import Progress
+from littlestone.concepts.capabilities import Records
+from littlestone.concepts.protocols import ConceptClass
+from littlestone.errors import LittlestoneError, StoreError
+from littlestone.lab.bounds.class_floors import mistakes_floor
+from littlestone.learners.run import PrivateLearner
+from littlestone.runs.book import Book, Reservation, enter
+from littlestone.runs.durable import DurableRun
+from littlestone.runs.files import refuse_overlap, write_whole
+from littlestone.runs.intake.checking import examine
+from littlestone.runs.intake.event import Event
+from littlestone.runs.intake.pace import Stopping
+from littlestone.runs.intake.readers import Columns, needed_columns, read
+from littlestone.runs.intake.sources import BadRow, Form, Position, dialect_of, is_live, rows
+from littlestone.runs.journal.places import place_of, shown
+from littlestone.runs.journal.protocol import Place, reporting_damage
+from littlestone.runs.journal.run_log import read_about
+from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn
+from littlestone.runs.ranges import PaidRanges, fields_in, paid_in, promise_with
+from littlestone.runs.report import report
+
+_UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
+
+ADOPTED = (
+    "adopted: {store} is continued from round {round}; you confirmed that no other copy of it was "
+    "continued. If one was, the same noise is spent on two streams, what both have published can "
+    "be compared, and the promise holds for neither"
+)
+
+
+@options_of(FormOptions, "file")
+@options_of(RequestOptions, "options")
+def run(
+    ctx: typer.Context,
+    source: Source,
+    label: Label,
+    store: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|ADDRESS",
+            help="The durable state; created, or continued with its options. A file, or "
+            "postgresql://user@host/db#FILE, whose key and mark are in and beside FILE.",
+        ),
+    ],
+    options: RequestOptions,
+    file: FormOptions,
+    feature: Feature = None,
+    identity: Annotated[
+        str | None,
+        typer.Option(
+            "--id", help="The column with the event's id; by default the line of the file."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Append the published rules here instead of printing.")
+    ] = None,
+    report_path: Annotated[
+        Path | None, typer.Option("--report", help="Write a one-page HTML report.")
+    ] = None,
+    group: Annotated[
+        int, typer.Option(help="Events in one commit; 1 for the shortest delay.")
+    ] = 1000,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Publish at fixed times only, as in 1s, 500ms or 5m; by default after each group.",
+        ),
+    ] = None,
+    bad_rows: Annotated[
+        str | None,
+        typer.Option(
+            help="Rows that do not fit: stand-in (still a round, the default over a schema), "
+            "reject or stop; the last two reveal that such rows exist."
+        ),
+    ] = None,
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            "--source", help="Without --id: the name of the source; by default that of the file."
+        ),
+    ] = None,
+    positive: Positive = None,
+    at_least: AtLeast = None,
+    check: Annotated[
+        int,
+        typer.Option(
+            metavar="ROWS",
+            help="Check the first rows of a file before anything is spent, and reject it if most "
+            "do not fit; 0 checks none.",
+        ),
+    ] = 1000,
+    complete: Complete = False,
+    book: Annotated[
+        Path | None,
+        typer.Option(help="The budget book of the data; a store that exceeds it is rejected."),
+    ] = None,
+    other_data: Annotated[
+        bool,
+        typer.Option(
+            "--other-data",
+            help="Confirm that the schema's private ranges came from other people's rows.",
+        ),
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    adopt: Annotated[
+        bool,
+        typer.Option(
+            "--adopt", help="Confirm that no other copy of a store without a mark is in use."
+        ),
+    ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            is_eager=True, callback=loaded, help="A TOML file with options; options given here win."
+        ),
+    ] = None,
+) -> None:
+    """Read a file or a pipe; continue an existing store at its end."""
+    del config  # its options are the defaults
+    console = Console(stderr=True, quiet=quiet, markup=False, highlight=False)
+    tables, concepts = declared_space(ctx, options.schema, options.concepts)
+    place, store = place_of(store), shown(store)  # without a password from here on
+    begun, given = place.exists(), given_options(ctx)
+    about = read_about(place) if begun else {}
+    over = concepts if tables is None else fields_in(tables)
+    ranges = () if other_data else paid_in(tables)
+    user = about.get("users") if begun and "user" not in given else options.user
+    # By the options of the store, unless others are given for this file.
+    with reporting_damage(store):
+        meant = as_made(ctx, about.get("options", ""), store)
+    recipe = None if begun else _new(options, tables, concepts, console)
+    promise = "" if recipe is None else promise_with(recipe, user, ranges)  # rejected by name
+    if recipe is not None:
+        _policy(recipe.concepts, bad_rows)
+    # Everything is checked before anything is created.
+    require.integer(group=group, at_least=1)
+    seconds = None if every is None else _seconds(every)
+    in_class = (concepts or "").partition(":")[2].partition(",")[0]  # stumps:schema.toml,2
+    inputs = {"the input": Path(source), "the schema": options.schema, "the class": Path(in_class)}
+    inputs["the book"] = book
+    refuse_overlap({"out": out, "report": report_path}, inputs, store=place.file)
+    publisher = Publisher(sys.stdout.buffer if out is None else out)
+    name_said = origin is not None
+    origin = Path(source).name.removesuffix(".gz") if origin is None else origin
+    columns = Columns(
+        label=label,
+        feature=meant.get("feature", feature),
+        identity=identity,
+        positive=meant.get("positive", positive),
+        at_least=meant.get("at_least", at_least),
+        user=user,
+        origin=origin,
+    )
+    kept = {each.name: meant[each.name] for each in fields(FormOptions) if each.name in meant}
+    form = replace(file, **kept).form(complete=complete)
+    position = Position()
+
+    def opened(space: ConceptClass) -> Iterable[Event | BadRow]:
+        pipe = _standard_input()
+        if not is_live(source):
+            _look_first(source, space, columns, form, check, console)
+        return read(source, space, columns, standard_input=pipe, form=form, position=position)
+
+    known = None if book is None else Book(book)
+    events: Iterable[Event | BadRow]
+    if recipe is None:
+        durable = DurableRun.resume(
+            going_on(over, given, store),
+            place,
+            users=user,
+            adopt=adopt,
+            witness=publisher.testify,
+        )
+        if tables is not None:
+            _refuse_other_ranges(durable, ranges, store)
+        else:
+            ranges = durable.ranges
+        _enter_ranges(known, ranges, source, user, durable.run.recipe.max_contributions)
+        enter(known, durable, place)
+        # Lazily: a silent pipe must not delay what is still to be published.
+        events = chain.from_iterable(map(opened, (durable.run.recipe.concepts,)))
+    else:
+        publisher.refuse_known()
+        events = opened(recipe.concepts)
+        recipe.refuse_to_start()
+        _enter_ranges(known, ranges, source, user, recipe.max_contributions)
+        with _room_for(recipe, place, promise, known) as reserved:
+            durable = DurableRun.start(
+                recipe,
+                place,
+                users=user,
+                reserved=reserved,
+                ranges=ranges,
+                options=written(ctx, tables),
+            )
+            enter(known, durable, place)
+    try:
+        if durable.adopted:
+            _warn(ADOPTED.format(store=store, round=durable.rounds))
+        console.print(f"{durable.promise}; store {store}, round {durable.rounds}")
+        if known is not None:
+            console.print(known.explain())
+        with Stopping() as stopping, Progress(console, durable, position) as progress:
+            waits = is_live(source) or seconds is not None
+            tally = learn(
+                durable,
+                stopping.paced(events, seconds) if waits else stopping.until(events),
+                publisher,
+                at_ticks=seconds is not None,
+                group=group,
+                policy=_policy(durable.run.recipe.concepts, bad_rows),
+                named_by_line=identity is None,
+                name_said=name_said,
+                progress=progress.show,
+            )
+        if position.unfinished is not None:
+            _warn(
+                f"line {position.unfinished} of {source} has no line end and was not taken: it may "
+                f"be half-written. Complete it and run this again, or give --complete"
+            )
+        _finish(console, durable, tally)
+        if report_path is not None:
+            page = page_of(durable, data=f"{origin} ({source})", tally=tally)
+            write_whole(report_path, page)
+            console.print(f"report: {report_path}")
+        if stopping.signal is not None:
+            console.print(
+                f"stopped by {signal.Signals(stopping.signal).name}: all rows read are taken, "
+                f"all rules are published, and {store} continues from round {durable.rounds}"
+            )
+            raise typer.Exit(128 + stopping.signal)
+        complaint = tally.complaint(label)
+        if complaint is not None:
+            raise BadRowError(complaint)
+    except (LittlestoneError, OSError):
+        console.print(f"stopped; everything acknowledged is in {store}")
+        raise
+    finally:
+        publisher.close()
+        durable.close()
+
+
+def _look_first(
+    source: str, space: ConceptClass, columns: Columns, form: Form, most: int, console: Console
+) -> None:
+    """Reject a file if most of its first rows do not fit, before anything is created or spent."""
+    if not most:
+        return
+    needed = needed_columns(space, columns)
+    found = examine(
+        islice(rows(source, needed, form, sys.stdin.buffer), most), space, columns, form=form
+    )
+    refusal = found.refusal()
+    if refusal is not None:
+        raise BadRowError(
+            f"{refusal}. Nothing was spent. littlestone check {shlex.quote(source)} says more; "
+            f"--check 0 learns anyway"
+        )
+    if found.positive_is_mistyped:
+        _warn(
+            f"none of the first {found.rows:,} rows is labelled {columns.positive!r}: "
+            f"{found.positive_is_mistyped} is there"
+        )
+    delimiter, _ = dialect_of(source, needed, form)
+    if delimiter not in (None, ",", form.delimiter):
+        console.print(f"{source}: values are separated by {delimiter!r}, by the header")
+
+
+def _new(
+    options: RequestOptions,
+    tables: Mapping[str, Any] | None,
+    concepts: str | None,
+    console: Console,
+) -> PrivateLearner:
+    """Return the learner of a new store; if it was chosen automatically, print which."""
+    request = options.request_over(None if tables is None else fields_in(tables), concepts)
+    recipe = request.recipe()
+    if request.learner == "auto":
+        console.print(f"{type(recipe).__name__}, for {request.adversary} streams")
+    return recipe
+
+
+def _warn(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def _seconds(text: str) -> float:
+    """Parse a time such as 1s, 500ms, 5m or 1h; a bare number is seconds."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *(ms|s|m|h|)", text.strip())
+    seconds = 0.0 if found is None else float(found[1]) * _UNITS[found[2]]
+    if not 0.01 <= seconds <= 86_400:
+        raise ValueError(f"every must be from 10ms to 24h, as in 1s, got every={text!r}")
+    return seconds
+
+
+def _standard_input() -> IO[bytes]:
+    """Open a separate reader: the thread that waits for rows may still hold it at the end."""
+    try:
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    except (OSError, ValueError):  # in tests it has no descriptor
+        return sys.stdin.buffer
+
+
+def _room_for(
+    recipe: PrivateLearner, store: Place, promise: str, book: Book | None
+) -> AbstractContextManager[Reservation | None]:
+    """Reserve budget in the book, if there is one, until the store is entered or fails."""
+    return nullcontext() if book is None else book.reserved(store, recipe.guarantee(), promise)
+
+
+def _enter_ranges(
+    book: Book | None, ranges: Sequence[PaidRanges], source: str, user: str | None, most: int
+) -> None:
+    """Enter ranges once for all stores that use them; ``schema --book`` may have done so."""
+    if book is not None:
+        for paid in ranges:
+            paid.enter(book, source, users=user, most=most)
+
+
+def _refuse_other_ranges(durable: DurableRun, ranges: Sequence[PaidRanges], store: str) -> None:
+    if durable.ranges != tuple(ranges):
+        counts = "counts" if durable.ranges else "does not count"
+        durable.close()
+        raise StoreError(
+            f"{store} {counts} what was spent on the ranges of its schema: give the same as at the "
+            f"first start (the tables private-ranges of the schema, --other-data)"
+        )
+
+
+def _policy(space: ConceptClass, bad_rows: str | None) -> Policy:
+    """Return the policy: with stand-ins every row is a round, unless ``bad_rows`` differs."""
+    records = isinstance(space.domain, Records)
+    if bad_rows not in (None, "stand-in", "reject", "stop"):
+        raise ValueError(f"bad-rows must be 'stand-in', 'reject' or 'stop', got {bad_rows!r}")
+    if bad_rows == "stand-in" and not records:
+        raise ValueError("bad-rows can be 'stand-in' only over a schema, which declares stand-ins")
+    return bad_rows or ("stand-in" if records else "reject")  # type: ignore[return-value]
+
+
+def _finish(console: Console, durable: DurableRun, tally: Tally) -> None:
+    for line in tally.lines()[:20]:
+        console.print(line)
+    with_stand_ins = f" ({tally.stood_in} with stand-ins)" if tally.stood_in else ""
+    unread = (
+        f" ({tally.unread} unread: their users reached --max-contributions)" if tally.unread else ""
+    )
+    if tally.beside:
+        _warn(
+            f"rows have no ids (--id), and the lines of {', '.join(map(repr, tally.beside[:5]))} "
+            f"were read before: a row that is in both files was read twice"
+        )
+    console.print(
+        f"{tally.taken} events taken{with_stand_ins}{unread}, {tally.repeated} seen before, "
+        f"{tally.rejected} rejected; {durable.run.status}"
+    )
+    if durable.rounds:
+        console.print(f"{durable.mistakes:,} mistakes; for your eyes only, in hindsight:")
+        for line in durable.hindsight().lines(durable.mistakes):
+            console.print(f"  {line}")
+    console.print(durable.run.ledger.explain())
+
+
+def page_of(durable: DurableRun, *, data: str = "", tally: Tally | None = None) -> str:
+    """Return the report, with the bounds that hold for the recipe."""
+    recipe: Any = durable.run.recipe
+    bound = float(recipe.mistake_bound(failure_probability=0.05))
+    known = math.isfinite(bound) and bound < (recipe.rounds or math.inf)
+    bounds = {"bound": bound if known else None, "floor": _floor(recipe)}
+    return report(durable, **bounds, data=data, tally=tally)
+
+
+def _floor(recipe: Any) -> float | None:
+    """Return the mistakes that an adversary who knows the rule forces on every such learner."""
+    cost = recipe.per_example
+    if recipe.rounds is None or cost.epsilon == math.inf:
+        return None
+    floor = mistakes_floor(
+        recipe.concepts, rounds=recipe.rounds, epsilon=cost.epsilon, delta=cost.delta
+    )
+    return None if floor is None else floor.mistakes

@@ -1,1 +1,0 @@
-"""Littlestone, VC and other dimensions, and the trees behind them."""

@@ -1,0 +1,125 @@
+"""What hypotheses of several kinds share: a JSON form, exports, a search for differences."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from html import escape
+from itertools import islice
+from numbers import Integral
+from typing import Any, ClassVar, Final, Self
+
+import numpy as np
+
+from littlestone import require
+from littlestone.concepts.domain import block_of
+from littlestone.concepts.hypotheses.python_source import python_source
+from littlestone.concepts.hypotheses.sql_source import Dialect, sql_source
+from littlestone.concepts.protocols import Domain, Hypothesis
+from littlestone.type_checks import fits, hints_of
+
+_hints: Final[Callable[[Any], dict[str, Any]]] = cache(
+    lambda kind: {name: hint for name, hint in hints_of(kind).items() if name != "kind"}
+)
+"""The fields of a class, with their annotations."""
+
+
+@require.checked
+class Exported:
+    """A hypothesis as Python source, as SQL, and as text of several lines."""
+
+    __slots__ = ()
+
+    def to_python(self: Hypothesis) -> str:
+        """Return a module with a function ``rule`` of one point, which needs nothing but Python."""
+        return python_source(self)
+
+    def to_sql(self: Hypothesis, dialect: Dialect = "postgresql") -> str:
+        """Return an expression with the label of each row, for rules over records.
+
+        NULL and values that were not declared count as the field's stand-in, as in
+        ``littlestone predict``.
+        """
+        return sql_source(self, dialect)
+
+    def text(self: Hypothesis) -> str:
+        """Return the rule as people apply it, in as many lines as that takes."""
+        return self.describe()
+
+    def _repr_html_(self: Any) -> str:
+        return f"<pre>{escape(self.text())}</pre>"
+
+
+@require.checked
+class Written(Exported):
+    """A frozen dataclass of whole numbers, None, tuples, and parts with a JSON form of their own.
+
+    Tuples are written as lists. ``from_json`` reads back what ``to_json`` wrote, and refuses
+    anything else with a ValueError that names the field.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the kind and the fields."""
+        written = {name: _as_json(getattr(self, name)) for name in _hints(type(self))}
+        return {"kind": self.kind, **written}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Read back what ``to_json`` wrote."""
+        return cls(**{name: _value(data, name, hint) for name, hint in _hints(cls).items()})
+
+
+def _as_json(value: Any) -> Any:
+    if value is None or type(value) is int:
+        return value
+    if isinstance(value, tuple):
+        return list(map(_as_json, value))
+    return int(value) if isinstance(value, Integral) else value.to_json()  # a label may be True
+
+
+def _value(data: dict[str, Any], name: str, hint: Any) -> Any:
+    if hasattr(hint, "from_json"):
+        return hint.from_json(data.get(name))
+    value = _in_tuples(data.get(name, ...))
+    if not fits(value, hint):
+        wanted = hint.__name__ if isinstance(hint, type) else str(hint).replace("tuple", "list")
+        raise ValueError(f"{name} must be of the kind {wanted}, got {name}={data.get(name)!r}")
+    return value
+
+
+def _in_tuples(value: Any) -> Any:
+    return tuple(map(_in_tuples, value)) if type(value) is list else value
+
+
+_BLOCK = 1 << 14
+_SHOWN = 6
+
+
+def first_seen_difference(
+    left: Hypothesis,
+    right: Hypothesis,
+    domain: Domain,
+    points: Iterable[Any] | None = None,
+    most: int | None = None,
+) -> Any:
+    """Return the first of the points, all of the domain by default, on which the two differ.
+
+    None if there is none; a ValueError after ``most`` points without one.
+    """
+    remaining, seen = iter(domain if points is None else points), 0
+    while block := list(islice(remaining, _BLOCK)):
+        rows = block_of(domain, block)
+        differs = np.flatnonzero(left.many(rows) != right.many(rows))
+        if differs.size:
+            return block[int(differs[0])]
+        seen += len(block)
+        if most is not None and seen >= most:
+            raise ValueError(f"no difference in {seen} points, and there are more to look at")
+    return None
+
+
+def shown(words: Sequence[str], most: int = _SHOWN) -> list[str]:
+    """Return the first of the words, and a sign that there are more."""
+    return [*words[:most], "…"] if len(words) > most else list(words)

@@ -1,0 +1,189 @@
+"""A vote of hypotheses with weights, and the steady rule of a run, which is one."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.hypotheses.common import Exported, shown
+from littlestone.concepts.hypotheses.vote import domain_of, first_vote_difference, sort_key
+from littlestone.concepts.protocols import Domain, Hypothesis, Label, Point
+from littlestone.concepts.schema import Schema
+
+_MOST_WEIGHT: Final = 1 << 62
+_MEMBERS_SHOWN: Final = 3
+
+MOST: Final = 256
+"""Releases that the steady rule depends on, at most."""
+
+# docs/theory/practice-log.md says how these numbers were chosen.
+_PART: Final = 4  # of all rounds so far, one quarter is lately
+
+
+@require.checked
+@dataclass(frozen=True, slots=True, init=False)
+class WeightedVote(Exported):
+    """The label for which members of the largest total weight vote; of equals, the smallest.
+
+    Weights are positive whole numbers. Equal members are merged, and a common divisor of the
+    weights is left out, so a vote is equal to another one with the same members in any order.
+    Two different juries may still agree everywhere: ``disagreement`` tells.
+
+    >>> from littlestone.concepts.hypotheses.tables import TableHypothesis
+    >>> rows = ([0, 0, 1], [0, 1, 1], [1, 1, 0])
+    >>> vote = WeightedVote(zip(map(TableHypothesis.from_labels, rows), (6, 2, 2), strict=True))
+    >>> vote.many([0, 1, 2]).tolist(), sorted(vote.weights)
+    ([0, 0, 1], [1, 1, 3])
+    """
+
+    members: tuple[Hypothesis, ...]
+    weights: tuple[int, ...]
+
+    def __init__(self, weighted: Iterable[tuple[Hypothesis, int]]) -> None:
+        total: dict[Hypothesis, int] = {}
+        for member, weight in require.listed(weighted=weighted):
+            if not isinstance(member, Hypothesis):
+                raise ValueError(f"a member must be a hypothesis, got {require.shown(member)}")
+            require.integer(weight=weight, at_least=1, at_most=_MOST_WEIGHT)
+            total[member] = total.get(member, 0) + int(weight)
+        if not 0 < sum(total.values()) <= _MOST_WEIGHT:
+            raise ValueError("a vote needs members, whose weights sum to at most 2**62")
+        members = tuple(sorted(total, key=sort_key))
+        shared = math.gcd(*total.values())
+        object.__setattr__(self, "members", members)
+        object.__setattr__(self, "weights", tuple(total[member] // shared for member in members))
+
+    @property
+    def domain(self) -> Domain:
+        """The points that have a label."""
+        return domain_of(*self.members)
+
+    def __call__(self, x: Any, /) -> Label:
+        votes: dict[Label, int] = {}
+        for member, weight in zip(self.members, self.weights, strict=True):
+            label = member(x)
+            votes[label] = votes.get(label, 0) + weight
+        return min(votes, key=lambda label: (-votes[label], label))
+
+    def many(self, xs: Any, /) -> NDArray[np.uint8]:
+        """Label many points at once."""
+        points = self.domain.check_many(xs)
+        said = np.stack([member.many(points) for member in self.members])
+        labels = np.unique(said)
+        if not labels.size:
+            return np.zeros(0, dtype=np.uint8)
+        weights = np.array(self.weights, dtype=np.int64)
+        votes = np.stack([weights @ (said == label) for label in labels])
+        return np.asarray(labels[votes.argmax(axis=0)], dtype=np.uint8)
+
+    def disagreement(self, other: Hypothesis, /) -> Point | None:
+        """Return the first point on which the two differ, found as for a majority vote."""
+        return None if self == other else first_vote_difference(self, other)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        pairs = zip(self.members, self.weights, strict=True)
+        members = [{"weight": weight, "rule": member.to_json()} for member, weight in pairs]
+        return {"kind": "weighted_vote", "members": members}
+
+    @classmethod
+    def from_json(
+        cls, data: dict[str, Any], member_from_json: Callable[[dict[str, Any]], Hypothesis]
+    ) -> Self:
+        """Read a vote back; ``member_from_json`` reads one member."""
+        members = data.get("members")
+        if not isinstance(members, list) or not all(isinstance(one, dict) for one in members):
+            raise ValueError(f"members must be a list of objects, got {require.shown(members)}")
+        return cls([(member_from_json(one.get("rule")), one.get("weight")) for one in members])
+
+    def describe(self) -> str:
+        """Return the members by weight, with their shares of the vote."""
+        order = sorted(range(len(self.members)), key=lambda place: -self.weights[place])
+        total = sum(self.weights)
+        words = [
+            f"{100 * self.weights[place] / total:.0f} % ({self.members[place].describe()})"
+            for place in order
+        ]
+        if len(words) == 1:
+            return self.members[0].describe()
+        return f"vote of {len(words)} rules: {', '.join(shown(words, _MEMBERS_SHOWN))}"
+
+    def text(self) -> str:
+        """Return each rule below its share of the vote."""
+        total = sum(self.weights)
+        parts = []
+        for place in sorted(range(len(self.members)), key=lambda at: -self.weights[at]):
+            member = self.members[place]
+            told = member.text() if isinstance(member, Exported) else member.describe()
+            parts.append(f"{100 * self.weights[place] / total:.0f} % of the vote:\n{told}")
+        return "\n\n".join(parts)
+
+
+class Releases:
+    """The newest releases of a run, as far as the steady rule depends on them.
+
+    A learner that follows good and bad times publishes, now and then, a rule that is gone soon
+    after. The steady rule is a vote of the rules published lately, by how long each was in force.
+    It is a function of what is public, so it costs no privacy.
+
+    >>> from littlestone.concepts.hypotheses.decision_tree import DecisionTree
+    >>> schema = Schema.from_mapping({"delay": {"grid": [0, 15]}})
+    >>> never, late = DecisionTree(schema, 0), DecisionTree(schema, ((0, 2, 2), 1, 0))
+    >>> rounds = ((0, never), (64, late), (9_000, never), (9_010, late), (9_500, never))
+    >>> Releases(rounds).steady() == late
+    True
+    >>> Releases(rounds[:3]).steady() == never  # new for all that is known lately
+    True
+    """
+
+    def __init__(self, known: Iterable[tuple[int, Hypothesis]] = ()) -> None:
+        self._known: list[tuple[int, Hypothesis]] = []
+        for after_round, rule in known:
+            self.add(after_round, rule)
+
+    def add(self, after_round: int, rule: Hypothesis) -> bool:
+        """Take note of the rule that is in force after a round; return whether it is another."""
+        if self._known and (self._known[-1][1] is rule or self._known[-1][1] == rule):
+            return False
+        self._known.append((after_round, rule))
+        begin = _begin(after_round)
+        while len(self._known) > MOST or (len(self._known) > 1 and self._known[1][0] <= begin):
+            del self._known[0]
+        return True
+
+    def steady(self) -> Hypothesis:
+        """Return the vote of the rules in force in the last quarter of the rounds.
+
+        Each counts as many rounds as it was in force. The last one counts its average stay
+        besides, for it goes on; where it was not published lately it is taken as it is, since it
+        was just drawn from fresh examples. A rule with more than half of the vote is the vote.
+        Rules that are not over records are taken as they are: a key that was listed last is listed.
+        """
+        newest, last = self._known[-1]
+        if not isinstance(domain_of(last), Schema):
+            return last
+        begin = _begin(newest)
+        stays: dict[Hypothesis, list[int]] = {}
+        for place, (start, rule) in enumerate(self._known[:-1]):
+            until = self._known[place + 1][0]
+            stays.setdefault(rule, []).append(until - max(start, begin))
+        if last not in stays:
+            return last
+        weights = {rule: sum(rounds) for rule, rounds in stays.items()}
+        weights[last] += weights[last] // len(stays[last])
+        first = max(weights, key=lambda rule: weights[rule])
+        if 2 * weights[first] > sum(weights.values()):
+            return first
+        return WeightedVote((rule, weight) for rule, weight in weights.items() if weight)
+
+    def to_json(self) -> list[list[Any]]:
+        """Return the JSON form."""
+        return [[after_round, rule.to_json()] for after_round, rule in self._known]
+
+
+def _begin(newest: int) -> int:
+    return newest - newest // _PART

@@ -1,0 +1,431 @@
+"""Witness systems of conjunctions, disjunctions, thresholds and keys (docs/theory/witnesses.md).
+
+A depth is a score for the exponential mechanism. One mistake more raises every depth by 0 or 1, and
+a place at which no concept fits all mistakes has depth 0 (algorithm.md of ``PrivateWitnesses``).
+
+Of two literals of one feature one is false at such a point, so that n of 2n literals are given up
+at once. The point is a place between the first mistakes: a corner of the cube that agrees with many
+of them in every feature. All mistakes agree with the conjunction sought in the features that it
+has, so a corner that does not has depth 0 (docs/theory/witnesses.md).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from operator import mul
+from typing import Any, Final
+
+from littlestone.concepts.capabilities import Witnesses, Witnessing
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Point
+
+AGAIN: Final = -1
+"""The key of "what was given up is part of the concept": everything starts again."""
+PLACE: Final = -2
+"""The key of mistakes of which not a witness is wanted but a place between them."""
+
+MOST_COUNTERS: Final = 1 << 16
+"""Keys that are live at a time: each draws noise when it becomes live."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralSystem:
+    """Start with all literals; a mistake names one that is not part of the conjunction sought.
+
+    The conjunction of the literals left is 1 at too few points as long as none was given up
+    wrongly. A mistake where the conjunction sought is 1 falsifies some literal that is left, and
+    none that is sought; it names the first that it falsifies. A mistake where the conjunction
+    sought is 0, though all literals that are left hold, shows that one too many was given up.
+
+    A state is the set of literals left, as bits. ``label`` is 1 for conjunctions, and 0 for
+    disjunctions, which are 0 where all of their negated literals hold. ``most`` is how many
+    literals a concept has at most; ``empty`` says whether 0 everywhere is one more concept.
+    """
+
+    literals: tuple[tuple[int, Label], ...]
+    """Features and the values that they must have, in the order in which they are named."""
+    label: Label
+    most: int
+    empty: bool
+    rule: Callable[[int], Hypothesis]
+    """The hypothesis of a state."""
+
+    def begin(self) -> int:
+        """Return the first state."""
+        return (1 << len(self.literals)) - 1
+
+    def hypothesis(self, state: int, /) -> Hypothesis:
+        """Return the hypothesis of a state."""
+        return self.rule(state)
+
+    def live(self, state: int, /) -> tuple[int, ...]:
+        """Return the keys that mistakes may name, in a fixed order."""
+        return (AGAIN, *(number for number in range(len(self.literals)) if state >> number & 1))
+
+    def named_by(self, state: int, x: Any, y: Label, /) -> int:
+        """Return the key of the witness that a mistake names."""
+        if y != self.label:
+            return AGAIN
+        numbered = enumerate(self.literals)
+        return next(i for i, (f, value) in numbered if state >> i & 1 and x[f] != value)
+
+    def after(self, state: int, key: Any, /) -> int | None:
+        """Give up a literal; None to start again."""
+        return None if key == AGAIN else state & ~(1 << key)
+
+    def loads(self, chance: float, /) -> list[tuple[int, float]]:
+        """Return the loads: all literals but those sought, and each of those by chance.
+
+        Where 0 everywhere is sought, mistakes need a point at which all literals left hold: every
+        feature must have lost a literal by chance.
+        """
+        every = len(self.literals)
+        loads = [(every - sought, sought * chance) for sought in range(self.most + 1)]
+        return [*loads, (0, min(1.0, 2 * chance) ** (every // 2))] if self.empty else loads
+
+    def further(self, accepted: int, /) -> int:
+        """AGAIN: the others are true whatever was accepted."""
+        del accepted
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdSystem:
+    """Halve the thresholds left: a mistake of the middle one names the side of the one sought.
+
+    A state is the smallest and the largest threshold left. Whichever is sought, all mistakes of
+    one state name the same side. A witness that leaves none contradicts all accepted before: the
+    first of these is only remembered, by a third entry, and with the second everything starts
+    again, since both keys of the last state are false and fire by chance sooner or later.
+    """
+
+    n: int
+    rule: Callable[[int], Hypothesis]
+    """The hypothesis with a threshold."""
+
+    def begin(self) -> tuple[int, ...]:
+        """Return the first state."""
+        return 0, self.n
+
+    def hypothesis(self, state: tuple[int, ...], /) -> Hypothesis:
+        """Return the hypothesis of a state."""
+        return self.rule(_middle(state))
+
+    def live(self, state: tuple[int, ...], /) -> tuple[Point, ...]:
+        """Return the keys that mistakes may name, in a fixed order."""
+        middle = _middle(state)
+        return (middle, 0), (middle, 1)
+
+    def named_by(self, state: tuple[int, ...], x: int, y: Label, /) -> Point:
+        """Return the key of the witness that a mistake names."""
+        return _middle(state), y
+
+    def after(self, state: tuple[int, ...], key: Any, /) -> tuple[int, ...] | None:
+        """Return the next state once a witness is accepted; None to start again."""
+        low, high, *doubts = state
+        middle, y = key
+        left = (low, middle - 1) if y else (middle + 1, high)
+        if left[0] <= left[1]:
+            return *left, *doubts
+        return None if doubts else (low, high, 1)
+
+    def loads(self, chance: float, /) -> list[tuple[int, float]]:
+        """At any time one key is false on the way, and two in the last state.
+
+        The thresholds that take longest to find are the only ones left in their last states: there
+        two contradictions are needed, which are less likely than one false key on the way.
+        """
+        deepest = (self.n + 1).bit_length() - 1
+        if chance > 1 / 2 or deepest == 0:
+            return [(deepest, 2 * chance)]
+        return [(deepest, chance), (deepest - 1, 2 * chance)]
+
+    def further(self, accepted: int, /) -> int:
+        """Return how many more are accepted: one more than the deepest has, and a contradiction."""
+        return (self.n + 1).bit_length() + 1 - accepted
+
+
+def _middle(state: tuple[int, ...]) -> int:
+    return (state[0] + state[1]) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class KeySystem:
+    """Sets of at most k of n keys: a mistake with label 1 names its key.
+
+    A state is the set of the keys found. As long as all of them are in the set sought, mistakes
+    have label 1 and lie at keys that are missing. A mistake with label 0, or one more key than
+    there can be, shows that one too many was accepted.
+    """
+
+    k: int
+    n: int
+    rule: Callable[[frozenset[int]], Hypothesis]
+    """The hypothesis with these keys."""
+
+    def begin(self) -> tuple[int, ...]:
+        """Return the first state."""
+        return ()
+
+    def hypothesis(self, state: tuple[int, ...], /) -> Hypothesis:
+        """Return the hypothesis of a state."""
+        return self.rule(frozenset(state))
+
+    def live(self, state: tuple[int, ...], /) -> tuple[int, ...]:
+        """Return the keys that mistakes may name, in a fixed order."""
+        if len(state) >= self.k:
+            return (AGAIN,)
+        found = frozenset(state)
+        return (AGAIN, *(key for key in range(self.n) if key not in found))
+
+    def named_by(self, state: tuple[int, ...], x: int, y: Label, /) -> int:
+        """Return the key of the witness that a mistake names."""
+        return x if y and len(state) < self.k else AGAIN
+
+    def after(self, state: tuple[int, ...], key: int, /) -> tuple[int, ...] | None:
+        """Return the next state once a witness is accepted; None to start again."""
+        return None if key == AGAIN else tuple(sorted((*state, key)))
+
+    def loads(self, chance: float, /) -> list[tuple[int, float]]:
+        """Count every key as possibly false, of as many as are live at a time."""
+        return [(min(self.k, self.n), self.n * chance)]
+
+    def further(self, accepted: int, /) -> int:
+        """AGAIN: the keys of the set sought are true whatever was accepted."""
+        del accepted
+        return 1
+
+
+def line_depths(places: list[int], length: int) -> tuple[list[int], list[int]]:
+    """For runs of places 0 .. length-1: of how many mistakes the fewer lie on one side of them.
+
+    A mistake at a place lies on both sides of it. Returned are depths and lengths of the runs.
+
+    >>> line_depths([2, 5, 5, 7], 10)
+    ([0, 1, 1, 3, 1, 1, 0], [2, 1, 2, 1, 1, 1, 2])
+    """
+    found, lengths, passed, end = [], [], 0, 0
+    for place, times in sorted(Counter(places).items()):
+        found += [min(passed, len(places) - passed), min(passed + times, len(places) - passed)]
+        lengths += [place - end, 1]
+        passed, end = passed + times, place + 1
+    return [*found, 0], [*lengths, length - end]
+
+
+def cube_depths(places: list[int], features: int) -> tuple[list[int], list[int]]:
+    """Depths of corners of the cube, and how many have each: bit f of a place is feature f.
+
+    The depth of a corner is the smallest number of mistakes that agree with it in one feature.
+
+    >>> cube_depths([0b00, 0b01, 0b01], 2)
+    ([0, 1, 2], [2, 1, 1])
+    """
+    support = _support(places, features)
+    values = sorted({0, *(count for pair in support for count in pair)})
+    reached = [
+        math.prod(sum(count >= value for count in pair) for pair in support) for value in values
+    ]
+    sizes = (more - fewer for more, fewer in pairwise([*reached, 0]))
+    found = [(value, size) for value, size in zip(values, sizes, strict=True) if size]
+    return [value for value, _ in found], [size for _, size in found]
+
+
+def cube_corner(places: list[int], features: int, position: int) -> int:
+    """Return the corner at a position, if corners of one depth come in the order of their features.
+
+    >>> [cube_corner([0b00, 0b01, 0b01], 2, position) for position in range(4)]
+    [2, 3, 0, 1]
+    """
+    support = _support(places, features)
+    values, sizes = cube_depths(places, features)
+    ends = list(accumulate(sizes))
+    group = next(i for i, end in enumerate(ends) if position < end)
+    rank = position - (ends[group] - sizes[group])
+    least = values[group]
+    deeper = values[group + 1] if group + 1 < len(values) else None
+
+    def choices(bound: int | None) -> list[int]:
+        """Return how many ways the features from each one on have to reach the bound."""
+        if bound is None:
+            return [0] * (features + 1)
+        each = (sum(count >= bound for count in pair) for pair in reversed(support))
+        return [1, *accumulate(each, mul)][::-1]
+
+    at_least, beyond = choices(least), choices(deeper)
+    corner, still = 0, deeper is not None
+    for feature, pair in enumerate(support):
+        for value in (0, 1):
+            if pair[value] < least:
+                continue
+            stays = still and deeper is not None and pair[value] >= deeper
+            ways = at_least[feature + 1] - (beyond[feature + 1] if stays else 0)
+            if rank < ways:
+                corner |= value << feature
+                still = stays
+                break
+            rank -= ways
+    return corner
+
+
+def _support(places: list[int], features: int) -> list[tuple[int, int]]:
+    """For each feature, how many mistakes have 0 and how many have 1 there."""
+    ones = [sum(place >> feature & 1 for place in places) for feature in range(features)]
+    return [(len(places) - count, count) for count in ones]
+
+
+SOUGHT: Final = -1
+"""The state in which a point is sought."""
+
+
+@dataclass(frozen=True, slots=True)
+class CubeSystem:
+    """Conjunctions over n features; a state is the set of literals left, as bits, or SOUGHT.
+
+    Literal 2f + v says that feature f has the value v.
+    """
+
+    n: int
+    rule: Callable[[int], Hypothesis]
+    """The conjunction of these literals."""
+
+    @property
+    def sought(self) -> int:
+        """How many places are drawn, one after another."""
+        return 1
+
+    @property
+    def places(self) -> int:
+        """The number of places."""
+        return 1 << self.n
+
+    @property
+    def counters(self) -> int:
+        """How many keys are live once all places are drawn."""
+        return self.n + 1
+
+    @property
+    def renews(self) -> bool:
+        """Whether a false key may become true later."""
+        return False
+
+    def begin(self) -> int:
+        """Return the first state."""
+        return SOUGHT
+
+    def hypothesis(self, state: int, /) -> Hypothesis:
+        """Before a point is found, 0 everywhere: all literals contradict each other."""
+        return self.rule((1 << 2 * self.n) - 1 if state == SOUGHT else state)
+
+    def live(self, state: int, /) -> tuple[int, ...]:
+        """Return the keys that mistakes may name, in a fixed order."""
+        if state == SOUGHT:
+            return (PLACE,)
+        return (AGAIN, *(number for number in range(2 * self.n) if state >> number & 1))
+
+    def place(self, state: int, x: Any, /) -> int:
+        """Return the place of a mistake."""
+        return sum(int(value) << feature for feature, value in enumerate(x))
+
+    def named_by(self, state: int, x: Any, y: Label, /) -> int:
+        """Return the key of the witness that a mistake names."""
+        if state == SOUGHT:
+            return PLACE
+        if not y:
+            return AGAIN
+        false = (2 * feature + 1 - int(value) for feature, value in enumerate(x))
+        return next(number for number in false if state >> number & 1)
+
+    def after(self, state: int, key: Any, /) -> int | None:
+        """Return the next state once a witness is accepted; None to start again."""
+        if state == SOUGHT:
+            corner: int = key[1]
+            return sum(1 << 2 * feature + (corner >> feature & 1) for feature in range(self.n))
+        return None if key == AGAIN else state & ~(1 << int(key))
+
+    def loads(self, chance: float, /) -> list[tuple[int, float]]:
+        """Return the loads: all literals left but those sought, and each of those by chance."""
+        return [(self.n - sought, sought * chance) for sought in range(self.n + 1)]
+
+    def further(self, accepted: int, /) -> int:
+        """AGAIN: the others are true whatever was accepted."""
+        del accepted
+        return 1
+
+    def astray(self, accepted: int, /) -> int:
+        """Literals of a false corner that stand where sought ones should."""
+        return self.n - accepted
+
+    def depths(self, places: list[int], /) -> tuple[list[int], list[int]]:
+        """Return the depths of runs of places, and the lengths of the runs."""
+        return cube_depths(places, self.n)
+
+    def place_at(self, places: list[int], position: int, /) -> int:
+        """Return the place at a position of the runs."""
+        return cube_corner(places, self.n, position)
+
+
+MOST_KEYS: Final = 1 << 20
+
+
+def witnesses_for(concepts: ConceptClass) -> Witnesses | None:
+    """Return the witnesses of a class that has them; None for the others."""
+    return concepts.witnesses() if isinstance(concepts, Witnessing) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdWitnesses:
+    """Two: "the threshold sought is larger" (label 0 was right) and "smaller" (label 1 was).
+
+    A mistake of 1[x >= k] with label 0 lies at x >= k, so the threshold sought exceeds k and the
+    example (k, 0) is true; one with label 1 lies at x < k, and (k - 1, 1) is true. All mistakes
+    of k on examples that fit one threshold have the same label.
+    """
+
+    def count(self) -> int:
+        """Return how many witnesses can be named."""
+        return 2
+
+    def named_by(self, space: Any, x: Any, y: Label, /) -> int:
+        """Return the key of the witness that a mistake names."""
+        return y
+
+    def example(self, space: Any, number: int, /) -> Example | None:
+        """Return a witness; None if it contradicts every concept."""
+        k = space.standard_optimal().k
+        x, y = (k - 1, 1) if number else (k, 0)
+        return (x, y) if 0 <= x < space.concept_class.n else None
+
+    def confusion(self, answered: int, /) -> tuple[int, int]:
+        """Return how many witnesses can be false, and how many true."""
+        return 1, 1
+
+
+@dataclass(frozen=True, slots=True)
+class SparseWitnesses:
+    """One for each key, "this one is in the set", and one for "what is published is wrong".
+
+    The published set holds the keys found so far. A mistake with label 1 names its key; one with
+    label 0 lies at a published key, which cannot happen if all of them were found rightly.
+    """
+
+    k: int
+    n: int
+
+    def count(self) -> int:
+        """Return how many witnesses can be named."""
+        return self.n + 1
+
+    def named_by(self, space: Any, x: int, y: Label, /) -> int:
+        """Return the key of the witness that a mistake names."""
+        return x if y else self.n
+
+    def example(self, space: Any, number: int, /) -> Example | None:
+        """Return a witness; None if it contradicts every concept."""
+        known = number == self.n or space.label_of(number) is not None
+        return None if known else (number, 1)
+
+    def confusion(self, answered: int, /) -> tuple[int, int]:
+        """Return how many witnesses can be false, and how many true."""
+        left = min(self.k, self.n) - answered
+        return self.n + 1 - left, left

@@ -1,1 +1,0 @@
-"""Predict privately from experts: play one, then see the losses of all."""

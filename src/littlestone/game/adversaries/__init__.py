@@ -1,0 +1,5 @@
+"""Adversaries choose the examples."""
+
+from littlestone.exports import exports
+
+__getattr__, __dir__ = exports(__name__, __file__)

@@ -1,0 +1,232 @@
+"""Adaptive, realizable adversaries force mistakes for as long as some concept fits."""
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
+from itertools import repeat
+from typing import ClassVar, Final
+
+import numpy as np
+
+from littlestone import require
+from littlestone.concepts.domain import block_of
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, VersionSpace
+from littlestone.game.adversaries.attacks import (
+    Block,
+    Forcing,
+    Move,
+    StreamAttack,
+    block_sizes,
+    filling,
+    standing,
+)
+from littlestone.game.adversaries.entry import AdversaryEntry
+from littlestone.game.adversaries.random_stream import labelled
+from littlestone.randomness import Randomness
+
+_MOVES_REMEMBERED: Final = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class MistakeForcing(Forcing):
+    """An adaptive, realizable adversary: the greedy one.
+
+    It plays an example on which the newest known hypothesis errs and which keeps the version space
+    largest: first its dimension, then its size. It repeats an example for as long as that is a
+    mistake, since this costs nothing. Against the standard optimal algorithm it forces exactly
+    Littlestone-dimension many mistakes.
+    """
+
+    def first_position(self) -> "_Position":
+        """Return where the attack begins."""
+        return _Position(self.concepts, self.concepts.version_space(), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    concepts: ConceptClass
+    space: VersionSpace
+    last: Example | None
+
+    def move(self, seen: Hypothesis | None, /) -> Move:
+        return _move(self, standing(self.space, seen))
+
+    def after(self, example: Example) -> "_Position":
+        return _Position(self.concepts, self.space.restrict(*example), example)
+
+
+@lru_cache(maxsize=_MOVES_REMEMBERED)
+def _move(position: _Position, published: Hypothesis) -> Move:
+    last = position.last
+    if last is not None and published(last[0]) != last[1]:
+        return Move((last,), None)
+    mistake = position.space.hardest_mistake(published)
+    if mistake is None:
+        return filling(position.concepts, position.space, position.after)
+    return Move((mistake,), position.after(mistake))
+
+
+@dataclass(frozen=True, slots=True)
+class ShatteredTree(Forcing):
+    """An adaptive, realizable adversary: the proof of the lower bound, as a player.
+
+    At each vertex it asks for the point there, with the label that the newest known hypothesis
+    does not give. It then repeats the example once, since what the learner answers to it becomes
+    known only a round later. So the standard optimal algorithm errs exactly as often as the class
+    has Littlestone dimension. At a leaf one concept is left, and it plays where that concept and
+    the published hypothesis differ.
+    """
+
+    def first_position(self) -> "_Vertex":
+        """Return where the attack begins."""
+        space = self.concepts.version_space()
+        space.standard_optimal()  # refuses here if dimensions are not known
+        return _Vertex(self.concepts, space, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Vertex:
+    """A vertex of the tree, given by the concepts below it; ``again`` is to be repeated first."""
+
+    concepts: ConceptClass
+    space: VersionSpace
+    again: Example | None
+
+    def move(self, seen: Hypothesis | None, /) -> Move:
+        if self.again is not None:
+            return Move((self.again,), _Vertex(self.concepts, self.space, None))
+        # Both labels of the point where the optimal hypothesis errs worst keep all but one of
+        # the dimension: it is the root of a deepest tree.
+        root = self.space.hardest_mistake(self.space.standard_optimal())
+        published = standing(self.space, seen)
+        if root is None:
+            last = self.space.hardest_mistake(published)
+            return Move((last,), None) if last else filling(self.concepts, self.space, self._after)
+        x, _ = root
+        example = (x, 1 - published(x))
+        return Move((example,), self._after(example))
+
+    def _after(self, example: Example) -> "_Vertex":
+        return _Vertex(self.concepts, self.space.restrict(*example), example)
+
+
+@require.checked
+@dataclass(frozen=True, slots=True)
+class CoinTree:
+    """An oblivious, realizable adversary: the floor of every private learner, as a player.
+
+    It walks down a shattered tree by fair coins and plays each vertex ``repeats`` times. Every
+    private learner errs at least ``coin_tree_lower_bound`` times on average, whatever the class.
+    At a leaf one concept is left, which labels random points.
+    """
+
+    concepts: ConceptClass
+    _: KW_ONLY
+    repeats: int = 64
+
+    adaptive: ClassVar[bool] = False
+    realizable: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
+        require.integer(repeats=self.repeats, at_least=1)
+        self.concepts.version_space().standard_optimal()  # refuses here without dimensions
+
+    def start(self, *, rng: Randomness) -> StreamAttack:
+        """Start an attack."""
+        return StreamAttack(self.concepts.domain, self._blocks(rng.generator()))
+
+    def _blocks(self, generator: np.random.Generator) -> Iterator[Block]:
+        concepts, space = self.concepts, self.concepts.version_space()
+        while (root := space.hardest_mistake(space.standard_optimal())) is not None:
+            x, y = root[0], int(generator.integers(2))
+            space = space.restrict(x, y)
+            points = block_of(concepts.domain, list(repeat(x, self.repeats)))
+            yield points, np.full(self.repeats, y, dtype=np.uint8)
+        left = space.consistent()
+        for size in block_sizes():
+            yield labelled(concepts, left, size, generator)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrequentKiller(Forcing):
+    """An adaptive, realizable adversary against learners that publish from a list.
+
+    It attacks the newest hypothesis when it appears, and then the last ``memory`` different ones
+    in turn, so that a list of candidates is worn down as a whole before its next entry comes up.
+    """
+
+    memory: int = 8
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
+        require.integer(memory=self.memory, at_least=1)
+
+    def first_position(self) -> "_Rotation":
+        """Return where the attack begins."""
+        return _Rotation(self, self.concepts.version_space(), (), (), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rotation:
+    adversary: FrequentKiller
+    space: VersionSpace
+    known: tuple[Hypothesis, ...]
+    """Newest first."""
+    played: tuple[Example, ...]
+    """Newest first; to be repeated where that is a mistake, since this costs nothing."""
+    turn: int
+
+    def move(self, seen: Hypothesis | None, /) -> Move:
+        published = standing(self.space, seen)
+        if published not in self.known:
+            met = self._meeting(published)
+            move = met.move(seen)
+            return Move(move.examples[:1], move.after or met)
+        mistakes = self._mistakes()
+        if not mistakes:
+            return filling(self.adversary.concepts, self.space, self._after)
+        if all(mistake in self.played for mistake in mistakes):
+            return Move(mistakes, None)
+        mistake = mistakes[self.turn % len(mistakes)]
+        return Move((mistake,), self._after(mistake))
+
+    def _meeting(self, newest: Hypothesis) -> "_Rotation":
+        known = (newest, *self.known)[: self.adversary.memory]
+        return _Rotation(self.adversary, self.space, known, self.played, 0)
+
+    def _after(self, example: Example) -> "_Rotation":
+        played = (example, *self.played)[: 2 * self.adversary.memory]
+        space = self.space.restrict(*example)
+        return _Rotation(self.adversary, space, self.known, played, self.turn + 1)
+
+    def _mistakes(self) -> tuple[Example, ...]:
+        """Return a mistake of each known hypothesis that still has one."""
+        found = (self._mistake(hypothesis) for hypothesis in self.known)
+        return tuple(mistake for mistake in found if mistake is not None)
+
+    def _mistake(self, hypothesis: Hypothesis) -> Example | None:
+        old = ((x, y) for x, y in self.played if hypothesis(x) != y)
+        return next(old, None) or self.space.hardest_mistake(hypothesis)
+
+
+ADVERSARIES = (
+    AdversaryEntry(
+        name="mistake-forcing",
+        build=MistakeForcing,
+        summary="adaptive: forces a mistake whenever a consistent concept allows one",
+    ),
+    AdversaryEntry(
+        name="shattered-tree", build=ShatteredTree, summary="adaptive: walks down a shattered tree"
+    ),
+    AdversaryEntry(
+        name="coin-tree",
+        build=CoinTree,
+        summary="oblivious: walks down a shattered tree by coins, each vertex many times",
+    ),
+    AdversaryEntry(
+        name="frequent-killer",
+        build=FrequentKiller,
+        summary="adaptive: attacks the hypotheses published so far in turn",
+    ),
+)

@@ -1,0 +1,311 @@
+"""Build the web pages: the list of runs, one run, the login, and the downloads."""
+
+from collections.abc import Mapping
+from functools import partial
+from html import escape
+from importlib.resources import files
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from littlestone.concepts.hypotheses.pictures import picture
+from littlestone.concepts.protocols import Domain
+from littlestone.http import wire
+from littlestone.http.limits import MOST_FORM, bounded
+from littlestone.http.service import Role, Service, described, token_of
+from littlestone.http.visible import Shown
+from littlestone.runs.durable import DurableRun
+from littlestone.runs.published import release_line
+from littlestone.runs.report import guess_bar, report
+
+ASSETS: Final[Mapping[str, str]] = {
+    "style.css": "text/css",
+    "uplot.css": "text/css",
+    "uplot.js": "text/javascript",
+    "run.js": "text/javascript",
+    "create.js": "text/javascript",
+    "arena.css": "text/css",
+    "arena.js": "text/javascript",
+    "fool.js": "text/javascript",
+    "tell.js": "text/javascript",
+    "player.js": "text/javascript",
+}
+# A worker has the policy of its own file. This one runs code that the visitor types, and may load
+# and send nothing; a worker made from text would need the same policy for the whole page.
+POLICIES: Final[Mapping[str, str]] = {"player.js": "default-src 'none'; script-src 'unsafe-eval'"}
+RECENT: Final = 20
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="/static/style.css">{head}</head>
+<body{attributes}><header><h1><a href="/">littlestone</a> {crumb}</h1>{aside}</header>
+<main>{body}</main></body></html>"""
+
+
+def page(
+    title: str, body: str, *, head: str = "", attributes: str = "", aside: str = ""
+) -> Response:
+    """Wrap a body in the layout of the site."""
+    crumb = f"/ {escape(title)}" if title != "littlestone" else ""
+    return HTMLResponse(
+        PAGE.format(
+            title=escape(title),
+            head=head,
+            attributes=attributes,
+            crumb=crumb,
+            aside=aside,
+            body=body,
+        )
+    )
+
+
+async def asset(request: Request) -> Response:
+    """Return a static file of this package."""
+    name = request.path_params["name"]
+    if name not in ASSETS:
+        raise HTTPException(404, "there is no such file")
+    content = (files("littlestone.http") / "static" / name).read_bytes()
+    headers = {"Cache-Control": "max-age=3600"}
+    if name in POLICIES:
+        headers["Content-Security-Policy"] = POLICIES[name]
+    return Response(content, media_type=ASSETS[name], headers=headers)
+
+
+def login_page(problem: str = "") -> Response:
+    """Build the login page, with a message if a login failed."""
+    words = f'<p role="alert">{problem}</p>' if problem else ""
+    body = (
+        '<form class="card" method="post" action="/login"><h2>Log in</h2>'
+        "<p>This service learns from private events and publishes rules. A reader’s or an owner’s "
+        f"token shows the runs.</p>{words}"
+        '<label>Token <input type="password" name="token" autocomplete="current-password" required '
+        "autofocus></label><button>Log in</button>"
+        '<p class="quiet">The service shows its tokens once, on the terminal of its first start. '
+        '<a href="/docs">The API</a></p></form>'
+    )
+    return page("Log in", body)
+
+
+async def login(request: Request, known: Any) -> Response:
+    """Store the token in a cookie that no script and no other site can use."""
+    refuse_other_sites(request)
+    sent = parse_qs((await bounded(request, MOST_FORM)).decode("utf-8", "replace"))
+    token = sent.get("token", [""])[0].strip()
+    if known(token) is None:
+        return login_page("This token is unknown.")
+    answer = RedirectResponse("/", 303)
+    secure = request.url.scheme == "https"
+    answer.set_cookie("token", token, httponly=True, samesite="strict", secure=secure)
+    return answer
+
+
+def refuse_other_sites(request: Request) -> None:
+    """Reject a form of another site: it could log a visitor in with a foreign token."""
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+        raise HTTPException(403, "this form must be sent from the page of this service")
+
+
+def index(runs: list[wire.RunOut], *, owner: bool) -> Response:
+    """List the runs; an owner also gets a form to create one."""
+    rows = "".join(map(_row, runs))
+    empty = "<p>There is no run yet; an owner creates one.</p>"
+    links = '<a href="/arena">The arena: play the adversary</a> <a href="/docs">The API</a>'
+    listed = f'<ul class="runs">{rows}</ul>' if runs else empty
+    return page("littlestone", f"{listed}{CREATE if owner else ''}", aside=links)
+
+
+CREATE: Final = """<details class="owner"><summary>Create a run</summary>
+<form id="create" class="card">
+<p>Everything here is public, and fixed before the first event. The learner is chosen for you
+unless you name one.</p>
+<label>Name <input name="name" required pattern="[A-Za-z0-9][A-Za-z0-9._\\-]*"></label>
+<label>Class <input name="class" placeholder="keys, thresholds:1024, …"></label>
+<label>or a schema, as JSON <textarea name="schema" rows="3"
+placeholder='{"delay": {"range": [0, 120]}}'></textarea></label>
+<label>Rounds <input name="rounds" type="number" min="1" placeholder="1000000"></label>
+<label>ε <input name="epsilon" type="number" min="0" step="any" placeholder="1"></label>
+<label>δ <input name="delta" type="number" min="0" step="any" placeholder="0.000001"></label>
+<label>The events <select name="adversary"><option value="">do not react to the rules</option>
+<option value="adaptive">may react to the rules</option></select></label>
+<label>Publish every … seconds <input name="publish_every" type="number" min="0" step="any"
+placeholder="at once"></label>
+<button>Create</button><p role="alert" id="created"></p></form></details>
+<script src="/static/create.js"></script>"""
+
+
+def _row(run: wire.RunOut) -> str:
+    if run.state != "open":
+        what = "is being opened" if run.state == "opening" else "cannot be opened: see the log"
+        return f'<li>{escape(run.name)} <span class="quiet">{what}</span></li>'
+    return (
+        f'<li><a href="/view/{run.name}">{run.name}</a><span class="quiet">'
+        f"{escape(run.learner or '')}, {escape(run.promise or '')}</span>"
+        f'<p class="rule">{escape(_short(run.rule or ""))}</p></li>'
+    )
+
+
+def _short(rule: str) -> str:
+    return rule if len(rule) <= 120 else f"{rule[:119]}…"
+
+
+def run_page(
+    run: wire.RunOut, promised: wire.GuaranteeOut, shown: Shown, domain: Domain, *, owner: bool
+) -> Response:
+    """Build the page of one run, with the section for owners if an owner views it."""
+    name, chain = run.name, shown.release.chain.hex()[:16]
+    body = (
+        f'<div id="now" aria-live="polite">{now(shown, domain)}</div>{_promise(run, promised)}'
+        '<h2>Releases</h2><div id="timeline" class="chart" role="img" aria-label="no release yet">'
+        "</div>"
+        f'<p><a href="/view/{name}/published.jsonl" download>Everything published</a>, a line for '
+        f"each release; <code>littlestone verify</code> checks it. The hash over all of it begins "
+        f'with <code>{chain}</code> (<a href="/runs/{name}/chain">whole</a>).</p>'
+        f"{_owner(name) if owner else ''}"
+        '<script src="/static/uplot.js"></script><script src="/static/run.js"></script>'
+    )
+    return page(
+        name,
+        body,
+        head='<link rel="stylesheet" href="/static/uplot.css">',
+        attributes=f' data-run="{name}"',
+        aside='<span id="live" role="status" class="quiet">connecting</span>',
+    )
+
+
+def now(shown: Shown, domain: Domain) -> str:
+    """Render the rule in force, in words and as a picture."""
+    release = shown.release
+    return (
+        f"<h2>The rule now</h2>{picture(shown.hypothesis, domain)}"
+        f'<p class="rule">{escape(shown.rule[:4000])}</p>'
+        f'<p class="quiet">release {release.number:,}, in force since round {release.round:,}</p>'
+    )
+
+
+def _promise(run: wire.RunOut, promised: wire.GuaranteeOut) -> str:
+    """Explain the promise by how often an attacker is right."""
+    limit = "no limit" if run.rounds is None else f"{run.rounds:,} rounds"
+    said = "".join(
+        f'<p role="note">On {escape(when)} the owner adopted a copy of the files of this run and '
+        f"confirmed that no other copy is in use: the promise depends on that.</p>"
+        for when in run.adopted
+    )
+    return (
+        f"<h2>The promise</h2><p>{escape(promised.promise)}, for {escape(promised.protects)}, "
+        f"{limit}. "
+        f"An attacker who reads everything here, chooses events, and could only toss a coin "
+        f"about one of them, is right about it at most <strong>{100 * promised.best_guess:.0f} %"
+        f"</strong> of the time.</p>{said}"
+        f"{guess_bar(promised.best_guess)}"
+    )
+
+
+def _owner(name: str) -> str:
+    return (
+        '<section class="owner"><h2>For the owner only</h2><p>Mistakes are computed from the '
+        'labels and are not protected.</p><div id="mistakes" class="chart" role="img" '
+        'aria-label="no mistake yet"></div>'
+        '<div id="baselines"></div>'
+        f'<p><a href="/runs/{name}/ledger">Ledger</a> · <a href="/view/{name}/report.html">Report'
+        '</a> · <button id="delete">Delete the run</button> <span id="deleted" role="alert"></span>'
+        ' <span class="quiet">possible until its first event</span></p></section>'
+        '<script src="/static/create.js"></script>'
+    )
+
+
+def published(run: DurableRun, *, up_to: int) -> bytes:
+    """Return the file that ``littlestone learn --out`` writes, up to the newest visible release."""
+    lines = (
+        release_line(one) + b"\n" for _, one in zip(range(up_to), run.releases(), strict=False)
+    )
+    return b"".join(lines)
+
+
+def baselines(run: DurableRun) -> str:
+    """Return baselines in hindsight for the owner: they depend on the labels, as mistakes do."""
+    lines = [f"so far: {run.mistakes:,} mistakes", *run.hindsight().lines(run.mistakes)]
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+
+
+def owner_report(run: DurableRun) -> str:
+    """Return the report of a run as HTML, for its owner."""
+    return report(run, bound=None, floor=None)
+
+
+# The routes.
+
+
+def _looks(service: Service, request: Request, role: Role) -> bool:
+    return service.may(request, role)
+
+
+async def look_at_all(service: Service, request: Request) -> Response:
+    """Show the runs that the token may read, or the login page."""
+    token = token_of(request)
+    every = sorted([*service.runs, *service.runs.unreadable])
+    named = [name for name in every if service.tokens.allows(token, Role.READER, name)]
+    if not named and not _looks(service, request, Role.READER):
+        known = service.tokens.holder(token) is not None
+        return login_page("This token is a writer’s: it reads nothing." if known else "")
+    listed = [described(service, name) for name in named]
+    return index(listed, owner=_looks(service, request, Role.OWNER))
+
+
+async def log_in(service: Service, request: Request) -> Response:
+    """Log in with the token of the form."""
+    return await login(request, service.tokens.holder)
+
+
+async def look_at(service: Service, request: Request) -> Response:
+    """Show the page of one run, or the login page."""
+    if not _looks(service, request, Role.READER):
+        return login_page()
+    shown, recipe = service.shown(request), service.recipe(request)
+    run = described(service, request.path_params["run"])
+    promised = wire.guarantee_out(service.runs.terms(run.name), recipe)
+    owner = _looks(service, request, Role.OWNER)
+    domain = recipe.concepts.domain
+    return run_page(run, promised, shown, domain, owner=owner)
+
+
+async def look_at_rule(service: Service, request: Request) -> Response:
+    """Return the rule in force as a fragment of HTML."""
+    service.require_role(request, Role.READER)
+    return HTMLResponse(now(service.shown(request), service.recipe(request).concepts.domain))
+
+
+async def look_at_baselines(service: Service, request: Request) -> Response:
+    """Return the baselines as a fragment of HTML, for owners."""
+    service.require_role(request, Role.OWNER)
+    return HTMLResponse(await service.run_thread(request).ask(baselines))
+
+
+async def download_published(service: Service, request: Request) -> Response:
+    """Return all visible releases of a run as JSON lines."""
+    service.require_role(request, Role.READER)
+    newest = service.shown(request).release.number
+    content = await service.run_thread(request).ask(partial(published, up_to=newest))
+    return Response(content, media_type="application/jsonl")
+
+
+async def download_report(service: Service, request: Request) -> Response:
+    """Return the report as a download: its inline styles violate the policy of these pages."""
+    service.require_role(request, Role.OWNER)
+    content = await service.run_thread(request).ask(owner_report)
+    return HTMLResponse(content, headers={"Content-Disposition": "attachment"})
+
+
+PAGES: Final = (
+    ("GET", "/", look_at_all),
+    ("POST", "/login", log_in),
+    ("GET", "/view/{run}", look_at),
+    ("GET", "/view/{run}/now", look_at_rule),
+    ("GET", "/view/{run}/baselines", look_at_baselines),
+    ("GET", "/view/{run}/published.jsonl", download_published),
+    ("GET", "/view/{run}/report.html", download_report),
+)

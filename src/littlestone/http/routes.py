@@ -1,0 +1,321 @@
+"""Answer readers and writers: what readers get depends on visible releases and the recipe only."""
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+
+from littlestone import __version__
+from littlestone.concepts.protocols import Hypothesis
+from littlestone.concepts.schema import label_values
+from littlestone.http import wire
+from littlestone.http.limits import body_of, bounded, lines_of
+from littlestone.http.run_thread import Overloaded, RunThread, record_fields
+from littlestone.http.service import Role, Service, described
+from littlestone.http.wire import answered, decoded
+from littlestone.learners.run import PrivateLearner
+from littlestone.runs.intake.cells import Misfit
+from littlestone.runs.intake.event import Event
+from littlestone.runs.intake.readers import point_reader
+from littlestone.runs.published import release_line
+
+PAGE: Final = 1_000  # releases in one answer
+AHEAD: Final = 50  # releases that wait in memory for one reader of a stream
+KEEP_ALIVE: Final = 15.0  # seconds between keep-alive comments
+
+
+async def list_runs(service: Service, _: Request) -> Response:
+    """List all runs."""
+    named = sorted([*service.runs, *service.runs.unreadable])
+    return answered([described(service, name) for name in named])
+
+
+async def show_run(service: Service, request: Request) -> Response:
+    """Show one run."""
+    service.run_thread(request)
+    return answered(described(service, request.path_params["run"]))
+
+
+async def hypothesis(service: Service, request: Request) -> Response:
+    """Return the newest visible release."""
+    shown = service.shown(request)
+    line = release_line(shown.release)
+    return tagged(request, shown.tag, lambda: answered(line))
+
+
+async def keys(service: Service, request: Request) -> Response:
+    """Return the published keys, as JSON or as plain text."""
+    shown = service.shown(request)
+    listed = wire.listed_keys(shown)
+    if listed is None:
+        raise HTTPException(404, "this run publishes no list of keys; see hypothesis")
+    if "text/plain" in request.headers.get("accept", ""):
+        text = "".join(f"{_one_line(key)}\n" for key in listed)
+        return tagged(request, shown.tag, lambda: PlainTextResponse(text))
+    return tagged(request, shown.tag, lambda: answered(listed))
+
+
+def _one_line(key: Any) -> str:
+    """Escape a key so that it takes one line: the person who reports it chooses its text."""
+    return key if isinstance(key, str) and key.isprintable() else json.dumps(key)
+
+
+def tagged(request: Request, tag: str, made: Callable[[], Response]) -> Response:
+    """Return the response, or 304 if the client already has it."""
+    known = [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
+    response = Response(status_code=304) if tag in known else made()
+    response.headers["ETag"] = tag
+    response.headers["Cache-Control"] = "no-cache"
+    return response
+
+
+async def releases(service: Service, request: Request) -> Response:
+    """Return a page of releases after a number; stream all that follow to an event source."""
+    thread = service.run_thread(request)
+    if "text/event-stream" in request.headers.get("accept", ""):
+        after = number_of(request.headers.get("last-event-id"), request.query_params.get("after"))
+        stream = _sent(service, thread, after, partial(service.may, request, Role.READER))
+        return StreamingResponse(stream, media_type="text/event-stream")
+    after = number_of(request.query_params.get("after"))
+    found = await _visible_after(thread, after, PAGE)
+    newest = thread.visible.newest
+    return answered(wire.release_page(found, 0 if newest is None else newest.release.number))
+
+
+def number_of(*texts: str | None) -> int:
+    """Parse the first nonempty text as the number of a release; default 0."""
+    text = next((text for text in texts if text), "0")
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise HTTPException(422, f"after must be the number of a release, got {text[:40]!r}")
+    return int(text)
+
+
+async def _visible_after(thread: RunThread, after: int, page: int) -> list[Any]:
+    """Return at most a page of visible releases after a number, from memory or from the store."""
+    found = thread.visible.after(after)
+    if found is None:
+        newest = thread.visible.newest
+        assert newest is not None
+        most = min(page, newest.release.number - after)
+        found = await thread.ask(partial(_logged, after=after, most=most))
+    return found[:page]
+
+
+def _logged(run: Any, *, after: int, most: int) -> list[Any]:
+    return [release for _, release in zip(range(most), run.releases(after=after), strict=False)]
+
+
+async def _sent(
+    service: Service, thread: RunThread, after: int, allowed: Callable[[], bool]
+) -> AsyncIterator[bytes]:
+    """Yield releases until the service stops, the run is deleted, or the token is revoked."""
+    service.readers += 1
+    try:
+        yield b": littlestone\n\n"
+        while not service.stopping.is_set() and not thread.closing and allowed():
+            bell = asyncio.ensure_future(thread.visible.bell())
+            found = await _visible_after(thread, after, AHEAD)
+            if found:
+                bell.cancel()
+                for release in found:  # one at a time: each waits until the reader has room
+                    yield wire.server_sent(release)
+                after = found[-1].number
+                continue
+            stop = asyncio.ensure_future(service.stopping.wait())
+            done, left = await asyncio.wait(
+                (bell, stop), timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in left:
+                task.cancel()
+            if not done:
+                yield b": alive\n\n"
+    finally:
+        service.readers -= 1
+
+
+async def guarantee(service: Service, request: Request) -> Response:
+    """Return the privacy guarantee of a run."""
+    service.run_thread(request)
+    terms = service.runs.terms(request.path_params["run"])
+    return answered(wire.guarantee_out(terms, service.recipe(request)))
+
+
+async def chain(service: Service, request: Request) -> Response:
+    """Return the hash over everything published so far."""
+    release = service.shown(request).release
+    return answered(wire.ChainOut(release.number, release.chain.hex()))
+
+
+async def predict(service: Service, request: Request) -> Response:
+    """Predict by visible rules: the answer depends on published data only."""
+    shown = service.shown(request)
+    last = request.query_params.get("last") == "true"
+    rule = shown.hypothesis if last else service.run_thread(request).visible.steady()
+    labels = await labels_of(request, service.recipe(request), rule)
+    return answered(wire.PredictionsOut(shown.release.number, labels, rule.describe()))
+
+
+async def labels_of(request: Request, recipe: PrivateLearner, rule: Hypothesis) -> list[Any]:
+    """Return the labels that a published rule predicts for the points in the request."""
+    terms = decoded(await body_of(request), wire.PointsIn).points
+    reader, names = point_reader(recipe.concepts.domain, "x"), record_fields(recipe)
+    canonical = []
+    for place, point in enumerate(terms):
+        if names is not None and not isinstance(point, dict):
+            raise HTTPException(422, f"point {place} must be an object with {', '.join(names)}")
+        try:
+            values = [point] if names is None else [point.get(name) for name in names]
+            _, known, misfit = reader(values)
+        except Misfit as problem:
+            misfit = problem
+        if misfit is not None:
+            raise HTTPException(422, f"point {place}: {misfit.field} {misfit.reason}")
+        canonical.append(known)
+    declared = label_values(recipe.concepts.domain)
+    return [declared[rule(point)] for point in canonical]
+
+
+async def health(service: Service, _: Request) -> Response:
+    """Answer 200 unless runs are still being opened; a broken run does not affect the others."""
+    opening, broken = service.runs.opening, service.runs.broken
+    state = {"ok": not opening, "version": __version__, "opening": opening, "broken": broken}
+    return answered(state, 503 if opening else 200)
+
+
+async def metrics(service: Service, _: Request) -> Response:
+    """Report metrics for Prometheus: only what readers may know."""
+    lines = [
+        "# TYPE littlestone_runs gauge",
+        f"littlestone_runs {len(list(service.runs))}",
+        "# TYPE littlestone_broken_runs gauge",
+        f"littlestone_broken_runs {len(service.runs.broken)}",
+        "# TYPE littlestone_event_streams gauge",
+        f"littlestone_event_streams {service.readers}",
+        "# TYPE littlestone_release counter",
+        "# TYPE littlestone_round counter",
+    ]
+    for name in service.runs:
+        newest = service.runs.threads[name].visible.newest
+        if newest is not None:
+            lines.append(f'littlestone_release{{run="{name}"}} {newest.release.number}')
+            lines.append(f'littlestone_round{{run="{name}"}} {newest.release.round}')
+    return PlainTextResponse("\n".join(lines) + "\n")
+
+
+_NO_EVENT: Final = (msgspec.UNSET, msgspec.UNSET, None, None)
+TURN: Final = 1_000  # events of a stream that are queued together
+
+
+async def add_events(service: Service, request: Request) -> Response:
+    """Accept events: one, a list, or a stream of JSON lines."""
+    thread, holder = service.run_thread(request), request.state.holder
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "application/x-ndjson":
+        return await _stream_in(service, thread, request)
+    if kind != "application/json":
+        raise HTTPException(415, "Content-Type must be application/json or application/x-ndjson")
+    sent, many = sent_in(await bounded(request))
+    receipts, worst = await _taken(thread, holder, sent)
+    if not many:
+        return answered(receipts[0], worst or 200)
+    refused = sum(one.error is not None for one in receipts)
+    status = worst if refused == len(receipts) else 200
+    return answered(wire.EventsOut(len(receipts) - refused, refused, receipts), status or 200)
+
+
+def sent_in(body: bytes) -> tuple[Sequence[wire.EventIn | str], bool]:
+    """Decode the events of a body, and tell whether it holds a list; they fail separately."""
+    try:
+        content = decoded(body, wire.Sent)
+    except HTTPException:
+        each = wire.each_in(body, wire.EventIn)
+        if each is None:
+            raise
+        return each, True
+    if content.events is msgspec.UNSET:
+        if content.x is not msgspec.UNSET and not isinstance(content.y, msgspec.UnsetType):
+            return [wire.EventIn(content.x, content.y, content.id, content.user)], False
+    elif (content.x, content.y, content.id, content.user) == _NO_EVENT:
+        return content.events, True
+    raise HTTPException(
+        422, "the body must be one event with x and y, or a list under events, not both"
+    )
+
+
+async def _taken(
+    thread: RunThread, holder: str, sent: Sequence[wire.EventIn | str]
+) -> tuple[list[wire.EventOut], int]:
+    """Return the receipts of all events, and the status of the last rejection, or 0.
+
+    Event ids belong to the ``holder``, whichever token the holder uses. Otherwise a client who
+    guesses the id of an event could learn its content: sending it again succeeds only with the same
+    content.
+    """
+    events, receipts, worst = list[Event](), list[wire.EventOut | None](), 0
+    names = [getattr(one, "id", "") or secrets.token_hex(16) for one in sent]
+    for name, one in zip(names, sent, strict=True):
+        try:
+            if isinstance(one, str):
+                raise ValueError(one)
+            events.append(thread.read(f"{holder}/{name}", one))
+            receipts.append(None)
+        except ValueError as problem:
+            receipts.append(wire.EventOut(name, error=str(problem)))
+            worst = 422
+    outcomes = iter(await thread.put(events) if events else ())
+    filled = []
+    for name, known in zip(names, receipts, strict=True):
+        if known is None:
+            outcome = next(outcomes)
+            known = wire.receipt(name, outcome)
+            worst = getattr(outcome, "status", worst)
+        filled.append(known)
+    return filled, worst
+
+
+async def _stream_in(service: Service, thread: RunThread, request: Request) -> Response:
+    """Accept events line by line, in groups as they arrive; return a summary."""
+    taken, refused, first = 0, 0, list[wire.EventOut]()
+    waiting = list[wire.EventIn]()
+
+    async def flush() -> None:
+        nonlocal taken, refused
+        if not waiting:
+            return
+        # The token may be revoked during the stream.
+        holder = service.require_role(request, Role.WRITER)
+        receipts, _ = await _patiently(thread, holder, waiting)
+        bad = [one for one in receipts if one.error is not None]
+        taken, refused = taken + len(receipts) - len(bad), refused + len(bad)
+        first.extend(bad[: 100 - len(first)])
+        waiting.clear()
+
+    async for line in lines_of(request):
+        try:
+            waiting.append(decoded(line, wire.EventIn))
+        except HTTPException as problem:
+            refused += 1
+            if len(first) < 100:
+                first.append(wire.EventOut("", error=str(problem.detail)))
+        if len(waiting) >= TURN:
+            await flush()
+    await flush()
+    return answered(wire.EventsOut(taken, refused, first), 200 if taken or not refused else 422)
+
+
+async def _patiently(
+    thread: RunThread, holder: str, sent: list[wire.EventIn]
+) -> tuple[list[wire.EventOut], int]:
+    """Wait where a single request would be rejected with 429."""
+    while True:
+        try:
+            return await _taken(thread, holder, sent)
+        except Overloaded:
+            await asyncio.sleep(0.05)

@@ -1,0 +1,353 @@
+"""Run one thread per run: requests queue up for it, and each turn is one commit.
+
+A run holds drawn noise, so no other thread touches it. Clients put requests into the queue and
+wait; everything that arrives during a commit goes into the next one. All waiting clients share a
+commit, so a slower disk leads to larger groups.
+"""
+
+import asyncio
+import logging
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Protocol
+
+from littlestone.concepts.capabilities import Records
+from littlestone.concepts.schema import label_number
+from littlestone.errors import HorizonExceededError, InUseError, LittlestoneError, UnreachableError
+from littlestone.http.visible import Visible
+from littlestone.learners.run import PrivateLearner
+from littlestone.runs.durable import REFUSALS, DurableRun
+from littlestone.runs.intake.cells import Misfit
+from littlestone.runs.intake.event import Event, Receipt, by_halving
+from littlestone.runs.intake.readers import PointReader, point_reader
+from littlestone.runs.intake.users import NAMELESS, canonical_user
+from littlestone.runs.journal.records import Release
+
+MOST_WAITING: Final = 50_000  # events; beyond them a client is asked to try again later
+MOST_IN_A_TURN: Final = 8_192
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds until the store is tried again
+_LOG: Final = logging.getLogger("littlestone.http")
+
+
+class Overloaded(Exception):  # noqa: N818 (never leaves the service)
+    """More events wait than the run accepts at a time."""
+
+
+class Unavailable(Exception):  # noqa: N818
+    """The run is being opened or closed, or could not be opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why one event was rejected; the others in the request are not affected."""
+
+    reason: str
+    status: int
+
+
+Outcome = Receipt | Refused
+Question = Callable[[DurableRun], Any]
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Events or a question, and the future that gets the answer."""
+
+    content: Sequence[Event] | Question
+    answer: "asyncio.Future[Any]"
+    size: int
+
+
+class RunThread:
+    """Own the thread of one run; call its methods from the event loop."""
+
+    def __init__(
+        self,
+        name: str,
+        opened: Callable[[], DurableRun],
+        visible: Visible,
+        *,
+        read: "Reader",
+        begun: Callable[[DurableRun], None] | None = None,
+    ) -> None:
+        """Start the thread, which begins to open the run.
+
+        Args:
+            name: The name of the run.
+            opened: A function that opens the run.
+            visible: What readers see of the run.
+            read: A function that converts a request to events.
+            begun: A function that is called with a run that has read nothing, before its first
+                event.
+        """
+        self.name, self.visible, self.read = name, visible, read
+        self.failure: str | None = "is being opened"
+        """Why the run cannot be used, for its owner; None if it can."""
+        self._opened, self._begun = opened, begun
+        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._waiting = 0
+        self._loop = asyncio.get_running_loop()
+        self._ready: asyncio.Future[None] = self._loop.create_future()
+        self._closing, self._retiring = False, False
+        self._stop = threading.Event()  # wakes a thread that waits for a disk
+        self._thread = threading.Thread(target=self._own, name=f"run {name}", daemon=True)
+        self._thread.start()
+
+    async def ready(self) -> None:
+        """Wait until the run is open; raise what opening it raised."""
+        await asyncio.shield(self._ready)
+
+    @property
+    def opening(self) -> bool:
+        """Return whether the run is being opened for the first time."""
+        return not self._ready.done()
+
+    def unavailable(self) -> Unavailable:
+        """Return an error without the reason, which may contain data and goes to the log only."""
+        return Unavailable(
+            f"run {self.name!r} is not open; try again, or see the log of the service"
+        )
+
+    async def ask(self, content: Sequence[Event] | Question) -> Any:
+        """Return what the run answers in its next turn (``put``)."""
+        return await self.put(content)
+
+    @property
+    def closing(self) -> bool:
+        """Return whether the run is being closed."""
+        return self._closing
+
+    async def retire(self) -> bool:
+        """Close the run if it has read no event; otherwise change nothing and return False."""
+        rounds = self.put(lambda run: run.rounds)
+        self._retiring = True  # no event can follow the question
+        try:
+            if await rounds:
+                return False
+            await self.close()
+            return True
+        finally:
+            self._retiring = False
+
+    async def close(self) -> None:
+        """Finish what is waiting, then close the store."""
+        if not self._closing:
+            self._closing = True
+            self._stop.set()
+            self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def put(self, content: Sequence[Event] | Question) -> "asyncio.Future[Any]":
+        """Queue events or a question for the next turn.
+
+        Returns:
+            A future: for events the receipt of each after the commit, or why it was rejected; for a
+            question the answer.
+        """
+        size = 1 if callable(content) else len(content)
+        if self._closing or self._retiring or self.failure is not None:
+            raise self.unavailable()
+        if self._waiting + size > MOST_WAITING:
+            raise Overloaded(f"{self._waiting:,} events wait for run {self.name!r}; try again")
+        waiting = _Waiting(content, self._loop.create_future(), size)
+        self._waiting += size
+        self._queue.put(waiting)
+        return waiting.answer
+
+    # The methods below run in the thread.
+
+    def _own(self) -> None:
+        run: DurableRun | None = None
+        try:
+            run = self._open()
+            self.visible.opened(run)
+            self._loop.call_soon_threadsafe(self._succeed, None)
+            while (turn := self._turn()) is not None:
+                if not self._played(run, turn):
+                    run.close()
+                    run = None
+                    # The lock of this process may take a moment to be released.
+                    run = self._open(InUseError)
+                    self._loop.call_soon_threadsafe(self._succeed, None)
+                    self.visible.published(run)
+        except BaseException as problem:
+            self._loop.call_soon_threadsafe(self._fail, problem)
+        finally:
+            if run is not None:
+                run.close()
+
+    def _turn(self) -> list[_Waiting] | None:
+        """Collect everything that waits, up to a commit of moderate size; None at the end."""
+        first = self._queue.get()
+        if first is None:
+            return None
+        turn, size = [first], first.size
+        while size < MOST_IN_A_TURN:
+            try:
+                following = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if following is None:
+                self._queue.put(None)  # for the next turn
+                break
+            turn.append(following)
+            size += following.size
+        return turn
+
+    def _played(self, run: DurableRun, turn: list[_Waiting]) -> bool:
+        """Answer all of a turn; return False if an error has left the run in an unknown state."""
+        answers: list[tuple[_Waiting, Any]] = []
+        sure = True
+        try:
+            events = [event for one in turn if not callable(one.content) for event in one.content]
+            if events and self._begun is not None:
+                if not run.rounds:
+                    self._begun(run)
+                self._begun = None
+            released, outcomes = list[Release](), iter(list[Outcome]())
+            if events:
+                try:
+                    outcomes = iter(run.take(events, released.append))
+                except REFUSALS:
+                    take = partial(run.take, publish=released.append)
+                    outcomes = iter(list(by_halving(events, take, _refused, refusals=REFUSALS)))
+            if released:  # before the questions: releases do not wait for answers
+                self.visible.published(run)
+            for one in turn:
+                if callable(one.content):
+                    answers.append((one, _answered(one.content, run)))
+                else:
+                    answers.append((one, [next(outcomes) for _ in one.content]))
+        except Exception as problem:
+            # Committed events get their receipt when the client sends them again.
+            _LOG.error("run %s: a turn failed with %s", self.name, type(problem).__name__)
+            lost = Unavailable(f"run {self.name!r} is being opened again; send it once more")
+            answers, sure = [(one, lost) for one in turn], False
+        self._loop.call_soon_threadsafe(self._deliver, answers)
+        return sure
+
+    def _open(self, *waited: type[LittlestoneError]) -> DurableRun:
+        """Open the run; wait for an absent or full disk or server, and raise most other errors."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                return self._opened()
+            except LittlestoneError as problem:
+                absent = isinstance(problem.__cause__, OSError | sqlite3.OperationalError)
+                if not absent and not isinstance(problem, (UnreachableError, *waited)):
+                    raise
+                self._loop.call_soon_threadsafe(self._fail, problem)
+                if self._stop.wait(pause):
+                    raise
+                pause = min(2 * pause, LONGEST_PAUSE)
+
+    # The methods below run in the event loop.
+
+    def _deliver(self, answers: list[tuple[_Waiting, Any]]) -> None:
+        for waiting, answer in answers:
+            self._waiting -= waiting.size
+            if waiting.answer.done():  # the client has disconnected
+                continue
+            if isinstance(answer, BaseException):
+                waiting.answer.set_exception(answer)
+            else:
+                waiting.answer.set_result(answer)
+
+    def _fail(self, problem: BaseException) -> None:
+        """Mark the run as not open, and fail everything that waits for it."""
+        known = isinstance(problem, LittlestoneError)
+        _LOG.error("run %s: %s", self.name, problem if known else type(problem).__name__)
+        self.failure = str(problem)
+        if self._ready.done():
+            self._ready = self._loop.create_future()
+        self._ready.set_exception(problem)
+        self._ready.exception()  # mark the exception as retrieved, so that asyncio does not log it
+        while not self._queue.empty():
+            left = self._queue.get_nowait()
+            if left is not None:
+                self._deliver([(left, self.unavailable())])
+        if self._closing:
+            self._queue.put(None)
+
+    def _succeed(self, _: None) -> None:
+        """Mark the run as open, for the first time or again."""
+        self.failure = None
+        if self._ready.done():
+            self._ready = self._loop.create_future()
+        self._ready.set_result(None)
+
+
+def _refused(events: Sequence[Event], refusal: Exception) -> list[Outcome]:
+    if isinstance(refusal, HorizonExceededError):
+        return [Refused("all rounds of this run are played", 409)]
+    return [Refused("this id was used before, with another example or user; send a new id", 409)]
+
+
+def _answered(question: Question, run: DurableRun) -> Any:
+    """Return the answer, or the exception, which goes to the client that asked and to no other."""
+    try:
+        return question(run)
+    except Exception as problem:
+        return problem
+
+
+def record_fields(recipe: PrivateLearner) -> list[str] | None:
+    """Return the names of the fields if a point is a record, else None."""
+    domain = recipe.concepts.domain
+    return [part.name for part in domain.fields] if isinstance(domain, Records) else None
+
+
+class Sent(Protocol):
+    """An event as the client sent it."""
+
+    x: Any
+    y: int | str
+    user: Any
+
+
+Reader = Callable[[str, Sent], Event]
+"""Convert what was sent under an id to an event, or raise a ValueError that says what is wrong."""
+
+
+def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
+    """Return a function that converts what a client sent to an event of this run.
+
+    Args:
+        recipe: The learner of the run.
+        users: Whether each event must name its user.
+    """
+    points: PointReader = point_reader(recipe.concepts.domain, "x")
+    names = record_fields(recipe)
+
+    def read(identity: str, sent: Sent) -> Event:
+        if names is None:
+            values = [sent.x]
+        elif isinstance(sent.x, dict):
+            values = [sent.x.get(name) for name in names]
+        else:
+            raise ValueError(f"x must be an object with the fields {', '.join(names)}")
+        try:
+            point, canonical, misfit = points(values)
+        except Misfit as problem:
+            misfit = problem
+        if misfit is not None:
+            raise ValueError(f"{misfit.field} {misfit.reason}, got {misfit.got}")
+        user = user_of(sent) if users else None
+        if not users and sent.user is not None:
+            raise ValueError("user must be omitted: this run does not count users")
+        label = label_number(recipe.concepts.domain, sent.y)
+        return Event(identity, point, label, None, (canonical, label), user)
+
+    return read
+
+
+def user_of(sent: Sent) -> str:
+    """Return the user of the event in the form in which users are counted."""
+    user = canonical_user(sent.user)
+    if user == NAMELESS:
+        raise ValueError("user must be given: this run counts the events of each user")
+    return user

@@ -1,0 +1,215 @@
+"""Start the service on an address, and stop it without losing acknowledged events."""
+
+import errno
+import ipaddress
+import resource
+import socket
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import uvicorn
+from starlette.applications import Starlette
+
+from littlestone import require
+from littlestone.http.app import application
+from littlestone.http.limits import (
+    MOST_CONNECTIONS,
+    SPARE,
+    Admission,
+    Headers,
+    bounded_by,
+)
+from littlestone.http.service import Tokens
+from littlestone.runs.book import Book
+
+OTHER_FILES: Final = 200  # stores, logs and libraries
+MOST_FILES: Final = 1 << 16
+BACKLOG: Final = 2048
+
+
+class Server(uvicorn.Server):
+    """Listen from the start, and end streams when the server stops."""
+
+    def __init__(self, config: uvicorn.Config, sockets: Sequence[socket.socket]) -> None:
+        super().__init__(config)
+        self.sockets = sockets
+
+    @property
+    def port(self) -> int:
+        """Return the port on which the server listens."""
+        return int(self.sockets[0].getsockname()[1])
+
+    def reread(self, token_file: Path | None) -> None:
+        """Read the tokens again, if they come from a file."""
+        app: Any = self.config.app
+        if token_file is not None:
+            app.state.service.reread(token_file)
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until stopped."""
+        super().run(sockets or list(self.sockets))
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop the service on a signal."""
+        self.stop()
+        super().handle_exit(sig, frame)
+
+    def stop(self) -> None:
+        """End every stream, finish every request, close every store."""
+        app: Any = self.config.app
+        app.state.service.stop()
+        self.should_exit = True
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine only."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def server(
+    store: str | Path,
+    tokens: Tokens,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    certificate: Path | None = None,
+    private_key: Path | None = None,
+    hosts: tuple[str, ...] = (),
+    fleet: Any = None,
+    connections: int = MOST_CONNECTIONS,
+    book: Book | None = None,
+    adopt: Collection[str] = (),
+) -> Server:
+    """Create a server that listens and is ready to run.
+
+    Args:
+        store: The folder of the runs, or the address of a database.
+        tokens: Who may do what.
+        host: The address to listen on.
+        port: The port to listen on; 0 chooses a free one.
+        certificate: The TLS certificate; needs ``private_key``.
+        private_key: The key of the certificate.
+        hosts: Further host names that the service answers to.
+        fleet: A ``FleetRoutes``; None serves no fleet.
+        connections: The number of connections beyond which the server answers 503.
+        book: The book in which the promises of new runs are entered.
+        adopt: Names of runs whose files were copied, where the owner confirms that no other copy is
+            in use.
+    """
+    if (certificate is None) != (private_key is None):
+        raise ValueError("tls-cert and tls-key must be given together, got one of them")
+    app = application(store, tokens, hosts=(host, *hosts), fleet=fleet, book=book, adopt=adopt)
+    service = app.state.service
+    made = listening(
+        app,
+        host=host,
+        port=port,
+        certificate=certificate,
+        private_key=private_key,
+        connections=connections,
+        known=service.knows,
+    )
+    try:
+        service.runs.lock()
+    except BaseException:
+        _close(made.sockets)
+        raise
+    return made
+
+
+def listening(
+    app: Starlette,
+    *,
+    host: str,
+    port: int,
+    certificate: Path | None = None,
+    private_key: Path | None = None,
+    connections: int = MOST_CONNECTIONS,
+    known: Callable[[Headers], bool] | None = None,
+) -> Server:
+    """Serve an application on an address, and notify its ``state.service`` of the stop.
+
+    Args:
+        app: The application.
+        host: The address to listen on.
+        port: The port to listen on; 0 chooses a free one.
+        certificate: The TLS certificate; needs ``private_key``.
+        private_key: The key of the certificate.
+        connections: The number of connections beyond which the server answers 503.
+        known: Tells whether a request shows a token; a share of the connections is reserved for
+            those.
+    """
+    _allow_files(connections)
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        ssl_certfile=certificate,
+        ssl_keyfile=private_key,
+        log_config=None,  # the process configures its log
+        log_level="warning",
+        access_log=False,  # it would record the addresses of writers and when they wrote
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=10,
+        backlog=BACKLOG,
+        http=bounded_by(Admission(connections, known)),
+        ws="none",  # no route uses WebSockets, and these limits would not hold for them
+    )
+    return Server(config, bound(host, port))
+
+
+def bound(host: str, port: int) -> list[socket.socket]:
+    """Listen on every address of a host, so that no other process can.
+
+    Clients that connect before the server runs wait for it.
+
+    Raises:
+        ValueError: The port is in use.
+    """
+    sockets = list[socket.socket]()
+    try:
+        for family, *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            chosen = sockets[0].getsockname()[1] if sockets else port
+            place: Any = (address[0], chosen, *address[2:])
+            try:
+                sockets.append(socket.create_server(place, family=family, backlog=BACKLOG))
+            except OSError as problem:  # localhost may have an address that is missing here
+                absent = problem.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
+                if not sockets or not absent or not is_loopback(str(address[0])):
+                    raise
+    except OSError as problem:
+        _close(sockets)
+        raise ValueError(
+            f"port must be free at {host}, got port={port}: {problem.strerror or problem}; choose "
+            f"another, or 0 for any"
+        ) from None
+    return sockets
+
+
+def _close(sockets: Sequence[socket.socket]) -> None:
+    for one in sockets:
+        one.close()
+
+
+def _allow_files(connections: int) -> None:
+    """Raise the limit of open files to the maximum that the system allows.
+
+    Each connection and each store is an open file, and most systems allow 1,024 by default.
+    """
+    require.integer(connections=connections, at_least=1)
+    needed = connections + SPARE + OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise ValueError(
+            f"connections must be at most {hard - SPARE - OTHER_FILES:,} where this system allows "
+            f"{hard:,} open files, got connections={connections}; see ulimit -n"
+        )
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < max(needed, wanted):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(needed, wanted), hard))

@@ -1,0 +1,287 @@
+"""Define all messages of the service; everything public is built here and nowhere else.
+
+What readers get is a function of a visible release and of the recipe, which was public before the
+first example. A release is exactly the line that ``littlestone learn`` writes.
+"""
+
+import json
+import math
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from littlestone.http.hosted import RunTerms
+from littlestone.http.run_thread import Outcome, Refused
+from littlestone.http.visible import Shown
+from littlestone.learners.run import PrivateLearner
+from littlestone.runs.intake.users import promise_of
+from littlestone.runs.journal.records import Release
+from littlestone.runs.published import release_line
+
+MOST_EVENTS: Final = 10_000
+Identity = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
+User = Annotated[str, msgspec.Meta(min_length=1, max_length=256)] | int
+Label = Annotated[str, msgspec.Meta(max_length=256)] | int
+"""0 or 1, or one of the labels that the schema declares."""
+State = Literal["open", "opening", "broken"]
+
+
+class EventIn(msgspec.Struct, forbid_unknown_fields=True):
+    """One labelled example; sending the same id again changes nothing and returns the same receipt.
+
+    ``user`` names the user, in a run that counts users and in no other.
+    """
+
+    x: Any
+    y: Label
+    id: Identity | None = None
+    user: User | None = None
+
+
+class Sent(msgspec.Struct, forbid_unknown_fields=True):
+    """One event, or several under ``events``."""
+
+    x: Any = msgspec.UNSET
+    y: Label | msgspec.UnsetType = msgspec.UNSET
+    id: Identity | None = None
+    user: User | None = None
+    events: (
+        Annotated[list[EventIn], msgspec.Meta(min_length=1, max_length=MOST_EVENTS)]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+
+
+One = TypeVar("One")
+Decoded = TypeVar("Decoded")
+
+
+def each_in(body: bytes, kind: type[One]) -> list[One | str] | None:
+    """Decode the events of a list one by one: each as an event, or as what is wrong with it.
+
+    Python reads more than JSON (NaN, lone surrogates), so an event that contains it is rejected by
+    itself.
+
+    Returns:
+        None if the body is not a list of events, or the list is too long.
+    """
+    try:
+        sent = json.loads(body, parse_int=_whole)
+    except (ValueError, RecursionError):
+        return None
+    listed = sent.get("events") if isinstance(sent, dict) and len(sent) == 1 else None
+    if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_EVENTS:
+        return None
+    return [_alone(one, kind) for one in listed]
+
+
+def _whole(digits: str) -> int | float:
+    try:
+        return int(digits)
+    except ValueError:  # too many digits
+        return math.nan
+
+
+def _alone(one: Any, kind: type[One]) -> One | str:
+    try:
+        json.dumps(one, allow_nan=False, ensure_ascii=False).encode()
+        return msgspec.convert(one, type=kind)
+    except (msgspec.ValidationError, ValueError, RecursionError) as problem:
+        return f"the event does not fit: {problem}"
+
+
+class PointsIn(msgspec.Struct, forbid_unknown_fields=True):
+    """Points to predict by the visible rule."""
+
+    points: Annotated[list[Any], msgspec.Meta(max_length=100_000)]
+
+
+class RunIn(msgspec.Struct, forbid_unknown_fields=True, rename={"concepts": "class"}):
+    """A run to create. Give class or schema; schema maps fields to grids or values.
+
+    With ``user``, a word for whose events are counted, each event must name its user, and at most
+    ``max_contributions`` events of each user are read.
+    """
+
+    name: str
+    concepts: str | msgspec.UnsetType = msgspec.UNSET
+    schema: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    learner: str | msgspec.UnsetType = msgspec.UNSET
+    setting: str | msgspec.UnsetType = msgspec.UNSET
+    adversary: str | msgspec.UnsetType = msgspec.UNSET
+    rounds: int | msgspec.UnsetType | None = msgspec.UNSET
+    epsilon: float | msgspec.UnsetType = msgspec.UNSET
+    delta: float | msgspec.UnsetType = msgspec.UNSET
+    max_contributions: int | msgspec.UnsetType = msgspec.UNSET
+    user: str | msgspec.UnsetType | None = msgspec.UNSET
+    publish_every: float | msgspec.UnsetType | None = msgspec.UNSET
+
+    def terms(self) -> RunTerms:
+        """Return the terms; fields that are not given have the defaults of every request."""
+        content: dict[str, Any] = msgspec.to_builtins(self)
+        return RunTerms.from_json(content)
+
+
+class EventOut(msgspec.Struct, omit_defaults=True):
+    """A receipt with the round of the event, or the reason why it was rejected."""
+
+    id: str
+    round: int | None = None
+    repeated: bool = False
+    error: str | None = None
+
+
+class EventsOut(msgspec.Struct):
+    """The receipts, in the order of the events."""
+
+    taken: int
+    refused: int
+    events: list[EventOut]
+
+
+class RunOut(msgspec.Struct, rename={"concepts": "class"}):
+    """A run as readers see it."""
+
+    name: str
+    state: State
+    concepts: str | None = None
+    learner: str | None = None
+    promise: str | None = None
+    rounds: int | None = None
+    publish_every: float | None = None
+    user: str | None = None
+    adopted: list[str] = []
+    """When the owner confirmed that no other copy of the files is in use."""
+    release: int | None = None
+    round: int | None = None
+    rule: str | None = None
+
+
+class RemovedOut(msgspec.Struct):
+    """The name of a deleted run, which may be used again."""
+
+    removed: str
+
+
+class GuaranteeOut(msgspec.Struct):
+    """What is promised, for whom, and what it means for an attacker who guesses."""
+
+    epsilon: float
+    delta: float
+    protects: str
+    neighbours: str
+    adversary: str
+    best_guess: float
+    promise: str
+
+
+class ChainOut(msgspec.Struct):
+    """The newest visible release and the hash over everything published up to it."""
+
+    release: int
+    chain: str
+
+
+class PredictionsOut(msgspec.Struct):
+    """Labels, 0 or 1 or as the schema declares them, and the rule in words.
+
+    The rule is the steady one at this release, or the last.
+    """
+
+    release: int
+    labels: list[str | int]
+    rule: str
+
+
+class ErrorOut(msgspec.Struct):
+    """Why a request was rejected."""
+
+    error: str
+
+
+encode = msgspec.json.encode
+Receipts = dict[str, Any]  # an EventOut or an EventsOut; msgspec distinguishes structs by tags only
+
+
+def receipt(identity: str, outcome: Outcome) -> EventOut:
+    """Return the receipt of an event, for its sender only.
+
+    It names no release: with a clock, a release is not known before its publication time.
+    """
+    if isinstance(outcome, Refused):
+        return EventOut(identity, error=outcome.reason)
+    return EventOut(identity, round=outcome.round, repeated=outcome.repeated)
+
+
+def run_out(
+    terms: RunTerms, recipe: PrivateLearner, shown: Shown | None, state: State, adopted: list[str]
+) -> RunOut:
+    """Describe a run from its terms, its learner and its visible release."""
+    return RunOut(
+        name=terms.name,
+        state=state,
+        concepts=_named(terms.request.over) or type(recipe.concepts).__name__,
+        learner=type(recipe).__name__,
+        promise=promise_of(recipe, terms.request.user),
+        rounds=recipe.rounds,
+        publish_every=terms.publish_every,
+        user=terms.request.user,
+        adopted=adopted,
+        release=None if shown is None else shown.release.number,
+        round=None if shown is None else shown.release.round,
+        rule=None if shown is None else shown.rule,
+    )
+
+
+def _named(over: Any) -> str | None:
+    return over if isinstance(over, str) else None
+
+
+def guarantee_out(terms: RunTerms, recipe: PrivateLearner) -> GuaranteeOut:
+    """Describe the guarantee of a learner."""
+    promised, each = recipe.guarantee(), recipe.max_contributions
+    one = "one event" if each == 1 else f"all of at most {each} events of one user"
+    return GuaranteeOut(
+        epsilon=promised.epsilon,
+        delta=promised.delta,
+        protects=f"one user, of whom at most {each} events are read" if terms.request.user else one,
+        neighbours="replace-one: the same number of events, any of them replaced by another",
+        adversary="sees every release and chooses the next event",
+        best_guess=promised.best_guess,
+        promise=promise_of(recipe, terms.request.user),
+    )
+
+
+def release_page(releases: list[Release], newest: int) -> bytes:
+    """Return a page of releases; each is the line that is published everywhere."""
+    lines = b",".join(release_line(release) for release in releases)
+    following = releases[-1].number if releases else newest
+    return b'{"releases":[' + lines + f'],"next":{following},"newest":{newest}}}'.encode()
+
+
+def server_sent(release: Release) -> bytes:
+    """Format a release as a server-sent event, whose id a reader may resume from."""
+    return b"id: %d\nevent: release\ndata: %b\n\n" % (release.number, release_line(release))
+
+
+def listed_keys(shown: Shown) -> list[Any] | None:
+    """Return the published keys; None if the release is not a list of keys."""
+    published = json.loads(shown.release.body)["hypothesis"]
+    keys = published.get("positives") if isinstance(published, dict) else None
+    return keys if isinstance(keys, list) else None
+
+
+def answered(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Return a JSON response; bytes are sent as they are."""
+    body = content if isinstance(content, bytes) else encode(content)
+    return Response(body, status, headers, media_type="application/json")
+
+
+def decoded(body: bytes, kind: type[Decoded]) -> Decoded:
+    """Decode a JSON body, or raise 422 with the reason."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as problem:
+        reason = "is nested too deeply" if isinstance(problem, RecursionError) else str(problem)
+        raise HTTPException(422, f"the body does not fit: {reason}") from None

@@ -1,1 +1,0 @@
-"""Private learners work in other people's tools; each module needs the tool of its name."""

@@ -1,0 +1,38 @@
+"""Every claim by name, and a function that examines many of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from littlestone.game.sweeps import Workers
+from littlestone.lab.claims import statements
+from littlestone.lab.claims.core import Claim, Finding, Outcome, examine
+from littlestone.registry import discovered
+
+CLAIMS: Final[Mapping[str, Claim]] = dict(sorted(discovered(statements, "CLAIMS", Claim).items()))
+
+
+_HERE: Final = Workers()
+
+
+def examine_all(
+    claims: Sequence[Claim],
+    *,
+    seed: int,
+    full: bool = False,
+    workers: Workers = _HERE,
+    progress: Callable[[int], None] | None = None,
+) -> list[Outcome]:
+    """Examine registered claims; number i gets the seed ``seed + i``, wherever it runs."""
+    tasks = [(claim.name, seed + number, full) for number, claim in enumerate(claims)]
+    found = workers.each(_examined, tasks, progress=progress)
+    return [
+        Outcome(claim=claim, finding=finding, seed=own_seed, full=full, seconds=seconds)
+        for claim, (_, own_seed, _), (finding, seconds) in zip(claims, tasks, found, strict=True)
+    ]
+
+
+def _examined(task: tuple[str, int, bool]) -> tuple[Finding, float]:
+    # By name: a claim holds a function, which need not be able to travel.
+    name, seed, full = task
+    outcome = examine(CLAIMS[name], seed=seed, full=full)
+    return outcome.finding, outcome.seconds

@@ -1,0 +1,1 @@
+"""One module for each claim; its ``claim`` is what the registry finds."""

@@ -1,0 +1,163 @@
+"""Teachers own random rounds and list functions; a popular function is played until it errs."""
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone.concepts.hypotheses.tables import TableHypothesis
+from littlestone.concepts.protocols import Hypothesis, Label
+from littlestone.learners.batch.proper_step import (
+    dimension_of,
+    irreducible_parts,
+    keeping_labels,
+)
+from littlestone.learners.engine import Engine
+from littlestone.privacy.ledger import Ledger
+from littlestone.privacy.mechanisms.above_threshold import AboveThresholdRun
+from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThresholdRun
+from littlestone.randomness import Randomness
+
+if TYPE_CHECKING:
+    from littlestone.lab.private_teachers.recipe import PrivateTeachers
+
+
+@dataclass(init=False, eq=False, repr=False)
+class PrivateTeachersEngine(Engine):
+    """What each teacher has seen, the leaves of its tree, and the two noisy watches."""
+
+    ledger: Ledger
+    hypothesis: Hypothesis
+    halted: bool
+    _stage: int
+    _phase: int
+    _errors: NDArray[np.int64]
+    """Of every concept on the rounds of every teacher, up to the last phase."""
+    _pending: NDArray[np.int64]
+    """The same for the phase that is played."""
+    _leaves: list[tuple[int, ...]]
+    _degrees: list[int]
+    """D_i: the largest dimension of a leaf when the stage began."""
+    _watch: AboveThresholdRun
+    _counter: CountAboveThresholdRun
+
+    def __init__(self, recipe: "PrivateTeachers", rng: Randomness) -> None:
+        self._recipe, self._rng = recipe, rng
+        self._plan, self._table = recipe.planned, recipe.table
+        self._dimension = recipe.table.littlestone_dimension
+        self._sample = recipe._sample
+
+    def begin(self) -> None:
+        """Set up the first phase and draw its noise."""
+        recipe, shape = self._recipe, (self._plan.teachers, len(self._table.matrix))
+        self.ledger = Ledger(budget=recipe.budget, private=self._rng.private)
+        self.ledger.charge("counters, watches and draws", recipe.per_example, first=1)
+        self._errors, self._pending = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        self._phase, self.halted = 0, False
+        self.hypothesis = TableHypothesis(self._table.matrix[0].tobytes())
+        self._enter(0)
+        self._counter = self._plan.counter().start(rng=self._rng)
+        self._draw()
+
+    @property
+    def status(self) -> str:
+        """What is public about the run."""
+        return "halted: no stage or phase left; still publishing" if self.halted else "learning"
+
+    def step(self, x: Any, y: Label, /) -> None:
+        """Take one example."""
+        if not self.halted:
+            owner = self._rng.below(self._plan.teachers)  # (L1)
+            self._pending[owner] += self._table.matrix[:, x] != y
+            self._counted(self.hypothesis(x) != y)
+
+    def idle(self, x: Any, /) -> None:
+        """The round has an owner, who learns nothing."""
+        del x
+        if not self.halted:
+            self._rng.below(self._plan.teachers)
+            self._counted(False)
+
+    def _counted(self, mistake: bool) -> None:
+        if not self._counter.observe(mistake):  # (L5)
+            return
+        self._errors += self._pending  # (L6)
+        self._pending[:] = 0
+        self._refine()
+        self._counter = self._plan.counter().start(rng=self._rng)
+        self._draw()
+
+    def _draw(self) -> None:
+        """Go to the stage in which some function is popular, and draw one."""
+        lists = self._lists()
+        while self._watch.ask(-_popularity(lists)):  # (L3)
+            if self._stage == self._dimension:
+                self.halted = True  # (L8)
+                return
+            self._enter(self._stage + 1)
+            lists = self._lists()
+        self._phase += 1
+        paid = self._phase <= self._plan.phases
+        drawn = self._sample.draw(lists, rng=self._rng) if paid else None
+        if drawn is None:
+            self.halted = True  # (L8)
+        else:
+            self.hypothesis = TableHypothesis(drawn)  # (L4)
+
+    def _enter(self, stage: int) -> None:
+        """Grow all trees anew, with twice the reach and a smaller tolerance."""
+        self._stage = stage
+        everything = (1 << len(self._table.matrix)) - 1
+        self._leaves = [(everything,)] * self._plan.teachers
+        self._refine()  # (L2)
+        self._degrees = [
+            max((self._dimension_of(leaf) for leaf in leaves), default=-1)
+            for leaves in self._leaves
+        ]
+        self._watch = self._plan.watch().start(rng=self._rng)
+
+    def _refine(self) -> None:
+        """Leave only the concepts that err little, and split again what is no longer irreducible.
+
+        Leaves are refined where they are: a new tree could list what was struck off.
+        """
+        shrink = (1 - Fraction(1, 2 * self._dimension)) ** (self._stage + 1)
+        kept = self._errors <= int(shrink * self._plan.tolerance)
+        rows = np.packbits(kept, axis=1, bitorder="little")
+        known: dict[tuple[tuple[int, ...], bytes], tuple[int, ...]] = {}
+        reach = self._plan.reach(self._stage)
+        for i, row in enumerate(rows):
+            key = (self._leaves[i], row.tobytes())
+            if key not in known:
+                members = int.from_bytes(key[1], "little")
+                parts = (leaf & members for leaf in key[0])
+                known[key] = tuple(  # (L7)
+                    leaf
+                    for part in parts
+                    if part
+                    for leaf in irreducible_parts(self._table, part, reach=reach)
+                )
+            self._leaves[i] = known[key]
+
+    def _lists(self) -> list[frozenset[bytes]]:
+        known: dict[tuple[tuple[int, ...], int], frozenset[bytes]] = {}
+        for key in zip(self._leaves, self._degrees, strict=True):
+            if key not in known:
+                leaves, degree = key
+                known[key] = frozenset(
+                    keeping_labels(self._table, leaf)
+                    for leaf in leaves
+                    if self._dimension_of(leaf) == degree
+                )
+        return [known[key] for key in zip(self._leaves, self._degrees, strict=True)]
+
+    def _dimension_of(self, members: int) -> int:
+        return dimension_of(self._table, members)
+
+
+def _popularity(lists: list[frozenset[bytes]]) -> int:
+    """q: how many lists the most popular function is in."""
+    return max(Counter(u for known in lists for u in known).values(), default=0)

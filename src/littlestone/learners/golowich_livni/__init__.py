@@ -1,1 +1,0 @@
-"""Golowich and Livni's learners, the paper's predecessors."""

@@ -1,1 +1,0 @@
-"""Private building blocks, each with its proof beside it."""

@@ -1,1 +1,0 @@
-"""Learning without privacy: deterministic, mistake-bounded learners."""

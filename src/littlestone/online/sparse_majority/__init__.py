@@ -1,1 +1,0 @@
-"""A mistake-bounded learner whose predictors are majorities of few concepts."""

@@ -1,0 +1,139 @@
+"""The exponential mechanism for growing scores, without a pass over all of them per draw."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import lshift
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.errors import SnapshotError
+from littlestone.privacy.guarantee import PrivacyGuarantee
+from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.noise.integer_weights import whole_scores
+from littlestone.privacy.zcdp import ZeroConcentrated
+from littlestone.randomness import Randomness
+from littlestone.randomness.noise_owner import NoiseOwner
+
+
+class GrowingScores(Protocol):
+    """Scores of all elements, none of which ever falls; kept by the caller."""
+
+    def as_array(self) -> NDArray[np.int64]:
+        """Return all current scores, in a new array."""
+
+    def of(self, element: int, /) -> int:
+        """Return the current score of one element."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncrementalSelection:
+    """Draws from scores that grow from round to round, and rarely reads all of them.
+
+    The weights are laid out every ``refresh`` rounds. In between an element is proposed by its
+    old weight and kept with probability new weight / old weight, else another is proposed: what
+    is kept has the law of the new weights, exactly.
+
+    Privacy (of each draw):
+        Releases:   one element
+        Neighbours: streams whose scores agree before some round, and from then on differ by one
+                    and the same vector, whose entries and 0 lie within ``range_width``
+        Adversary:  adaptive; scores may depend on everything released before
+        Guarantee:  (epsilon, 0); its log-likelihood ratio spans at most epsilon
+        Assumes:    honest-caller (the range width is true, no score falls); timing
+                    (docs/GUARANTEES.md): the number of proposals depends on the scores
+        Proof:      incremental_selection.md
+    """
+
+    mechanism: ExponentialMechanism
+    refresh: int
+
+    def __post_init__(self) -> None:
+        require.fields_fit(self)
+        require.integer(refresh=self.refresh, at_least=1)
+
+    def guarantee(self) -> PrivacyGuarantee:
+        """Return the cost of one draw."""
+        return self.mechanism.guarantee()
+
+    def zero_concentrated(self) -> ZeroConcentrated:
+        """Return the cost of one draw for zCDP."""
+        return self.mechanism.zero_concentrated()
+
+    def start(self, scores: GrowingScores, *, rng: Randomness) -> "IncrementalSelectionRun":
+        """Return a run that draws from ``scores`` as they are at each draw."""
+        return IncrementalSelectionRun(self, scores, rng)
+
+
+@dataclass(init=False, eq=False, repr=False)
+class IncrementalSelectionRun(NoiseOwner):
+    """Holds the weights as they were laid out last."""
+
+    _base: NDArray[np.int64] | None
+    _age: int
+
+    def __init__(
+        self, recipe: IncrementalSelection, scores: GrowingScores, rng: Randomness
+    ) -> None:
+        self._recipe, self._scores, self._rng = recipe, scores, rng
+        self._table = recipe.mechanism._table
+        self._digit_bits = self._table.digit_bits
+        self._base, self._age = None, 0
+
+    def passed(self, rounds: int) -> None:
+        """The scores have grown by this many rounds."""
+        self._require_usable()
+        self._age += rounds
+
+    def draw(self) -> int:
+        """Return one element, by its present weight."""
+        self._begin()
+        element = self._kept()
+        self._end()
+        return element
+
+    def _kept(self) -> int:
+        """Propose until a proposal is kept."""
+        if self._base is None or self._age >= self._recipe.refresh:
+            self._lay_out(self._scores.as_array())
+            self._age = 0
+        table, base, rng = self._table, self._base, self._rng
+        assert base is not None
+        while True:
+            element = self._propose()  # (L3)
+            before, now = int(base[element]), self._scores.of(element)
+            if now == before:
+                return element
+            old = table.weights[table.level(before - self._least)]
+            new = table.weights[table.level(now - self._least)]
+            if rng.below(old) < new:  # (L4)
+                return element
+
+    def loaded(self) -> None:
+        """Go on with the weights that were laid out then."""
+        if self._base is None:
+            return
+        grown = self._scores.as_array() - self._base
+        if not ((grown >= 0) & (grown <= self._age)).all():  # next to no proposal would be kept
+            raise SnapshotError("the weights laid out last do not fit the scores")
+        self._lay_out(self._base)
+
+    def _lay_out(self, scores: NDArray[np.int64]) -> None:
+        """Weights in digits of 40 bits, each place a stretch of its own (exponential.md)."""
+        base = whole_scores(scores)
+        self._base, self._least = base, int(base.min())  # (L1)
+        levels = self._table.levels(base, base.min())  # (L2)
+        self._within = [digit.take(levels).cumsum() for digit in self._table.digits]
+        self._sums = [int(ends[-1]) for ends in self._within]
+        places = [self._digit_bits * place for place in range(len(self._within))]
+        self._ends = list(accumulate(map(lshift, self._sums, places)))
+
+    def _propose(self) -> int:
+        dart = self._rng.below(self._ends[-1])
+        place = bisect_right(self._ends, dart)
+        above = (self._ends[place] - 1 - dart) >> (self._digit_bits * place)
+        unit = self._sums[place] - 1 - above
+        return int(self._within[place].searchsorted(unit, side="right"))

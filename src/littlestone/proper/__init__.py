@@ -1,1 +1,0 @@
-"""Private proper learners: a dataset in, one concept of the class out."""

@@ -1,0 +1,252 @@
+"""Number the rows of each key, and pack events into blocks for a queue."""
+
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from littlestone import require
+from littlestone.concepts.protocols import ConceptClass, Domain, Example
+from littlestone.concepts.schema import label_values
+from littlestone.errors import LittlestoneError, SnapshotError
+from littlestone.learners import codec
+from littlestone.learners.engine import single_rounds
+from littlestone.runs.intake.event import Event
+from littlestone.runs.intake.readers import Columns, event_reader, events_of, needed_columns
+from littlestone.runs.intake.sources import BadRow, Form, Position, Row, json_lines, rows, shown
+
+Waiting = dict[bytes, tuple[list[int], list[Example | None]]]
+"""The numbers of events and their examples in canonical form, by the label of the key.
+
+None is an example that is not read: its user has reached ``max_contributions``.
+"""
+_ALL_READ: Final = np.empty(0, dtype=np.uint8)
+
+
+class Block(NamedTuple):
+    """Events of several keys: the key, number, point and label of each.
+
+    ``unread`` is 1 where the example is not read, or empty if all are.
+    """
+
+    keys: list[bytes]
+    which: NDArray[np.int64]
+    seqs: NDArray[np.int64]
+    points: Any
+    labels: NDArray[np.uint8]
+    unread: NDArray[np.uint8] = _ALL_READ
+
+    def packed(self) -> bytes:
+        """Pack the block; integers use the narrowest type that holds their largest."""
+        return codec.dumps((self.keys, *map(_narrow, self[1:])))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, domain: Domain) -> "Block":
+        """Unpack a block; check its points again, because a database may change them."""
+        try:
+            keys, which, seqs, points, labels, unread = codec.loads(data)
+            block = cls(keys, _wide(which), _wide(seqs), domain.check_many(points), labels, unread)
+            sizes = {len(block.which), len(block.seqs), len(block.points), len(block.labels)}
+            sizes |= {len(block.unread)} if len(block.unread) else set()
+            require.labels(block.labels, len(label_values(domain)))
+            require.labels(block.unread)
+            if len(sizes) != 1:
+                raise ValueError("its columns do not fit together")
+        except (ValueError, TypeError) as problem:
+            raise SnapshotError(f"a block of the queue is damaged: {problem}") from problem
+        return block
+
+    def by_shard(self, shards: int) -> Iterator[tuple[int, "Block"]]:
+        """Yield the events of each shard; the order within a key stays."""
+        homes = [shard_of(key, shards) for key in self.keys]
+        if len(set(homes)) == 1:
+            yield homes[0], self
+            return
+        home = np.array(homes, dtype=np.int64)[self.which]
+        order = np.argsort(home, kind="stable")
+        starts = np.flatnonzero(np.diff(home[order], prepend=-1))
+        for places in np.split(order, starts[1:]):
+            if len(places):
+                yield int(home[places[0]]), self._at(places)
+
+    def names(self) -> Iterator[tuple[bytes, int]]:
+        """Yield the name of each event within a fleet: its key and its number."""
+        keys = map(self.keys.__getitem__, self.which.tolist())
+        return zip(keys, self.seqs.tolist(), strict=True)
+
+    def only(self, wanted: dict[bytes, set[int]]) -> "Block":
+        """Return the events of these keys that have these numbers."""
+        if not wanted:
+            return self._at(np.empty(0, dtype=np.int64))
+        pairs = zip(self.which.tolist(), self.seqs.tolist(), strict=True)
+        none: set[int] = set()
+        places = [
+            place
+            for place, (which, seq) in enumerate(pairs)
+            if seq in wanted.get(self.keys[which], none)
+        ]
+        return self._at(np.array(places, dtype=np.int64))
+
+    def _at(self, places: NDArray[np.int64]) -> "Block":
+        used, which = np.unique(self.which[places], return_inverse=True)
+        keys = [self.keys[at] for at in used.tolist()]
+        points = _chosen(self.points, places)
+        unread = self.unread[places] if len(self.unread) else self.unread
+        return Block(keys, which, self.seqs[places], points, self.labels[places], unread)
+
+    def add_to(self, waiting: Waiting) -> None:
+        """Append the events to those that wait for their key."""
+        order = np.argsort(self.which, kind="stable")
+        examples: list[Example | None] = list(
+            single_rounds(_chosen(self.points, order), self.labels[order])
+        )
+        for place in np.flatnonzero(self.unread[order] if len(self.unread) else self.unread):
+            examples[place] = None
+        seqs = self.seqs[order].tolist()
+        start = 0
+        for key, count in zip(
+            self.keys, np.bincount(self.which, minlength=len(self.keys)).tolist(), strict=True
+        ):
+            numbers, known = waiting.setdefault(key, ([], []))
+            numbers += seqs[start : start + count]
+            known += examples[start : start + count]
+            start += count
+
+
+def shard_of(label: bytes, shards: int) -> int:
+    """Return the shard of a key; it never changes."""
+    return zlib.crc32(label) % shards
+
+
+def _chosen(points: Any, places: NDArray[np.int64]) -> Any:
+    if isinstance(points, np.ndarray):
+        return points[places]
+    return [points[place] for place in places.tolist()]
+
+
+def _narrow(column: Any) -> Any:
+    if not isinstance(column, np.ndarray):
+        return column
+    if column.dtype == object:  # integers beyond 64 bits
+        return column.tolist()
+    if column.dtype.kind not in "iu" or not column.size or column.min() < 0:
+        return column
+    return column.astype(np.min_scalar_type(int(column.max())))
+
+
+def _wide(column: Sequence[int]) -> NDArray[np.int64]:
+    return np.asarray(column, dtype=np.int64)
+
+
+Part = tuple[list[str], list[int], list[Any], list[int], list[str | None]]
+"""Keys, numbers, points, labels and, where they are counted, users."""
+
+
+def numbered(
+    source: str,
+    concepts: ConceptClass,
+    columns: Columns,
+    *,
+    sequence: str | None,
+    standard_input: IO[bytes],
+    form: Form,
+    position: Position | None = None,
+    size: int = 100_000,
+) -> Iterator[Part]:
+    """Yield the events of a source, ``size`` at a time; ``columns.identity`` is the key.
+
+    Without a column ``sequence`` the events of a key are numbered in their order, from 1: the same
+    file put again gives the same events. Over a schema a row that does not fit counts as its
+    stand-in; any other row without a key, number or example rejects the whole file.
+    """
+    needed = needed_columns(concepts, columns)
+    numbers: dict[int, int] = {}
+    if sequence is not None:
+        asked = rows(source, [*needed, sequence], form, standard_input, position)
+        found = _without(asked, numbers, sequence)
+    else:
+        found = rows(source, needed, form, standard_input, position)
+    counts: Counter[str] = Counter()
+    part: Part = [], [], [], [], []
+    for event in events_of(found, concepts, columns, at_once=source != "-"):
+        event = _counted(event, columns, sequence)
+        if isinstance(event, BadRow):
+            raise LittlestoneError(f"line {event.line}: {event}; nothing of {source} was put")
+        assert event.line is not None and event.example is not None  # every reader sets them
+        counts[event.id] += 1
+        known = counts[event.id] if sequence is None else numbers.pop(event.line)
+        keys, seqs, xs, ys, users = part
+        keys.append(event.id)
+        seqs.append(known)
+        xs.append(event.example[0])
+        ys.append(event.y)
+        users.append(event.user)
+        if len(part[0]) == size:
+            yield part
+            part = [], [], [], [], []
+    if part[0]:
+        yield part
+
+
+class Line(NamedTuple):
+    """A line of JSON and its content: an event and its number, or why there is none."""
+
+    text: str
+    number: int
+    event: Event | BadRow
+
+
+def line_reader(
+    concepts: ConceptClass, columns: Columns, *, sequence: str
+) -> Callable[[Sequence[str]], list[Line]]:
+    """Return a function that reads lines as ``numbered`` does, and puts them in order.
+
+    Lines with the same number are ordered by their text, so the result does not depend on their
+    order.
+    """
+    needed = [*needed_columns(concepts, columns), sequence]
+    read = event_reader(concepts, columns, at_once=True)
+
+    def lines_of(lines: Sequence[str]) -> list[Line]:
+        texts = [line for line in lines if line.strip()]
+        numbers: dict[int, int] = {}
+        events = read(_without(json_lines(texts, needed), numbers, sequence))
+        found = [
+            Line(text, numbers.get(place, 0), _counted(event, columns, sequence))
+            for place, (text, event) in enumerate(zip(texts, events, strict=True), start=1)
+        ]
+        found.sort(key=lambda line: (line.number, line.text))
+        return found
+
+    return lines_of
+
+
+def _counted(event: Event | BadRow, columns: Columns, sequence: str | None) -> Event | BadRow:
+    """Return the event, or what a bad row counts as; it needs a key and a number."""
+    if not isinstance(event, BadRow):
+        return event
+    if event.stand_in is None or event.field in ("", columns.identity, sequence):
+        return event
+    stand_in: Event = event.stand_in
+    return stand_in
+
+
+def _without(found: Iterator[Row], numbers: dict[int, int], sequence: str) -> Iterator[Row]:
+    """Yield the rows without their last column, whose numbers are stored by line."""
+    for line, row in found:
+        if isinstance(row, BadRow):
+            yield line, row
+            continue
+        *rest, value = row
+        try:
+            number = int(str(value))
+        except ValueError:
+            number = 0
+        if number < 1:
+            yield line, BadRow(line, "is not a whole number from 1", sequence, shown(value))
+            continue
+        numbers[line] = number
+        yield line, rest

@@ -1,0 +1,334 @@
+"""Store a fleet in PostgreSQL: queue, states and releases of all keys, split into shards.
+
+The database is as secret as the data: it holds events that wait, and states. It never holds the
+secret that the noise is derived from, so a copy of the database alone does not reveal the noise of
+what was published. Only the table ``releases`` is for publication.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any, Final
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+from psycopg.rows import dict_row
+
+from littlestone import require
+from littlestone.errors import HorizonExceededError, StoreError
+from littlestone.learners.run import PrivateLearner
+from littlestone.runs.fleet.blocks import Block, shard_of
+from littlestone.runs.fleet.keyed import key_name, label_of
+from littlestone.runs.fleet.page_tree import EMPTY_ROOT, Counted, Fetch, given_users, unread
+from littlestone.runs.fleet.terms import Terms
+from littlestone.runs.journal.mark import UNUSED
+from littlestone.runs.journal.postgresql import connect as connect
+from littlestone.runs.journal.postgresql import one
+from littlestone.runs.journal.records import Release
+
+_TABLES: Final = """
+CREATE SCHEMA littlestone;
+CREATE TABLE littlestone.fleet (
+    identity text NOT NULL, recipe text NOT NULL, options text NOT NULL, fingerprint bytea NOT NULL,
+    shards integer NOT NULL, max_keys integer NOT NULL, users text,
+    user_key bytea, user_root bytea,
+    one boolean PRIMARY KEY DEFAULT true CHECK (one)
+);
+CREATE TABLE littlestone.queue (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, shard integer NOT NULL,
+    held boolean NOT NULL DEFAULT false, events bigint NOT NULL, block bytea NOT NULL
+);
+CREATE INDEX queue_of_shard ON littlestone.queue (shard, id);
+CREATE TABLE littlestone.states (
+    shard integer NOT NULL, key bytea NOT NULL, rounds bigint NOT NULL, state bytea NOT NULL,
+    PRIMARY KEY (shard, key)
+) WITH (fillfactor = 50);
+ALTER TABLE littlestone.states ALTER COLUMN state SET STORAGE EXTERNAL;
+CREATE TABLE littlestone.releases (
+    shard integer NOT NULL, key bytea NOT NULL, number bigint NOT NULL, round bigint NOT NULL,
+    body bytea NOT NULL, chain bytea NOT NULL, PRIMARY KEY (shard, key, number)
+);
+CREATE TABLE littlestone.shards (
+    shard integer PRIMARY KEY, commits bigint NOT NULL, chain bytea NOT NULL, root bytea NOT NULL
+);
+"""
+# The pages of trees: each shard has one tree, and all users share one.
+PAGES: Final = """
+CREATE TABLE {schema}.pages (
+    tree integer NOT NULL, path text COLLATE "C" NOT NULL, page bytea NOT NULL,
+    PRIMARY KEY (tree, path)
+) WITH (fillfactor = 50, toast_tuple_target = 4096);
+ALTER TABLE {schema}.pages ALTER COLUMN page SET STORAGE EXTERNAL;
+"""
+_SCHEMA: Final = "littlestone"
+_USERS: Final = -1
+_TERMS: Final = ", ".join(field.name for field in fields(Terms))
+
+
+def create(
+    dsn: str,
+    recipe: PrivateLearner,
+    *,
+    fingerprint: bytes,
+    shards: int = 64,
+    max_keys: int = 1,
+    users: str | None = None,
+    options: dict[str, Any] | None = None,
+) -> Terms:
+    """Create the tables of a fleet; a database has room for one.
+
+    Args:
+        dsn: The database.
+        recipe: The learner of each key.
+        fingerprint: The fingerprint of the secret.
+        shards: How many parts workers can play at the same time.
+        max_keys: The most keys under which one person appears.
+        users: The column of the user of an event; at most ``max_contributions`` of each user are
+            read under all keys together.
+        options: The request of the command, stored for the owner.
+    """
+    terms = Terms.planned(
+        recipe,
+        fingerprint=fingerprint,
+        shards=shards,
+        max_keys=max_keys,
+        users=users,
+        options=options,
+    )
+    counted = (None, None) if users is None else Counted.nobody()
+    with connect(dsn) as connection, connection.transaction():
+        try:
+            connection.execute(_TABLES + PAGES.format(schema=_SCHEMA))
+        except psycopg.errors.DuplicateSchema:
+            raise StoreError("this database already has a fleet; use another database") from None
+        connection.execute(
+            f"INSERT INTO littlestone.fleet ({_TERMS}, user_key, user_root) "
+            f"VALUES ({', '.join(['%s'] * (2 + len(fields(Terms))))})",
+            (*(getattr(terms, field.name) for field in fields(Terms)), *counted),
+        )
+        connection.execute(
+            "INSERT INTO littlestone.shards SELECT n, %s, %s, %s FROM generate_series(0, %s) AS n",
+            (*UNUSED, EMPTY_ROOT, shards - 1),
+        )
+    return terms
+
+
+def terms_of(connection: "psycopg.Connection[Any]") -> Terms:
+    """Return the terms of the fleet in this database."""
+    try:
+        with connection.cursor(row_factory=dict_row) as cursor:
+            row = cursor.execute(f"SELECT {_TERMS} FROM littlestone.fleet").fetchone()
+    except psycopg.errors.UndefinedTable:
+        row = None
+    if row is None:
+        raise StoreError(
+            "there is no fleet in this database; create one with littlestone fleet init"
+        )
+    return Terms(**row)
+
+
+def put(
+    connection: "psycopg.Connection[Any]",
+    recipe: PrivateLearner,
+    keys: Sequence[Any],
+    seqs: Sequence[int] | NDArray[np.int64],
+    xs: Any,
+    ys: Any,
+    users: Sequence[Any] | None = None,
+) -> int:
+    """Queue labelled events, all of them or none.
+
+    Each event has its number among the events of its key, from 1. An event may be put again: it is
+    dropped in its turn. Where users are counted each event has one, and events of a user who has
+    reached ``max_contributions`` are queued unread.
+
+    Returns:
+        How many events were queued.
+
+    Raises:
+        ValueError: An event does not fit; the message names it.
+    """
+    with connection.transaction():
+        return _queued(connection, recipe, keys, seqs, xs, ys, users)
+
+
+def put_many(
+    connection: "psycopg.Connection[Any]",
+    recipe: PrivateLearner,
+    parts: Iterable[tuple[Sequence[Any], Sequence[int], Any, Any, Sequence[Any]]],
+) -> int:
+    """Queue the events of a whole source in one transaction, part by part."""
+    with connection.transaction():
+        return sum(_queued(connection, recipe, *part) for part in parts)
+
+
+def _queued(
+    connection: "psycopg.Connection[Any]",
+    recipe: PrivateLearner,
+    keys: Sequence[Any],
+    seqs: Sequence[int] | NDArray[np.int64],
+    xs: Any,
+    ys: Any,
+    users: Sequence[Any] | None,
+) -> int:
+    # One put at a time: rows become visible in the order of their ids, so of two events with one
+    # number the same one is first whenever the batch is computed again.
+    connection.execute("SELECT FROM littlestone.fleet FOR UPDATE")
+    terms = terms_of(connection)
+    block = _block(recipe, keys, seqs, xs, ys)
+    known = given_users(terms.users, users, len(block.seqs))
+    if known:
+        most = recipe.max_contributions
+        marked = unread_in(connection, _SCHEMA, "fleet", known, block.names(), most=most)
+        block = block._replace(unread=marked)
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(
+            "COPY littlestone.queue (shard, events, block) FROM STDIN (FORMAT BINARY)"
+        ) as copy,
+    ):
+        copy.set_types(["int4", "int8", "bytea"])
+        for shard, part in block.by_shard(terms.shards):
+            copy.write_row((shard, len(part.seqs), part.packed()))
+    return len(seqs)
+
+
+def unread_in(
+    connection: "psycopg.Connection[Any]",
+    schema: str,
+    table: str,
+    users: Sequence[Any],
+    events: Iterable[tuple[bytes, int]],
+    *,
+    most: int,
+) -> NDArray[np.uint8]:
+    """Return which events exceed the share of their users, and count them.
+
+    The caller has locked the one row of ``table``, which has the key and the root.
+    """
+    counted = Counted(*one(connection, f"SELECT user_key, user_root FROM {schema}.{table}"))
+    fetch = stored_pages(connection, schema, _USERS)
+    marked, root, pages = unread(counted, fetch, users, events, most=most)
+    if pages:
+        store_pages(connection, schema, _USERS, pages)
+        connection.execute(f"UPDATE {schema}.{table} SET user_root = %s", (root,))
+    return marked
+
+
+def _block(
+    recipe: PrivateLearner,
+    keys: Sequence[Any],
+    seqs: Sequence[int] | NDArray[np.int64],
+    xs: Any,
+    ys: Any,
+) -> Block:
+    points = recipe.concepts.domain.check_many(xs)
+    labels = require.labels(ys, recipe.label_count)
+    numbers = np.asarray(seqs)
+    if not len(keys) == len(numbers) == len(points) == len(labels):
+        raise ValueError(
+            f"keys, seqs, xs and ys must be equally long, got {len(keys)}, {len(numbers)}, "
+            f"{len(points)}, {len(labels)}"
+        )
+    if numbers.size and (numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.min() < 1):
+        raise ValueError(f"seqs must be whole numbers from 1, got {seqs!r}"[:200])
+    if recipe.rounds is not None and numbers.size and numbers.max() > recipe.rounds:
+        raise HorizonExceededError(rounds=recipe.rounds)
+    places: dict[Any, int] = {}
+    which = np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
+    known: dict[bytes, int] = {}
+    merged = [known.setdefault(label_of(key), len(known)) for key in places]
+    if len(merged):
+        which = np.array(merged, dtype=np.int64)[which]
+    return Block(list(known), which, numbers.astype(np.int64), points, labels)
+
+
+def releases(connection: "psycopg.Connection[Any]", key: Any = None) -> Iterator[Release]:
+    """Yield what was published: key by key, or of one key."""
+    where, wanted = ("", []) if key is None else ("WHERE key = %s", [key_name(key).label])
+    fields = ", ".join(Release._fields)
+    query = f"SELECT {fields} FROM littlestone.releases {where} ORDER BY key, number"
+    with connection.transaction(), connection.cursor("releases", binary=True) as cursor:
+        yield from map(Release._make, cursor.execute(query, wanted))
+
+
+def releases_of(
+    connection: "psycopg.Connection[Any]", terms: Terms, key: Any, *, after: int, most: int
+) -> list[Release]:
+    """Return what was published of one key after a number, in order."""
+    label = key_name(key).label
+    rows = connection.execute(
+        "SELECT number, round, body, chain FROM littlestone.releases "
+        "WHERE shard = %s AND key = %s AND number > %s ORDER BY number LIMIT %s",
+        (shard_of(label, terms.shards), label, after, most),
+    )
+    return [Release(*row) for row in rows]
+
+
+def newest_of(connection: "psycopg.Connection[Any]", terms: Terms, key: Any) -> Release | None:
+    """Return the release in force of one key; None if the key is unknown."""
+    label = key_name(key).label
+    row = connection.execute(
+        "SELECT number, round, body, chain FROM littlestone.releases "
+        "WHERE shard = %s AND key = %s ORDER BY number DESC LIMIT 1",
+        (shard_of(label, terms.shards), label),
+    ).fetchone()
+    return None if row is None else Release(*row)
+
+
+def status(connection: "psycopg.Connection[Any]") -> dict[str, int]:
+    """Return the status of the fleet; every number is public, or is the length of a queue."""
+    (keys, rounds) = one(
+        connection, "SELECT count(*), coalesce(sum(rounds), 0)::bigint FROM littlestone.states"
+    )
+    (published,) = one(connection, "SELECT count(*) FROM littlestone.releases")
+    (waiting, held) = one(
+        connection,
+        "SELECT coalesce(sum(events) FILTER (WHERE NOT held), 0)::bigint, "
+        "coalesce(sum(events) FILTER (WHERE held), 0)::bigint FROM littlestone.queue",
+    )
+    return {
+        "keys": keys,
+        "rounds": rounds,
+        "releases": published,
+        "waiting": waiting,
+        "behind a gap": held,
+    }
+
+
+def stored_pages(connection: "psycopg.Connection[Any]", schema: str, tree: int) -> Fetch:
+    """Return a function that reads pages of a tree."""
+    query = f"SELECT path, page FROM {schema}.pages WHERE tree = %s AND path = ANY(%s)"
+
+    def fetch(paths: list[str]) -> dict[str, bytes]:
+        with connection.cursor(binary=True) as cursor:
+            return dict(cursor.execute(query, (tree, paths)).fetchall())
+
+    return fetch
+
+
+def store_pages(
+    connection: "psycopg.Connection[Any]", schema: str, tree: int, pages: Mapping[str, bytes]
+) -> None:
+    """Write pages of a tree; the caller stores its root in the same transaction."""
+    connection.execute(
+        f"INSERT INTO {schema}.pages "
+        "SELECT %s, * FROM unnest(%b::text[], %b::bytea[]) "
+        "ON CONFLICT (tree, path) DO UPDATE SET page = excluded.page",
+        (tree, list(pages), list(pages.values())),
+    )
+
+
+@contextmanager
+def shard_lock(connection: "psycopg.Connection[Any]", identity: str, shard: int) -> Iterator[bool]:
+    """Lock a shard until the block ends or the process does; yield whether that succeeded."""
+    name = int(identity[:7], 16), shard
+    (taken,) = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", name).fetchone() or (
+        False,
+    )
+    try:
+        yield bool(taken)
+    finally:
+        if taken and not connection.closed:
+            connection.execute("SELECT pg_advisory_unlock(%s, %s)", name)

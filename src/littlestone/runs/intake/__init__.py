@@ -1,0 +1,1 @@
+"""Read what arrives: sources of rows, cells of a schema, events, and their users."""

@@ -1,0 +1,349 @@
+"""Convert rows to labelled events; name a row that does not fit, with its stand-in.
+
+Each row becomes an event by a rule that depends on this row and the declarations, and on no other
+row. Over a schema every row is an event: a missing or unknown value counts as the stand-in of the
+field, an unreadable label as the first label. So files that differ in one row give streams that
+differ in one round, and a promise about streams holds for files.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from itertools import chain, islice, repeat
+from typing import IO, Any, Final
+
+from littlestone.concepts.capabilities import Records
+from littlestone.concepts.protocols import ConceptClass, Domain, Point
+from littlestone.concepts.records.columns import EXACT
+from littlestone.concepts.schema import Cells
+from littlestone.runs.intake.cells import WHOLE, CellReader, LabelReader, Misfit
+from littlestone.runs.intake.event import Event, by_halving
+from littlestone.runs.intake.sources import BadRow, Form, Position, Row, is_live, rows
+from littlestone.runs.intake.users import NAMELESS, canonical_user
+
+_AT_ONCE: Final = 512
+_FEW: Final = 16
+_MOST_DIGITS: Final = 4000  # 1e999999999 is short and would fill the memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Which columns hold what. Without ``identity`` an event is a line of the ``origin``, a name.
+
+    ``positive`` is the label that counts as 1, and every other as 0; with ``at_least`` labels are
+    numbers, and those from it on count as 1; without both, labels are 0 or 1, or words for them, or
+    what the schema declares. ``user`` is the column of the user of a row, where users are counted.
+    In JSON lines a name with dots leads into nested objects.
+    """
+
+    label: str
+    feature: str | None = None
+    identity: str | None = None
+    positive: str | None = None
+    at_least: float | None = None
+    user: str | None = None
+    origin: str = ""
+
+    def __post_init__(self) -> None:
+        if self.positive is not None and self.at_least is not None:
+            raise ValueError(
+                "positive and at-least must not be given together: one says which labels count as 1"
+            )
+
+    def line_name(self, line: int) -> str:
+        """Return the name of an event that is a line of the origin."""
+        return f"{self.origin} line {line}" if self.origin else f"line {line}"
+
+
+PointReader = Callable[[Sequence[Any]], tuple[Any, Any, Misfit | None]]
+"""The point as it is stored, its canonical form, and what a stand-in was needed for."""
+
+
+def read(
+    source: str,
+    concepts: ConceptClass,
+    columns: Columns,
+    *,
+    standard_input: IO[bytes],
+    form: Form | None = None,
+    position: Position | None = None,
+) -> Iterator[Event | BadRow]:
+    """Yield the events of a file (.csv, .tsv, .jsonl, .gz, .parquet) or a pipe (``-``).
+
+    A pipe, named or not, holds JSON lines if its first line begins with a brace, and CSV otherwise.
+    A source that cannot be read, or lacks a column, is rejected at once; rows are read lazily.
+    """
+    needed = needed_columns(concepts, columns)
+    whose = [] if columns.user is None else [columns.user]
+    found = rows(source, needed, form or Form(), standard_input, position, whose)
+    return events_of(found, concepts, columns, at_once=not is_live(source), form=form)
+
+
+def events_of(
+    found: Iterator[Row],
+    concepts: ConceptClass,
+    columns: Columns,
+    *,
+    at_once: bool,
+    form: Form | None = None,
+) -> Iterator[Event | BadRow]:
+    """Yield the events of rows that have the needed columns, in their order."""
+    return event_reader(concepts, columns, at_once=at_once, form=form)(found)
+
+
+def event_reader(
+    concepts: ConceptClass, columns: Columns, *, at_once: bool, form: Form | None = None
+) -> Callable[[Iterator[Row]], Iterator[Event | BadRow]]:
+    """Return a function that converts rows to events, for many small sources.
+
+    ``at_once`` reads many records at a time; rows of a pipe would wait for the rest of a chunk.
+    """
+    points = point_reader(concepts.domain, columns.feature, form)
+    labels = _label_reader(concepts.domain, columns, form)
+    instead = _stand_in(concepts.domain)
+    singly = partial(_events, points=points, labels=labels, columns=columns, instead=instead)
+    if not at_once or not isinstance(concepts.domain, Records):
+        return singly
+    reader = _columns_reader(concepts.domain, labels, columns, form)
+
+    def many(found: Iterator[Row]) -> Iterator[Event | BadRow]:
+        chunks = iter(lambda: list(islice(found, _AT_ONCE)), [])
+        return chain.from_iterable(_bulk(chunk, reader, singly) for chunk in chunks)
+
+    return many
+
+
+def read_points(
+    source: str,
+    domain: Domain,
+    *,
+    feature: str | None = None,
+    kept: str | None = None,
+    standard_input: IO[bytes],
+    form: Form | None = None,
+) -> Iterator[tuple[int, Any, Point | None, Misfit | None]]:
+    """Yield rows without labels: line, value of the column ``kept``, point, and what is odd.
+
+    Over a schema every row has a point, with stand-ins as for events.
+    """
+    columns = Columns(label="", feature=feature)
+    points, instead = point_reader(domain, feature, form), _stand_in(domain)
+    needed = [*([] if kept is None else [kept]), *_point_columns(domain, columns)]
+    for line, row in rows(source, needed, form or Form(), standard_input):
+        if isinstance(row, BadRow):
+            yield line, None, instead, Misfit("", str(row))
+            continue
+        name = None if kept is None else row[0]
+        try:
+            _, canonical, misfit = points(row[kept is not None :])
+        except Misfit as problem:
+            canonical, misfit = None, problem
+        yield line, name, canonical, misfit
+
+
+def needed_columns(concepts: ConceptClass, columns: Columns) -> list[str]:
+    """Return the columns that every row needs: the label, the id, those of the point."""
+    named = (columns.label, columns.identity, columns.user)
+    points = _point_columns(concepts.domain, columns)
+    return [*(name for name in named if name is not None), *points]
+
+
+def _point_columns(domain: Domain, columns: Columns) -> list[str]:
+    points = [part.column for part in domain.fields] if isinstance(domain, Records) else []
+    return points if columns.feature is None else [*points, columns.feature]
+
+
+def _events(
+    found: Iterable[Row],
+    points: PointReader,
+    labels: LabelReader,
+    columns: Columns,
+    instead: Cells | None,
+) -> Iterator[Event | BadRow]:
+    named, owned = columns.identity is not None, columns.user is not None
+    first = 1 + named + owned
+    nobody = NAMELESS if owned else None
+    for line, row in found:
+        if isinstance(row, BadRow):
+            if instead is not None:
+                identity = columns.line_name(line)
+                row = replace(row, stand_in=Event(identity, instead, 0, line, (instead, 0), nobody))
+            yield row
+            continue
+        try:
+            point, canonical, misfit = points(row[first:])
+        except Misfit as problem:  # and it has no stand-in
+            yield BadRow(line, problem.reason, problem.field, problem.got)
+            continue
+        try:
+            label = labels.one(row[0])
+        except Misfit as problem:
+            label, misfit = 0, misfit or problem
+        try:
+            identity = _identity(row[1], columns) if named else columns.line_name(line)
+        except Misfit as problem:
+            identity = columns.line_name(line)
+            misfit = problem  # it takes precedence: an event without its id cannot be named
+        user = nobody
+        if owned:
+            try:
+                user = user_of(row[first - 1], columns)
+            except Misfit as problem:
+                misfit = misfit or problem
+        event = Event(identity, point, label, line, (canonical, label), user)
+        if misfit is None:
+            yield event
+        else:
+            stand_in = None if instead is None else event
+            yield BadRow(line, misfit.reason, misfit.field, misfit.got, stand_in)
+
+
+_REFUSALS: Final = (ValueError, TypeError, KeyError, OverflowError)
+AtOnce = Callable[[Sequence[Row]], list[Event]]
+"""Returns the events of rows that all fit; ValueError, TypeError or KeyError if one may not."""
+
+
+def _bulk(
+    chunk: list[Row], at_once: AtOnce, singly: Callable[[Iterable[Row]], Iterator[Event | BadRow]]
+) -> Iterable[Event | BadRow]:
+    """Read rows in bulk; find those that may not fit by halving, and read them one by one."""
+
+    def few(rows: Sequence[Row], refusal: Exception | None = None) -> Iterator[Event | BadRow]:
+        return singly(rows)
+
+    if len(chunk) < _FEW:
+        return few(chunk)
+    return by_halving(chunk, at_once, few, refusals=_REFUSALS, least=_FEW - 1)
+
+
+def _columns_reader(
+    domain: Records, labels_of: LabelReader, columns: Columns, form: Form | None
+) -> AtOnce:
+    readers = [CellReader(part, form) for part in domain.fields]
+
+    def at_once(chunk: Sequence[Row]) -> list[Event]:
+        lines = [line for line, _ in chunk]
+        labels, *values = zip(*(row for _, row in chunk), strict=True)
+        if columns.identity is None:
+            ids = [columns.line_name(line) for line in lines]
+        else:
+            ids = [_identity(value, columns) for value in values.pop(0)]
+        users: Iterable[str | None] = repeat(None, len(lines))
+        if columns.user is not None:
+            users = [user_of(value, columns) for value in values.pop(0)]
+        known = labels_of.many(labels)
+        cells = [reader.many(column) for reader, column in zip(readers, values, strict=True)]
+        points = list(zip(*cells, strict=True))
+        examples = zip(points, known, strict=True)
+        fields = zip(ids, points, known, lines, examples, users, strict=True)
+        return list(map(Event._make, fields))
+
+    return at_once
+
+
+def _label_reader(domain: Domain, columns: Columns, form: Form | None) -> LabelReader:
+    return LabelReader(
+        columns.label,
+        positive=columns.positive,
+        at_least=columns.at_least,
+        domain=domain,
+        form=form,
+    )
+
+
+def _identity(value: Any, columns: Columns) -> str:
+    name = columns.identity or ""
+    if value is None or value == "":
+        raise Misfit(name, "is missing")
+    try:
+        text = str(value)
+        text.encode()
+    except (ValueError, RecursionError):
+        raise Misfit(name, "cannot be written down", value) from None
+    return text
+
+
+def user_of(value: Any, columns: Columns) -> str:
+    """Return the user of a row in canonical form; raise a misfit if there is none."""
+    try:
+        user = canonical_user(value)
+    except ValueError:
+        raise Misfit(columns.user or "", "cannot be a user", value) from None
+    if user == NAMELESS:
+        raise Misfit(columns.user or "", "is missing")
+    return user
+
+
+def _stand_in(domain: Domain) -> Cells | None:
+    """Return what an unreadable row counts as, if the domain is a schema."""
+    return tuple(part.stand_in for part in domain.fields) if isinstance(domain, Records) else None
+
+
+def point_reader(domain: Domain, feature: str | None, form: Form | None = None) -> PointReader:
+    """Return a function that converts a row to a point: a record, or the feature column."""
+    if isinstance(domain, Records):
+        return _records([CellReader(part, form) for part in domain.fields])
+    if feature is None:
+        raise ValueError("feature must name the column of the point for this class (--feature)")
+    whole = domain.size is not None
+
+    def point(values: Sequence[Any]) -> tuple[Any, Any, None]:
+        (value,) = values
+        if value is None or value == "":
+            raise Misfit(feature, "is missing")
+        try:
+            plain = _storable(value) if not whole else value
+            if whole and type(value) is not int:
+                plain = _whole(value)
+            return plain, domain.check(tuple(plain) if isinstance(plain, list) else plain), None
+        except (ValueError, TypeError, ArithmeticError, RecursionError):
+            raise Misfit(feature, "is not a point of the class", value) from None
+
+    return point
+
+
+def _records(readers: Sequence[CellReader]) -> PointReader:
+    """Return a reader of records; the cells are stored, not their values."""
+    cells_of_texts = [reader.known for reader in readers]
+
+    def point(values: Sequence[Any]) -> tuple[Cells, Cells, Misfit | None]:
+        try:  # most texts are in the cache
+            record = tuple(
+                [known[text] for text, known in zip(values, cells_of_texts, strict=True)]
+            )
+            return record, record, None
+        except (KeyError, TypeError):
+            return unknown(values)
+
+    def unknown(values: Sequence[Any]) -> tuple[Cells, Cells, Misfit | None]:
+        cells, misfit = [], None
+        for value, reader in zip(values, readers, strict=True):
+            try:
+                cell = reader.one(value)
+            except Misfit as problem:
+                cell, misfit = reader.stand_in, misfit or problem
+            cells.append(cell)
+        record = tuple(cells)
+        return record, record, misfit
+
+    return point
+
+
+def _whole(value: Any) -> int:
+    """Return the integer as it was written, with all of its digits."""
+    if isinstance(value, str) and WHOLE.fullmatch(value):
+        return int(value)
+    if isinstance(value, float) and not abs(value) < EXACT:
+        raise ValueError("a float of this size may stand for several whole numbers")
+    number = Decimal(value)
+    if not number.is_finite() or number.adjusted() > _MOST_DIGITS or number != int(number):
+        raise ValueError("a point of this class is a whole number")
+    return int(number)
+
+
+def _storable(value: Any) -> Any:
+    """Check that a point can be written and published: half of a surrogate pair cannot."""
+    json.dumps(value, ensure_ascii=False).encode()
+    return value

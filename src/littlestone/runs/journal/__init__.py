@@ -1,0 +1,1 @@
+"""Store the events and releases of a durable run: one protocol, several implementations."""

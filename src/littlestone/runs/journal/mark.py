@@ -1,0 +1,294 @@
+"""Keep a mark beside a store that knows its last opening, and how far it came.
+
+Every opening draws a random id, the *branch*, and the mark names the last one and the one that is
+being entered. So of all copies of a store only the one that was continued follows its mark. The
+mark is also the lock: only the process that holds it may create, open or continue the store.
+"""
+
+import hashlib
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from littlestone.errors import InUseError, RollbackError, StoreError
+from littlestone.locks import lock
+
+NOWHERE: Final = "0" * 32
+"""The branch of a store that does not exist yet."""
+
+_KIND: Final = b"littlestone-mark-1"
+_MOST_BYTES: Final = 512
+
+
+class Standing(NamedTuple):
+    """The state of a store: its identity, the last and the coming branch, its copy, its round."""
+
+    identity: str
+    branch: str
+    coming: str
+    copy: int
+    """A number that differs between copies: of a file or of a table."""
+    round: int
+
+    def head(self) -> bytes:
+        """Return everything except the round as it is written, with a fixed length."""
+        identity, branch, coming, copy, _ = self
+        return _KIND + f" {identity} {branch} {coming} {copy:020} ".encode()
+
+
+class MarkFile:
+    """An open file of lines with checksums, for its owner only; ``missing`` is the error text."""
+
+    def __init__(self, path: Path, *, create: bool, missing: str) -> None:
+        self.path, self._create = path, create
+        flags = os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT if create else 0)
+        try:
+            self._file = os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            if create:
+                raise
+            raise StoreError(missing) from None
+
+    def hold(self, in_use: str) -> None:
+        """Lock the file until it is closed."""
+        try:
+            lock(self._file)
+            if inode_of(self.path) != os.fstat(self._file).st_ino:  # removed in the meantime
+                raise BlockingIOError
+        except BlockingIOError:
+            raise InUseError(in_use) from None
+
+    def sync(self) -> None:
+        """Sync the file, so that it survives a power failure."""
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        """Close the file. Idempotent: the descriptor may have been reused."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            try:
+                if self._create and os.fstat(file).st_size == 0:  # nothing was recorded
+                    self.path.unlink(missing_ok=True)
+                os.fsync(file)
+            finally:
+                os.close(file)
+
+
+def checked_line(content: bytes, size: int = 0) -> bytes:
+    """Return a line with its checksum, padded with spaces to ``size`` bytes."""
+    return content.ljust(size - 10) + b" %08x\n" % zlib.crc32(content)
+
+
+def content_of(line: bytes) -> bytes | None:
+    """Return the content of a line, or None if it is not whole."""
+    content = line.rpartition(b" ")[0].rstrip()
+    return content if checked_line(content, len(line)) == line else None
+
+
+class Mark(MarkFile):
+    """The open, locked mark of a store; ``close`` releases it."""
+
+    def __init__(self, beside: Path, *, create: bool, store: str | None = None) -> None:
+        """Open the mark; ``store`` is the store in messages, if it is not the file beside it."""
+        self._store = store or str(beside)
+        path = beside.with_name(beside.name + ".mark")
+        missing = _unvouched(self._store, str(path), "missing")
+        super().__init__(path, create=create, missing=missing)
+        try:
+            self.hold(f"{self._store} is in use by another process")
+        except InUseError:
+            self._create = False
+            self.close()
+            raise
+
+    def forget(self) -> None:
+        """Delete the mark if no store was created; the mark of a lost store stays."""
+        known = self.read()
+        if known is not None and known.branch == NOWHERE:
+            self.path.unlink(missing_ok=True)
+
+    def read(self) -> Standing | None:
+        """Return what the mark knows; None if it is empty or damaged."""
+        content = content_of(os.pread(self._file, _MOST_BYTES, 0))
+        if content is None or not content.startswith(_KIND):
+            return None
+        _, identity, branch, coming, copy, round_number = content.decode().split()
+        return Standing(identity, branch, coming, int(copy), int(round_number))
+
+    def write(self, standing: Standing, *, sync: bool) -> None:
+        """Record ``standing``: it survives a kill, and with ``sync`` a power failure, too."""
+        self._head = standing.head()
+        self._summed = zlib.crc32(self._head)
+        self.advance(standing.round)
+        if sync:
+            os.fsync(self._file)
+
+    def advance(self, round_number: int) -> None:
+        """Record another round of what was last written."""
+        place = b"%020d" % round_number
+        checksum = zlib.crc32(place, self._summed)
+        os.pwrite(self._file, b"%b%b %08x\n" % (self._head, place, checksum), 0)
+
+    def refuse_known(self) -> None:
+        """Reject the creation of a store if there was one of this name."""
+        known = self.read()
+        if known is not None and known.branch != NOWHERE:
+            raise StoreError(
+                f"{self._store} is gone, but {self.path} knows it at round {known.round}: a new "
+                f"store would learn from the same people again, and its budget adds to what was "
+                f"already published. Restore the store; or, knowing this, delete the mark"
+            )
+
+    def enter(
+        self,
+        store: Standing,
+        set_branch: Callable[[str], None],
+        *,
+        adopt: bool,
+    ) -> tuple[Standing, bool]:
+        """Let a store continue in a new branch, which the mark names before the store does.
+
+        Returns:
+            The new standing, and True if only ``adopt`` vouches for the store.
+        """
+        adopted = self._vouch(store, adopt=adopt)
+        self.write(store, sync=True)
+        set_branch(store.coming)
+        entered = store._replace(branch=store.coming)
+        self.write(entered, sync=True)
+        return entered, adopted
+
+    def _vouch(self, store: Standing, *, adopt: bool) -> bool:
+        return vouch(self.read(), store, adopt=adopt, place=str(self._store), mark=str(self.path))
+
+
+def vouch(known: Standing | None, store: Standing, *, adopt: bool, place: str, mark: str) -> bool:
+    """Reject ``store`` unless it follows its mark; True if only ``adopt`` vouches for it."""
+    if known is None:
+        if not adopt:
+            raise StoreError(_unvouched(place, mark, "empty or damaged"))
+        return True
+    if known.identity != store.identity:
+        raise StoreError(
+            f"{mark} belongs to another store than {place}: restore the right one; only if "
+            f"there is none, delete this one and adopt the store (--adopt)"
+        )
+    if store.branch not in (known.branch, known.coming) or store.round < known.round:
+        raise RollbackError(
+            f"{place} has been rolled back, or its mark was: it stands at round {store.round} of "
+            f"opening {store.branch[:8]}, but {mark} knows round {known.round} of opening "
+            f"{known.branch[:8]}. Continuing would spend the same noise on other data and void the "
+            f"guarantee. Restore the newest files; or start a new store, whose budget adds to "
+            f"what was already published"
+        )
+    if known.copy == store.copy:
+        return False
+    if not adopt:
+        raise StoreError(f"{place} is a copy of what {mark} knows. {_ADOPTING}")
+    return True
+
+
+def _unvouched(place: str, mark: str, state: str) -> str:
+    return f"{mark} is {state}: nothing says that {place} is the newest. {_ADOPTING}"
+
+
+def inode_of(path: str | Path) -> int | None:
+    """Return the inode of the file with this name; None if there is none."""
+    try:
+        return os.stat(path).st_ino
+    except FileNotFoundError:
+        return None
+
+
+_ADOPTING: Final = (
+    "If another copy was continued from here, continuing this one, too, would spend the same "
+    "noise on two streams and void the guarantee of both. Only if you know that none was, adopt it "
+    "(--adopt)"
+)
+
+
+_FLEET_KIND: Final = b"littlestone-fleet-mark-1 "
+_LINE: Final = 96
+MOST_SHARDS: Final = 4096
+
+
+class Height(NamedTuple):
+    """The commits of a shard: how many, and the digest of all of them."""
+
+    commits: int
+    chain: bytes
+
+
+UNUSED: Final = Height(0, bytes(32))
+"""The height of a shard without commits."""
+
+
+def sealed(key: bytes, shard: int, commits: int, root: bytes) -> Height:
+    """Return the height of a shard whose content has the digest ``root``; it needs the key.
+
+    It ties the number of commits to their result: either the rows of a shard are those of its
+    newest commit, or their digest differs.
+    """
+    content = b"%d %d " % (shard, commits) + root
+    return Height(commits, hashlib.blake2b(content, key=key, digest_size=32).digest())
+
+
+class HighWater(MarkFile):
+    """The open mark of an engine; one line per shard, written by the worker of the shard."""
+
+    def __init__(
+        self, path: Path, identity: str, *, create: bool, engine: str = "the database"
+    ) -> None:
+        self._engine = engine
+        missing = (
+            f"{path} is missing: nothing says that {engine} is the newest. If it was put back, "
+            f"continuing would spend the same noise on other events. Restore the mark; only "
+            f"if you know that {engine} never went back, adopt it (--adopt)"
+        )
+        super().__init__(path, create=create, missing=missing)
+        head = _FLEET_KIND + identity.encode()
+        if create and not os.fstat(self._file).st_size:
+            # A line for every possible shard: a missing line would look like a new shard.
+            none = b"".join(_shard_line(shard, UNUSED) for shard in range(MOST_SHARDS))
+            os.pwrite(self._file, checked_line(head, _LINE) + none, 0)
+        elif os.pread(self._file, _LINE, 0) != checked_line(head, _LINE):
+            os.close(self._file)
+            raise StoreError(f"{path} belongs to another fleet, or is damaged")
+
+    def hold_alone(self) -> None:
+        """Lock the mark, for engines whose shards have no locks."""
+        self.hold(
+            f"{self.path} is in use: another process works on this fleet. Two that continued one "
+            f"state would spend the same noise twice"
+        )
+
+    def check(self, shard: int, found: Height) -> None:
+        """Reject a shard that is below its mark, or differs from it."""
+        known = self.known(shard)
+        if found.commits < known.commits or (
+            found.commits == known.commits and found.chain != known.chain
+        ):
+            raise RollbackError(
+                f"shard {shard} of {self._engine} was put back: it has {found.commits} commits, "
+                f"but {self.path} knows {known.commits}, or others. Continuing would spend the "
+                f"same noise on other events and void the guarantee. Restore the newest state; or "
+                f"start a new fleet, whose budget adds to what was already published"
+            )
+
+    def raise_to(self, shard: int, height: Height) -> None:
+        """Record a commit: it survives a kill, and a power failure after ``close``."""
+        os.pwrite(self._file, _shard_line(shard, height), _LINE * (shard + 1))
+
+    def known(self, shard: int) -> Height:
+        """Return the last recorded commit of a shard."""
+        text = content_of(os.pread(self._file, _LINE, _LINE * (shard + 1)))
+        if text is None or not text.startswith(b"%d " % shard):
+            raise StoreError(f"{self.path} is damaged at shard {shard}: restore it")
+        _, commits, chain = text.decode().split()
+        return Height(int(commits), bytes.fromhex(chain))
+
+
+def _shard_line(shard: int, height: Height) -> bytes:
+    return checked_line(f"{shard} {height.commits} {height.chain.hex()}".encode(), _LINE)

@@ -1,1 +1,0 @@
-"""In sequential fooling a public generator plays against a private discriminator."""

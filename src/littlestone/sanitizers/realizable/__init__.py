@@ -1,1 +1,0 @@
-"""A realizable sanitizer tells which concepts hold on much of the data, and which on none."""

@@ -1,1 +1,0 @@
-"""Points, sparse sets, thresholds and intervals have sanitizers of their own."""

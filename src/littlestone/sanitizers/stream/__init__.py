@@ -1,1 +1,0 @@
-"""These sanitizers read whole streams."""

@@ -1,1 +1,0 @@
-"""The arena behind HTTP: its routes and its two pages."""

@@ -1,1 +1,0 @@
-"""A durable run learns from a stream of events, survives crashes, and publishes exactly once."""

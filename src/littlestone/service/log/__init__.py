@@ -1,1 +1,0 @@
-"""The log of events inside a store: what was taken, exactly once, and the hashes over it."""

@@ -1,0 +1,328 @@
+"""Files as people have them: learned, or refused before anything is spent with the line to add."""
+
+import gzip
+import json
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from littlestone.cli.main import main
+
+ROWS: Final = 1500
+Command = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def littlestone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The status of a command, and everything it said."""
+
+    def run(words: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["littlestone", *shlex.split(words)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return int(end.value.code or 0), " ".join((said.out + said.err).split())
+
+    return run
+
+
+class Messy(NamedTuple):
+    """A file, how somebody who has read the first page would call ``learn``, and what is wrong."""
+
+    file: str
+    write: Callable[[Path], None]
+    schema: str
+    options: str
+    added: tuple[str, ...]
+    """Options that ``learn`` and ``check`` must name, each of them; none if it is learned."""
+    changed: str = ""
+    """A schema that ``learn`` must ask for."""
+
+
+def amount(row: int) -> float:
+    return (row * 37 % 1000) / 10
+
+
+def is_late(row: int) -> bool:
+    return amount(row) >= 60
+
+
+def lines(path: Path, text: str, encoding: str = "utf-8") -> None:
+    path.write_bytes(text.encode(encoding))
+
+
+def german(path: Path) -> None:
+    rows = [
+        f"{amount(n):.2f}".replace(".", ",")
+        + f";{1 + n % 28:02}.03.2026;{'ja' if is_late(n) else 'nein'}"
+        for n in range(ROWS)
+    ]
+    lines(path, "\n".join(["betrag;tag;spät", *rows]) + "\n")
+
+
+def windows(path: Path) -> None:
+    towns = ("Köln", "Düren", "Ulm")
+    rows = [f"{amount(n)},{towns[n % 3]},{int(is_late(n))}" for n in range(ROWS)]
+    lines(path, "\r\n".join(["betrag,ort,late", *rows]) + "\r\n", "cp1252")
+
+
+def semicolons(path: Path) -> None:
+    rows = [f"{amount(n)};{n % 24};{int(is_late(n))}" for n in range(ROWS)]
+    lines(path, "\n".join(["amount;hour;late", *rows]) + "\n")
+
+
+def compressed(path: Path) -> None:
+    rows = [f"{amount(n)},{int(is_late(n))}" for n in range(ROWS)]
+    path.write_bytes(gzip.compress(("\n".join(["amount,late", *rows]) + "\n").encode()))
+
+
+def nested(path: Path) -> None:
+    rows = [
+        json.dumps({"order": {"amount": amount(n)}, "user": {"id": n % 700}, "late": is_late(n)})
+        for n in range(ROWS)
+    ]
+    lines(path, "\n".join(rows) + "\n")
+
+
+def decimals(path: Path) -> None:
+    parquet.write_table(
+        pa.table(
+            {
+                "amount": pa.array(
+                    [Decimal(f"{amount(n):.2f}") for n in range(ROWS)], pa.decimal128(10, 2)
+                ),
+                "late": pa.array([int(is_late(n)) for n in range(ROWS)], pa.int8()),
+            }
+        ),
+        path,
+    )
+
+
+def nulls(path: Path) -> None:
+    rows = [f"{'NULL' if n % 3 else amount(n)},{int(is_late(n))}" for n in range(ROWS)]
+    lines(path, "\n".join(["amount,late", *rows]) + "\n")
+
+
+def merchants(path: Path) -> None:
+    rows = [f"m{n * 7919 % 20_000},{amount(n)},{int(is_late(n))}" for n in range(25_000)]
+    lines(path, "\n".join(["merchant,amount,late", *rows]) + "\n")
+
+
+def words(path: Path) -> None:
+    rows = [f"{amount(n)},{'verspätet' if is_late(n) else 'pünktlich'}" for n in range(ROWS)]
+    lines(path, "\n".join(["amount,status", *rows]) + "\n")
+
+
+def times(path: Path) -> None:
+    rows = [f"{1 + n % 28:02}/03/2026 {n % 24:02}:15,{int(n % 24 >= 15)}" for n in range(ROWS)]
+    lines(path, "\n".join(["left,late", *rows]) + "\n")
+
+
+AMOUNT: Final = "amount.range = [0, 100]\n"
+TOWNS: Final = 'betrag.range = [0, 100]\nort.values = ["Köln", "Düren", "Ulm"]\n'
+FILES: Final = (
+    Messy("german.csv", german, 'betrag.range = [0, 100]\ntag.date = ["weekday"]\n',
+          "--label spät", ("--decimal ,", '--date-format "%d.%m.%Y"')),
+    Messy("windows.csv", windows, TOWNS,
+          "--label late", ("--encoding cp1252",)),
+    Messy("semicolons.csv", semicolons, AMOUNT + "hour.range = [0, 24]\n", "--label late", ()),
+    Messy("compressed.csv.gz", compressed, AMOUNT, "--label late", ()),
+    Messy("nested.jsonl", nested, '"order.amount".range = [0, 100]\n',
+          "--label late --user user --max-contributions 3", ("--user user.id",)),
+    Messy("decimals.parquet", decimals, AMOUNT, "--label late", ()),
+    Messy("nulls.csv", nulls, AMOUNT, "--label late", (),
+          changed='amount = { range = [0, 100], missing = "own value" }\n'),
+    Messy("merchants.csv", merchants, AMOUNT, "--label late", ()),
+    Messy("words.csv", words, AMOUNT, "--label status", ("--positive verspätet",)),
+    Messy("times.csv", times, 'left.date = ["hour"]\n', "--label late",
+          ('--date-format "%d/%m/%Y %H:%M"',)),
+)  # fmt: skip
+
+
+def rules() -> list[dict[str, str]]:
+    return [json.loads(line) for line in Path("rules.jsonl").read_bytes().splitlines()]
+
+
+def bare(text: str) -> str:
+    """Without quotes, which are a matter of shells."""
+    return re.sub("['\"]", "", text)
+
+
+def test_ten_messy_files_are_learned_or_refused_before_anything_is_spent(
+    littlestone: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learned = mended = 0
+    for each in FILES:
+        each.write(Path(each.file))
+        Path("schema.toml").write_text(each.schema, encoding="utf-8")
+        call = f"{each.file} --schema schema.toml {each.options}"
+        store = "--store run.db --out rules.jsonl"
+        status, said = littlestone(f"learn {call} {store}")
+        if not (each.added or each.changed):
+            assert status == 0, (each.file, said)
+            learned += 1
+        else:
+            assert status == 2 and "Nothing was spent" in said, (each.file, said)
+            assert not Path("run.db").exists() and not Path("rules.jsonl").exists(), each.file
+            _, told = littlestone(f"check {call}")
+            wanted = each.added or ("missing = own value",)
+            for part in wanted:
+                known = bare(part.removeprefix("--user "))
+                assert known in bare(said) and known in bare(told), (each.file, part, said, told)
+            if each.changed:
+                Path("schema.toml").write_text(each.changed, encoding="utf-8")
+            status, said = littlestone(f"learn {call} {store} {' '.join(each.added)}")
+            assert status == 0, (each.file, said)
+            mended += 1
+        assert len(rules()) > 1 and " if " in rules()[-1]["rule"], each.file
+        for path in Path().glob("r*.*"):
+            path.unlink()
+    with capsys.disabled():
+        print(
+            f"\nmessy files: {learned} learned as they are, {mended} with the line added: "
+            f"{learned + mended} of {len(FILES)}"
+        )
+    assert learned + mended == len(FILES) == 10
+
+
+def test_check_spends_nothing_and_says_whose_eyes_it_is_for(littlestone: Command) -> None:
+    german(Path("german.csv"))
+    before = sorted(Path().iterdir())
+    Path("schema.toml").write_text("betrag.range = [0, 100]\n")
+    status, said = littlestone("check german.csv --schema schema.toml --label spät")
+    assert status == 2
+    assert sorted(Path().iterdir()) == sorted([*before, Path("schema.toml")])
+    assert "For your eyes only" in said and "separated by ';'" in said
+    assert "0 of 1,500 rows fit" in said
+    assert "'betrag' is not a number in 1,500 rows, as '0,00' on line 2; '3,70' on line 3" in said
+    late = sum(map(is_late, range(ROWS)))
+    assert f"label 'spät': 'nein' {ROWS - late:,}, 'ja' {late}" in said
+
+
+def test_check_names_every_misfit_of_a_row_not_only_the_first(littlestone: Command) -> None:
+    lines(Path("rows.csv"), "a,b,y\n" + "x,z,maybe\n" * 40)
+    Path("schema.toml").write_text('a.range = [0, 1]\nb.values = ["p", "q"]\n')
+    _, said = littlestone("check rows.csv --schema schema.toml --label y")
+    for reason in (
+        "'a' is not a number",
+        "'b' is not one of the declared values",
+        "'y' is neither",
+    ):
+        assert f"{reason}" in said and "in 40 rows" in said
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        ([f"{n * 7 % 90}" for n in range(200)], "--at-least NUMBER"),
+        ([("ok", "late", "lost")[n % 3] for n in range(200)], "label = { values = [...] }"),
+        ([f"a sentence that nobody wrote twice {n}" for n in range(300)], "another --label"),
+        ([("auf", "zu")[n % 2] for n in range(200)], "--positive 'zu'"),
+    ],
+)
+def test_a_target_that_is_not_two_labels_is_named_with_what_to_do(
+    littlestone: Command, labels: list[str], told: str
+) -> None:
+    lines(Path("rows.csv"), "x,y\n" + "".join(f"{n},{y}\n" for n, y in enumerate(labels)))
+    Path("schema.toml").write_text("x.range = [0, 300]\n")
+    for command in ("check rows.csv", "learn rows.csv --store a.db --out a.jsonl"):
+        status, said = littlestone(f"{command} --schema schema.toml --label y")
+        assert status == 2 and told in said
+    assert not Path("a.db").exists()
+
+
+def test_a_numeric_target_is_learned_from_a_number_on(littlestone: Command) -> None:
+    lines(Path("rows.csv"), "x;y\n" + "".join(f"{n % 90};{n % 90},5\n" for n in range(1500)))
+    Path("schema.toml").write_text("x.range = [0, 90]\n")
+    status, _ = littlestone(
+        "learn rows.csv --schema schema.toml --label y --at-least 45 --decimal , --store run.db "
+        "--out rules.jsonl"
+    )
+    assert status == 0 and "x >= 4" in rules()[-1]["rule"]
+
+
+def test_a_column_of_twenty_thousand_values_is_named_with_keys_in_its_place(
+    littlestone: Command,
+) -> None:
+    merchants(Path("merchants.csv"))
+    Path("schema.toml").write_text(AMOUNT)
+    status, said = littlestone("check merchants.csv --schema schema.toml --label late")
+    assert status == 0
+    assert "'merchant': 20,000 or more different values" in said and "PrivateKeys" in said
+
+
+def test_an_absent_user_column_is_refused(littlestone: Command) -> None:
+    nested(Path("nested.jsonl"))
+    Path("schema.toml").write_text('"order.amount".range = [0, 100]\n')
+    call = "learn nested.jsonl --schema schema.toml --label late --store run.db --user"
+    for user in ("customer", "user.name"):
+        status, said = littlestone(f"{call} {user}")
+        assert status == 2 and f"there is no '{user}' in the first 1000 rows" in said
+    assert "'user.id'" in said and not Path("run.db").exists()
+
+
+def test_a_store_keeps_what_counts_as_one(littlestone: Command) -> None:
+    words(Path("words.csv"))
+    Path("more.csv").write_text("amount,status\n" + "70,verspätet\n" * 30)
+    Path("schema.toml").write_text(AMOUNT)
+    call = "learn {} --schema schema.toml --store run.db --out rules.jsonl --label status"
+    assert littlestone(call.format("words.csv") + " --positive verspätet")[0] == 0
+    status, said = littlestone(call.format("more.csv") + " --positive pünktlich")
+    assert status == 2 and "was created with --positive verspätet, not pünktlich" in said
+    status, said = littlestone(call.format("more.csv") + " --at-least 3")
+    assert status == 2 and "was created with no --at-least, not 3.0" in said
+    status, said = littlestone(call.format("more.csv"))  # as it was made
+    assert status == 0 and "30 events taken, 0 seen before" in said
+    Path("schema.toml").write_text("amount.range = [0, 200]\n")
+    assert littlestone(call.format("more.csv"))[0] == 2
+
+
+def test_learn_looks_at_as_many_rows_as_it_may(littlestone: Command) -> None:
+    lines(Path("rows.csv"), "x,y\n" + "?,1\n" * 30 + "1,1\n" * 70)
+    Path("schema.toml").write_text("x.range = [0, 9]\n")
+    call = "learn rows.csv --schema schema.toml --label y --out a.jsonl"
+    status, said = littlestone(f"{call} --store a.db --check 40")
+    assert status == 2 and "most rows do not fit: 30 of 40" in said
+    assert not Path("a.db").exists()
+    assert littlestone(f"{call} --store a.db")[0] == 0
+
+
+def test_mistyped_words_for_one_are_warned_of(littlestone: Command) -> None:
+    lines(Path("rows.csv"), "x,y\n" + "1,ja\n2,nein\n" * 30)
+    Path("schema.toml").write_text("x.range = [0, 9]\n")
+    call = "learn rows.csv --schema schema.toml --label y --out a.jsonl --store a.db"
+    status, said = littlestone(f"{call} --positive Ja")
+    assert status == 0 and "none of the first 60 rows is labelled 'Ja': 'ja' is there" in said
+
+
+def test_a_file_that_is_read_again_is_refused_or_warned_of(littlestone: Command) -> None:
+    compressed(Path("a.csv.gz"))
+    Path("schema.toml").write_text(AMOUNT)
+    call = "learn {} --schema schema.toml --label late --store run.db --out rules.jsonl"
+    assert littlestone(call.format("a.csv.gz"))[0] == 0
+    header, *rows = gzip.decompress(Path("a.csv.gz").read_bytes()).decode().splitlines()
+    names = header.split(",")
+    as_json = [json.dumps(dict(zip(names, row.split(","), strict=True))) for row in rows]
+    lines(Path("b.jsonl"), "\n".join(as_json) + "\n")  # its first row is on line 1, not 2
+    status, said = littlestone(call.format("b.jsonl"))
+    assert status == 2 and "begin like those of 'a.csv'" in said and "Nothing was taken" in said
+    lines(Path("c.csv"), "\n".join([header, *reversed(rows)]) + "\n")
+    status, said = littlestone(call.format("c.csv"))
+    assert status == 0 and "the lines of 'a.csv' were read before" in said
+    status, said = littlestone(call.format("c.csv"))
+    assert status == 0 and "read before" not in said and "1500 seen before" in said

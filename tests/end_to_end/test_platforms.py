@@ -1,0 +1,60 @@
+"""What needs no lock runs where there is none, and what needs one says so."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+WITHOUT_LOCKS = "import sys; sys.modules['fcntl'] = None; "
+
+
+def run(code: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", WITHOUT_LOCKS + code, *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+MAIN = "from littlestone.cli.main import main; main()"
+
+
+def test_learning_in_memory_and_every_command_without_a_store_need_no_lock(tmp_path: Path) -> None:
+    memory = """
+import littlestone as ls
+run = ls.PrivateKeys(rounds=1000, epsilon=1.0, delta=1e-6).start()
+run.observe("spam", 1)
+for name in ls.__all__:
+    getattr(ls, name)
+"""
+    assert run(memory, tmp_path).returncode == 0, run(memory, tmp_path).stderr
+    (tmp_path / "events.csv").write_text("x,y\n" + "1,0\n8,1\n" * 30)
+    (tmp_path / "schema.toml").write_text("x.range = [0, 10]\n")
+    for words in (
+        "--help",
+        "play --class thresholds:16 --rounds 50",
+        "bounds mechanisms",
+        "check events.csv --schema schema.toml --label y",
+        "schema events.csv",
+        "learn --help",
+    ):
+        done = run(MAIN, tmp_path, *words.split())
+        assert done.returncode == 0, (words, done.stderr)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "learn events.csv --schema schema.toml --label y --store a.db",
+        "budget init a.book --epsilon 1",
+    ],
+)
+def test_what_would_be_unsafe_without_a_lock_is_refused(words: str, tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("x,y\n" + "1,0\n8,1\n" * 30)
+    (tmp_path / "schema.toml").write_text("x.range = [0, 10]\n")
+    done = run(MAIN, tmp_path, *words.split())
+    if words.startswith("budget") and done.returncode == 0:
+        done = run(MAIN, tmp_path, *f"{LEARN} --book a.book".split())
+    assert done.returncode == 2 and "file locks of Linux or macOS" in done.stderr, done.stderr
+    assert not (tmp_path / "a.db").exists()
+
+
+LEARN = "learn events.csv --schema schema.toml --label y --store a.db"

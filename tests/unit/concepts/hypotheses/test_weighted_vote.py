@@ -1,0 +1,111 @@
+"""Votes by weight, and the steady rule of a run's releases."""
+
+import numpy as np
+import pytest
+from tests import rule_rows
+
+from littlestone.concepts.hypotheses.decision_tree import DecisionTree
+from littlestone.concepts.hypotheses.support import FiniteSupport
+from littlestone.concepts.hypotheses.tables import TableHypothesis
+from littlestone.concepts.hypotheses.weighted_vote import MOST, Releases, WeightedVote
+from littlestone.concepts.json_form import hypothesis_from_json
+from littlestone.concepts.schema import Schema
+
+SCHEMA = Schema.from_mapping({"x": {"grid": [0, 1, 2, 3]}})
+NEVER, ALWAYS = DecisionTree(SCHEMA, 0), DecisionTree(SCHEMA, 1)
+ABOVE = [DecisionTree(SCHEMA, ((0, cell, 4), 1, 0)) for cell in range(1, 5)]
+
+
+class Three:
+    """A hypothesis of three labels, on 0 to 2."""
+
+    def __init__(self, *labels: int) -> None:
+        self.labels = labels
+
+    def __call__(self, x: int, /) -> int:
+        return self.labels[x]
+
+    def many(self, xs: list[int], /) -> np.ndarray:
+        return np.array([self.labels[x] for x in xs], dtype=np.uint8)
+
+    def disagreement(self, other: object, /) -> None:
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, object]:
+        return {"kind": "three", "labels": list(self.labels)}
+
+    def describe(self) -> str:
+        return str(self.labels)
+
+
+def test_the_largest_total_wins_and_of_equals_the_smallest_label() -> None:
+    vote = WeightedVote([(Three(2, 1, 0), 3), (Three(2, 0, 2), 2), (Three(1, 0, 1), 1)])
+    assert [vote(x) for x in range(3)] == vote.many([0, 1, 2]).tolist() == [2, 0, 0]
+
+
+def test_many_says_what_each_call_says() -> None:
+    rules = list(rule_rows.rules(np.random.default_rng(3)))
+    vote = next(rule for rule in rules if isinstance(rule, WeightedVote))
+    cells = rule_rows.SCHEMA.sample(300, np.random.default_rng(4))
+    assert vote.many(cells).tolist() == [vote(point) for point in cells]
+    assert vote.many([]).tolist() == []
+
+
+def test_equal_members_are_merged_and_weights_reduced() -> None:
+    vote = WeightedVote([(NEVER, 2), (ABOVE[0], 4), (NEVER, 4)])
+    assert vote == WeightedVote([(ABOVE[0], 2), (NEVER, 3)])
+    assert sum(vote.weights) == 5
+    assert hypothesis_from_json(vote.to_json()) == vote
+
+
+def test_two_votes_may_be_one_function() -> None:
+    heavy = WeightedVote([(ABOVE[0], 5), (ABOVE[1], 1)])
+    assert heavy.disagreement(ABOVE[0]) is None
+    assert heavy.disagreement(ABOVE[1]) == (1,)
+
+
+@pytest.mark.parametrize(
+    "weighted", [[], [(NEVER, 0)], [(NEVER, -1)], [(NEVER, 1.5)], [(NEVER, 1 << 63)], [("x", 1)]]
+)
+def test_bad_members_are_refused(weighted: object) -> None:
+    with pytest.raises(ValueError, match=r"weight|member"):
+        WeightedVote(weighted)  # type: ignore[arg-type]
+
+
+def test_describe_names_shares() -> None:
+    words = WeightedVote([(NEVER, 1), (ABOVE[0], 3)]).describe()
+    assert words == "vote of 2 rules: 75 % (1 if x >= 0 else 0), 25 % (0)"
+
+
+def test_a_short_spell_does_not_change_the_steady_rule() -> None:
+    spells = [(0, NEVER), (1_000, ABOVE[0]), (90_000, NEVER), (90_100, ABOVE[0]), (99_000, NEVER)]
+    assert Releases(spells).steady() == ABOVE[0]
+    assert Releases(spells[:-1]).steady() == ABOVE[0]
+
+
+def test_a_rule_that_is_new_is_taken_as_it_is() -> None:
+    assert Releases([(0, NEVER), (50_000, ABOVE[0]), (99_000, ABOVE[1])]).steady() == ABOVE[1]
+
+
+def test_rules_that_share_the_time_vote() -> None:
+    spells = [(0, NEVER), *((60_000 + 1_500 * i, ABOVE[i % 4]) for i in range(24))]
+    steady = Releases(spells).steady()
+    assert isinstance(steady, WeightedVote) and {*ABOVE} <= {*steady.members}
+    assert all(isinstance(weight, int) for weight in steady.weights)
+
+
+def test_a_key_that_was_listed_last_is_listed() -> None:
+    lists = [FiniteSupport.on("a"), FiniteSupport.on("a", "b")]
+    spells = [(0, lists[0]), (990, lists[1]), (995, lists[0]), (996, lists[1])]
+    assert Releases(spells).steady() == lists[1]
+    assert Releases([(0, TableHypothesis.from_labels([0, 1]))]).steady().describe()
+
+
+def test_the_steady_rule_depends_on_the_last_quarter_alone() -> None:
+    recent = [(7_400, ABOVE[0]), (9_900, NEVER), (9_950, ABOVE[0]), (9_990, NEVER)]
+    before = [(i, ABOVE[1 + i % 2]) for i in range(0, 7_400, 500)]
+    whole = Releases([*before, *recent])
+    assert whole.steady() == Releases(recent).steady()
+    assert len(whole.to_json()) <= len(recent) + 1
+    many = Releases((1_000_000 + i, ABOVE[i % 2]) for i in range(3 * MOST))
+    assert len(many.to_json()) == MOST

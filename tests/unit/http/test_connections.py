@@ -1,0 +1,237 @@
+"""Connections of people who are not known yet: how many, how long, and what they can hold up."""
+
+import re
+import resource
+import socket
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from tests.unit.http.served import BUDGET, Served, serving
+
+from littlestone.http import limits
+from littlestone.http.server import server
+from littlestone.http.service import Role, Tokens
+
+READERS = 500
+HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+UNWANTED = (
+    b"POST /runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 100000\r\n\r\n"
+)
+
+
+def dial(served: Served) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", served.port), timeout=10)
+
+
+def following(served: Served) -> bytes:
+    return (
+        b"GET /runs/abuse/releases HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+        b"Authorization: Bearer %b\r\n\r\n" % served.tokens[Role.READER].encode()
+    )
+
+
+def answer(line: socket.socket) -> bytes:
+    """Everything until the other side closes."""
+    parts = []
+    try:
+        while part := line.recv(1 << 16):
+            parts.append(part)
+    except ConnectionError:
+        pass
+    return b"".join(parts)
+
+
+def closes(line: socket.socket, drop: bytes) -> bool:
+    """Whether somebody who sends a little, now and then, is sent away."""
+    until = time.monotonic() + 5
+    try:
+        while time.monotonic() < until:
+            line.sendall(drop)
+            time.sleep(0.05)
+    except ConnectionError:
+        return True
+    return False
+
+
+def watching(served: Served) -> bytes:
+    """A stream that holds its connection, of somebody without a token."""
+    return re.sub(rb"Authorization: [^\r]*\r\n", b"", following(served))
+
+
+def beginning(line: socket.socket) -> bytes:
+    return line.recv(12)
+
+
+def test_half_open_heads_shut_nobody_out(tmp_path: Path) -> None:
+    """Eleven hundred connections that begin a head, and show no token."""
+    with serving(tmp_path) as served, ExitStack() as open_ones:
+        served.client().create("abuse", concepts="keys", **BUDGET)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(7)[1]))
+        for _ in range(1100):
+            open_ones.enter_context(dial(served)).sendall(HEALTH[:-4])
+        time.sleep(0.2)
+        started = time.monotonic()
+        for role in (Role.WRITER, Role.READER, None):
+            assert served.raw("GET", "/health", role=role)[0] == 200
+        assert served.client(Role.WRITER, patience=0.0).send("abuse", "a", 1)["round"] == 1
+        assert time.monotonic() - started < 5
+        assert len(served.running.server_state.connections) <= 1000 + limits.SPARE
+
+
+def test_a_share_is_for_those_with_a_token(tmp_path: Path) -> None:
+    with serving(tmp_path, connections=8, open_reading=True) as served, ExitStack() as open_ones:
+        served.client().create("abuse", concepts="keys", **BUDGET)
+        served.close()
+        strangers = [open_ones.enter_context(dial(served)) for _ in range(7)]
+        for one in strangers:
+            one.sendall(watching(served))
+        assert [beginning(one)[-3:] for one in strangers] == [b"200"] * 6 + [b"503"]
+        assert served.raw("GET", "/health", role=None)[0] == 503
+        known = [open_ones.enter_context(dial(served)) for _ in range(3)]
+        for one in known:
+            one.sendall(following(served))
+            time.sleep(0.05)
+        assert [beginning(one)[-3:] for one in known] == [b"200", b"200", b"503"]
+        status, headers, content = served.raw("GET", "/health")
+        assert (status, headers["retry-after"]) == (503, "1") and b"too many" in content
+        for one in (*strangers, *known):
+            one.close()
+        until = time.monotonic() + 5
+        while served.raw("GET", "/health", role=None)[0] != 200:
+            assert time.monotonic() < until
+
+
+def test_of_those_who_wait_the_oldest_gives_way(tmp_path: Path) -> None:
+    with serving(tmp_path, connections=1) as served, ExitStack() as open_ones:
+        lines = [open_ones.enter_context(dial(served)) for _ in range(limits.SPARE + 2)]
+        assert answer(lines[0]) == b""
+        lines[-1].sendall(HEALTH)
+        assert beginning(lines[-1]) == b"HTTP/1.1 200"
+        assert len(served.running.server_state.connections) <= 1 + limits.SPARE
+
+
+def test_nobody_is_counted_for_ever(tmp_path: Path) -> None:
+    with serving(tmp_path, connections=4) as served:
+        served.client().create("abuse", concepts="keys", **BUDGET)
+        served.close()
+        for _ in range(30):
+            for head in (HEALTH, following(served), UNWANTED, b"GET"):
+                with dial(served) as line:
+                    line.sendall(head)
+                    time.sleep(0.002)
+        until = time.monotonic() + 5
+        while served.running.server_state.connections:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        admission = served.running.config.http.admission  # type: ignore[union-attr]
+        assert not (admission._waiting or admission._busy or admission._trusted)
+
+
+def test_readers_of_five_hundred_fit(tmp_path: Path) -> None:
+    with serving(tmp_path) as served, ExitStack() as open_ones:
+        client = served.client()
+        client.create("abuse", concepts="keys", **BUDGET)
+        readers = [open_ones.enter_context(dial(served)) for _ in range(READERS)]
+        for one in readers:
+            one.sendall(following(served))
+        for one in readers:
+            assert one.recv(12) == b"HTTP/1.1 200"
+        assert client.send("abuse", "a", 0)["round"] == 1
+
+
+@pytest.mark.parametrize(
+    ("ahead", "drop"),
+    [
+        (b"", b"\r\n"),
+        (b"GET /health HTTP/1.1\r\nX: ", b"x"),
+        (HEALTH, b"\r\n"),
+        (HEALTH, b"G"),
+        (UNWANTED, b" "),
+    ],
+    ids=["nothing", "a head", "nothing after an answer", "another head", "an unwanted body"],
+)
+def test_whoever_never_ends_is_sent_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: bytes, drop: bytes
+) -> None:
+    monkeypatch.setattr(limits, "PATIENCE", 0.3)
+    with serving(tmp_path) as served, dial(served) as line:
+        line.sendall(ahead)
+        assert closes(line, drop)
+
+
+def test_whoever_reads_nothing_is_sent_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "PATIENCE", 0.3)
+    with serving(tmp_path) as served, socket.socket() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.connect(("127.0.0.1", served.port))
+        line.sendall(b"GET /static/uplot.js HTTP/1.1\r\nHost: localhost\r\n\r\n" * 90)
+        until = time.monotonic() + 5
+        while served.running.server_state.connections:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+
+
+def test_whoever_listens_may_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(tmp_path) as served, ExitStack() as open_ones:
+        client = served.client()
+        client.create("abuse", concepts="keys", **BUDGET)
+        monkeypatch.setattr(limits, "PATIENCE", 0.4)
+        line = open_ones.enter_context(dial(served))
+        line.sendall(HEALTH + following(served))  # at once: the second waits for the first
+        time.sleep(0.8)
+        client.send_many("abuse", [("k", 1)] * 40)
+        heard = b""
+        while b"id: 2" not in heard:
+            more = line.recv(1 << 16)
+            assert more
+            heard += more
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "BODY_PATIENCE", 0.3)
+    with serving(tmp_path) as served:
+        served.client().create("abuse", concepts="keys", **BUDGET)
+        for kind in (b"application/json", b"application/x-ndjson"):
+            with dial(served) as line:
+                line.sendall(
+                    b"POST /runs/abuse/events HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n"
+                    b"Connection: close\r\n"
+                    b"Content-Type: %b\r\nAuthorization: Bearer %b\r\n\r\n{"
+                    % (kind, served.tokens[Role.WRITER].encode())
+                )
+                assert b" 408 " in answer(line)
+
+
+def test_who_is_not_known_cannot_leave_much(tmp_path: Path) -> None:
+    form = b"token=" + b"x" * (5 << 10)
+    with serving(tmp_path) as served:
+        kind = "application/x-www-form-urlencoded"
+        assert served.raw("POST", "/login", form, None, Content_Type=kind)[0] == 413
+
+
+def test_nobody_leaves_http(tmp_path: Path) -> None:
+    """A websocket would be served by something that has none of these limits."""
+    upgrade = (
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\n"
+        b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAA\r\n\r\n"
+    )
+    with serving(tmp_path) as served, dial(served) as line:
+        line.sendall(upgrade)
+        assert answer(line).startswith(b"HTTP/1.1 200")
+        # Where no library for websockets is installed, uvicorn would answer so as well.
+        assert served.running.config.ws == "none"
+
+
+def test_more_connections_than_files_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (64, 1024))
+    with pytest.raises(ValueError, match=r"at most 774 .* ulimit -n"):
+        server(tmp_path, Tokens(()), port=0, connections=775)

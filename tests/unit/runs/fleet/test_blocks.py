@@ -1,0 +1,86 @@
+"""Events in columns: what is packed comes back, shard by shard, and the order of a key stays."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
+from littlestone.errors import SnapshotError
+from littlestone.learners import codec
+from littlestone.runs.fleet.blocks import Block, Waiting, shard_of
+from littlestone.runs.fleet.keyed import key_name
+
+DOMAINS: list[tuple[Any, Any]] = [
+    (IntegerRange(70_000), st.integers(0, 69_999)),
+    (AnyHashable(), st.one_of(st.text(max_size=3), st.integers(), st.tuples(st.text(max_size=2)))),
+    (BooleanCube(3), st.tuples(*[st.integers(0, 1)] * 3)),
+]
+KEYS = [key_name(f"key {n}").label for n in range(7)]
+
+
+def made(domain: Any, rows: list[tuple[int, int, Any, int]]) -> Block:
+    which, seqs, xs, ys = ([row[at] for row in rows] for at in range(4))
+    points = domain.check_many(xs)
+    return Block(
+        KEYS, np.array(which, dtype=np.int64), np.array(seqs, dtype=np.int64), points,
+        np.array(ys, dtype=np.uint8),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("domain, points", DOMAINS, ids=["range", "any", "cube"])
+@given(data=st.data())
+def test_shards_and_lines_lose_and_reorder_nothing(
+    domain: Any, points: st.SearchStrategy[Any], data: st.DataObject
+) -> None:
+    row = st.tuples(st.integers(0, 6), st.integers(1, 10**6), points, st.integers(0, 1))
+    rows = data.draw(st.lists(row, min_size=1, max_size=30))
+    expected: Waiting = {}
+    for which, seq, x, y in rows:
+        seqs, examples = expected.setdefault(KEYS[which], ([], []))
+        seqs.append(seq)
+        examples.append((domain.check(x), y))
+    found: Waiting = {}
+    for shard, part in made(domain, rows).by_shard(3):
+        assert {shard_of(key, 3) for key in part.keys} == {shard}
+        Block.from_bytes(part.packed(), domain).add_to(found)
+    assert found == expected
+    wanted = {key: set(seqs[::2]) for key, (seqs, _) in expected.items() if key != KEYS[0]}
+    some: Waiting = {}
+    Block.from_bytes(made(domain, rows).only(wanted).packed(), domain).add_to(some)
+    assert some == {
+        key: (
+            [seq for seq in seqs if seq in wanted[key]],
+            [pair for seq, pair in zip(seqs, examples, strict=True) if seq in wanted[key]],
+        )
+        for key, (seqs, examples) in expected.items()
+        if key != KEYS[0]
+    }
+    assert len(made(domain, rows).only({}).seqs) == 0
+
+
+def test_small_numbers_take_few_bytes() -> None:
+    rows = [(n % 7, n // 7 + 1, n % 200, n % 2) for n in range(1000)]
+    assert len(made(IntegerRange(1024), rows).packed()) < 5_000
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        codec.dumps(([], np.array([0]), np.array([1]), np.array([2000]), np.array([0]))),
+        codec.dumps((KEYS, np.array([0]), np.array([1, 2]), np.array([3]), np.array([0]))),
+        codec.dumps((KEYS, np.array([0]), np.array([1]), np.array([3]), np.array([7]))),
+        codec.dumps((KEYS, np.array([0]))),
+        b"nothing of the kind",
+    ],
+)
+def test_a_damaged_block_is_refused(damaged: bytes) -> None:
+    with pytest.raises(SnapshotError):
+        Block.from_bytes(damaged, IntegerRange(1024))
+
+
+def test_shards_never_move() -> None:
+    """A key that moved would begin anew elsewhere, with the noise that it had before."""
+    assert [shard_of(key, 64) for key in KEYS] == [7, 17, 43, 61, 30, 8, 50]

@@ -1,0 +1,140 @@
+"""Pages under one root: the map of a dictionary, and no entry that the root does not cover."""
+
+import os
+import random  # noqa: TID251 (which pages are put back is no noise)
+
+import pytest
+
+from littlestone.runs.fleet import page_tree
+from littlestone.runs.fleet.page_tree import DIGEST_BYTES, EMPTY_ROOT, PageTree
+
+KEY = bytes(range(32))
+
+
+class Stored:
+    """Pages as a database keeps them."""
+
+    def __init__(self, values: int = 1) -> None:
+        self.root, self.pages, self.values = EMPTY_ROOT, dict[str, bytes](), values
+
+    def tree(self, digests: list[bytes], root: bytes | None = None) -> PageTree:
+        tree = PageTree(
+            self.root if root is None else root,
+            lambda paths: {path: self.pages[path] for path in paths if path in self.pages},
+            key=KEY,
+            value_bytes=4,
+            most_values=self.values,
+        )
+        tree.load(digests)
+        return tree
+
+    def change(self, entries: dict[bytes, bytes]) -> None:
+        tree = self.tree(list(entries))
+        for digest, values in entries.items():
+            had = tree.get(digest)
+            assert had is not None
+            if had:
+                tree.replace(digest, values[:4])
+            for at in range(4 if had else 0, len(values), 4):
+                tree.add(digest, values[at : at + 4])
+        self.root, pages = tree.sealed()
+        self.pages |= pages
+
+
+@pytest.fixture
+def chance() -> random.Random:
+    seed = int.from_bytes(os.urandom(4))
+    print("seed", seed)
+    return random.Random(seed)
+
+
+@pytest.mark.parametrize("values", [1, 3])
+def test_it_is_the_map_that_it_was_told(
+    chance: random.Random, values: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_tree, "_LARGEST_LEAF", 300)
+    stored, known = Stored(values), dict[bytes, bytes]()
+    for _ in range(40):
+        new = [chance.randbytes(DIGEST_BYTES) for _ in range(chance.randrange(60))]
+        old = chance.sample(sorted(known), min(len(known), 20))
+        entries = {d: chance.randbytes(4) for d in new + old}
+        if values > 1:
+            entries |= {d: chance.randbytes(4 * chance.randint(1, values)) for d in new}
+        stored.change(entries)
+        known |= {d: entries[d] + known.get(d, b"")[4:] for d in entries}
+    everybody = [*known, *(chance.randbytes(DIGEST_BYTES) for _ in range(100))]
+    tree = stored.tree(everybody)
+    assert {digest: tree.get(digest) for digest in everybody} == {
+        digest: known.get(digest, b"") for digest in everybody
+    }
+    assert any(len(path) > 1 for path in stored.pages) and len(known) > 500
+
+
+def test_digests_that_begin_alike_share_a_long_path() -> None:
+    stored, start = Stored(), bytes(DIGEST_BYTES - 2)
+    entries = {start + number.to_bytes(2): b"four" for number in range(400)}
+    stored.change(entries)
+    tree = stored.tree(list(entries))
+    assert all(tree.get(digest) == b"four" for digest in entries)
+    assert max(map(len, stored.pages)) > 2 * (DIGEST_BYTES - 2)
+
+
+def test_many_values_of_one_digest_stay_in_one_leaf(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_tree, "_LARGEST_LEAF", 100)
+    stored, one, other = Stored(50), bytes(16), bytes([1] * 16)
+    stored.change({one: bytes(200), other: bytes(200)})
+    tree = stored.tree([one, other])
+    assert tree.get(one) == tree.get(other) == bytes(200)
+
+
+def test_whatever_is_done_to_pages_no_wrong_entry_is_given(
+    chance: random.Random, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Put back, deleted, exchanged, added, damaged: the truth about an entry, or nothing."""
+    monkeypatch.setattr(page_tree, "_LARGEST_LEAF", 200)
+    stored, known = Stored(), dict[bytes, bytes]()
+    history = list[dict[str, bytes]]()
+    digests = [chance.randbytes(DIGEST_BYTES) for _ in range(300)]
+    for _ in range(6):
+        entries = {digest: chance.randbytes(4) for digest in chance.sample(digests, 150)}
+        stored.change(entries)
+        known |= entries
+        history.append(dict(stored.pages))
+    whole, untold, told = dict(stored.pages), 0, 0
+    for _ in range(300):
+        stored.pages = dict(whole)
+        for path in chance.sample(sorted(whole), chance.randint(1, 3)):
+            attack = chance.randrange(4)
+            if attack == 0:
+                stored.pages[path] = chance.choice(history).get(path, b"\0")
+            elif attack == 1:
+                del stored.pages[path]
+            elif attack == 2:
+                stored.pages[path] = whole[chance.choice(sorted(whole))]
+            else:
+                page = bytearray(whole[path])
+                page[chance.randrange(len(page))] ^= 1 << chance.randrange(8)
+                stored.pages[path] = bytes(page)
+        tree = stored.tree(digests)
+        for digest in digests:
+            found = tree.get(digest)
+            untold, told = untold + (found is None), told + (found is not None)
+            assert found in (None, known.get(digest, b""))
+    assert untold > 1000 < told
+
+
+def test_an_old_root_covers_no_new_page() -> None:
+    stored, mine = Stored(), bytes(16)
+    stored.change({mine: b"1111"})
+    before = stored.root
+    stored.change({mine: b"2222"})
+    assert stored.root != before
+    assert stored.tree([mine], before).get(mine) is None
+    assert stored.tree([mine], EMPTY_ROOT).get(mine) == b""
+
+
+def test_nothing_changed_is_nothing_to_store() -> None:
+    stored = Stored()
+    stored.change({bytes(16): b"1111"})
+    tree = stored.tree([bytes(16)])
+    assert tree.sealed() == (stored.root, {})

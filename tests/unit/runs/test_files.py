@@ -1,0 +1,51 @@
+"""The secret of a fleet is made once, for its owner's eyes alone."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from littlestone.errors import StoreError
+from littlestone.runs.files import create_secret, fingerprint, read_secret
+
+
+def test_a_secret_is_made_once_and_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    secret = create_secret(path)
+    assert len(secret) == 32 and read_secret(path) == secret
+    assert path.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(StoreError, match="exists"):
+        create_secret(path)
+    assert read_secret(path) == secret != create_secret(tmp_path / "another")
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
+def test_a_secret_that_others_may_read_is_refused(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "secret"
+    create_secret(path)
+    path.chmod(mode)
+    with pytest.raises(StoreError, match="chmod 600"):
+        read_secret(path)
+
+
+@pytest.mark.parametrize("text", ["", "00" * 31, "zz" * 32])
+def test_another_file_is_refused_without_showing_it(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "secret"
+    path.write_text(text)
+    path.chmod(0o600)
+    with pytest.raises(StoreError, match="holds no secret") as refusal:
+        read_secret(path)
+    assert not text or text not in str(refusal.value)
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    create_secret(tmp_path / "secret")
+    (tmp_path / "link").symlink_to(tmp_path / "secret")
+    with pytest.raises(OSError):
+        read_secret(tmp_path / "link")
+
+
+def test_a_fingerprint_tells_secrets_apart_and_holds_none() -> None:
+    one, two = os.urandom(32), os.urandom(32)
+    assert fingerprint(one) == fingerprint(one) != fingerprint(two)
+    assert fingerprint(one) not in one and one[:16] != fingerprint(one)

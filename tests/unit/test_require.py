@@ -1,0 +1,221 @@
+"""``checked``: a function of the same signature whose arguments are what they should be."""
+
+import inspect
+import pickle
+import traceback
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.conformance.hostile_values import Rude
+
+from littlestone import require
+
+
+@require.checked
+def of_every_kind(
+    first: int, second: float = 0.5, /, third: int = 3, *rest: int, named: str = "n", **more: int
+) -> tuple[Any, ...]:
+    """As many kinds of parameters as there are."""
+    return first, second, third, rest, named, more
+
+
+def test_the_signature_is_that_of_the_function() -> None:
+    bare = inspect.unwrap(of_every_kind)
+    assert inspect.signature(of_every_kind) == inspect.signature(bare)
+    assert of_every_kind.__doc__ == bare.__doc__ and of_every_kind.__name__ == "of_every_kind"
+    calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((1,), {}),
+        ((1, 2.5, 3, 4, 5), {"named": "x", "other": 6}),
+        ((1,), {"third": 4, "first": 7}),  # a keyword like a parameter that has none
+    ]
+    for given, named in calls:
+        assert of_every_kind(*given, **named) == bare(*given, **named)
+    refused: list[tuple[tuple[Any, ...], dict[str, Any]]] = [((), {}), ((), {"first": 1})]
+    for given, named in refused:
+        with pytest.raises(TypeError, match=r"of_every_kind\(\) missing 1 required positional"):
+            of_every_kind(*given, **named)
+
+
+def test_only_keywords_stay_keywords() -> None:
+    @require.checked
+    def keywords(*, first: int, second: int = 2) -> tuple[int, int]:
+        return first, second
+
+    assert keywords(first=1) == (1, 2)
+    with pytest.raises(TypeError, match="positional"):
+        keywords(1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "wrong"),
+    [
+        (("1",), {}, "first"),
+        ((1, "2"), {}, "second"),
+        ((1, 2.0, None), {}, "third"),
+        ((1, 2.0, 3, 4, 5.5), {}, "rest"),
+        ((1,), {"named": b"x"}, "named"),
+        ((1,), {"other": "x"}, "more"),
+        ((10**400,), {}, "first"),
+        ((1, Fraction(10**400)), {}, "second"),
+        ((1, 2.0, 3, -(10**151)), {}, "rest"),
+    ],
+)
+def test_every_argument_is_looked_at_each_time(given: Any, named: Any, wrong: str) -> None:
+    for _ in range(2):
+        of_every_kind(1, 0.5, 3, 4, named="n", other=5)  # what is fine has been seen
+        with pytest.raises(ValueError, match=f"{wrong} must "):
+            of_every_kind(*given, **named)
+
+
+def test_what_the_paper_asks_for_may_exceed_every_float() -> None:
+    @require.checked
+    def both(slots: int, rounds: int) -> int:
+        return slots
+
+    assert both(10**400, 1) == 10**400
+    with pytest.raises(ValueError, match="rounds must lie between -1e"):
+        both(1, 10**400)
+
+
+def test_numbers_are_plain_each_time() -> None:
+    function: Any = of_every_kind
+    for _ in range(2):
+        found = function(np.uint8(200), np.float32(0.5), np.int8(1), np.int8(2), o=np.int8(3))
+        numbers = [*found[:3], *found[3], *found[5].values()]
+        assert [type(number) for number in numbers] == [int, float, int, int, int]
+
+
+def test_a_listed_argument_that_fits_does_not_let_the_next_one_pass() -> None:
+    @require.checked
+    def listing(*pairs: tuple) -> int:  # type: ignore[type-arg]
+        return len(pairs)
+
+    assert listing((1, 2)) == 1  # a tuple; and all arguments together come as one, too
+    with pytest.raises(ValueError, match="pairs must be"):
+        listing("x")  # type: ignore[arg-type]
+
+
+def test_names_of_parameters_mean_nothing_to_the_check() -> None:
+    """Neither are they called, nor do they replace what the check needs."""
+
+    @require.checked
+    def odd(function: Any, type: Any, call: int, known: int, kinds_call: int = 1) -> Any:
+        return function, type, call, known, kinds_call
+
+    assert odd(len, print, 1, 2) == (len, print, 1, 2, 1)
+    with pytest.raises(ValueError, match="known must be a whole number"):
+        odd(len, print, 1, "2")  # type: ignore[arg-type]
+
+    def own(__door_function: int) -> None: ...
+
+    with pytest.raises(ValueError, match="no parameter may begin with __door_"):
+        require.checked(own)
+
+
+def test_defaults_and_annotations_are_not_read_as_code() -> None:
+    class Loud:
+        def __repr__(self) -> str:
+            return "[].append(exec('raise SystemExit'))"
+
+    default = Loud()
+
+    def quiet(first: int, second=default, third: Any = default) -> Any:  # type: ignore[no-untyped-def]
+        return second, third
+
+    quiet.__annotations__["second"] = default
+    assert require.checked(quiet)(1, third=2) == (default, 2)
+
+
+def test_a_subclass_has_its_own_method_and_the_checked_one_of_its_base() -> None:
+    @require.checked
+    class Base:
+        def double(self, number: int) -> int:
+            return 2 * number
+
+        @classmethod
+        def made(cls, number: int) -> tuple[type, int]:
+            return cls, number
+
+        @staticmethod
+        def half(number: int) -> int:
+            return number // 2
+
+    class Own(Base):
+        def double(self, number: Any) -> Any:
+            return super().double(len(number))
+
+    once = Base.__dict__["made"].__func__
+    assert require.checked(Base).__dict__["made"].__func__ is once
+    assert Own().double("abc") == 6 and Own.made(1) == (Own, 1) and Own.half(4) == 2
+    calls: tuple[Any, ...] = (Base().double, Own.made, Own.half)
+    for call in calls:
+        with pytest.raises(ValueError, match="number must be a whole number"):
+            call("3")
+
+
+def test_it_is_pickled_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(of_every_kind)) is of_every_kind
+
+
+def test_a_traceback_says_whose_arguments_were_looked_at() -> None:
+    with pytest.raises(ValueError, match="first must be") as refusal:
+        of_every_kind("x")  # type: ignore[arg-type]
+    frames = traceback.extract_tb(refusal.value.__traceback__)
+    assert [frame.filename for frame in frames][1] == "<arguments of of_every_kind>"
+
+
+def test_few_of_many_types_are_remembered() -> None:
+    class Speaking(Protocol):
+        def speak(self) -> str: ...
+
+    @require.checked
+    def heard(who: Speaking) -> str:
+        return who.speak()
+
+    for number in range(200):
+        kind = type(f"Kind{number}", (), {"speak": lambda self: "so"})
+        assert heard(kind()) == "so"
+    with pytest.raises(ValueError, match=r"who must be .*lacks speak"):
+        heard(object())  # type: ignore[arg-type]
+    code = heard.__globals__
+    assert max(len(value) for name, value in code.items() if "kinds" in name) <= 64
+
+
+def test_what_cannot_be_iterated_over_is_refused_before_it_is() -> None:
+    @require.checked
+    def total(numbers: Iterable[int]) -> int:
+        return sum(numbers)
+
+    assert total(iter([1, 2])) == total(n for n in (1, 2)) == total(range(3)) == 3
+    with pytest.raises(ValueError, match="numbers must be"):
+        total(Rude())
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.bool_, np.float64, object, "U1", "M8[s]"])
+def test_arrays_have_the_kind_of_numbers_that_is_asked_for(dtype: Any) -> None:
+    @require.checked
+    def whole(cells: NDArray[np.int64]) -> int:
+        return cells.size
+
+    @require.checked
+    def real(cells: NDArray[np.float64]) -> int:
+        return cells.size
+
+    @require.checked
+    def anything(cells: NDArray[Any]) -> int:
+        return cells.size
+
+    array = np.array([1, 0]).astype(dtype)
+    assert anything(array) == 2
+    for function, kinds in ((whole, "biu"), (real, "biuf")):
+        for _ in range(2):
+            assert function(np.array([1, 2])) == 2
+            if array.dtype.kind in kinds:
+                assert function(array) == 2
+            else:
+                with pytest.raises(ValueError, match="cells must be"):
+                    function(array)
