@@ -33,8 +33,11 @@ pytestmark = NEEDS_A_SERVER
 KILLS = int(os.environ.get("KILLS", "100"))
 
 
-def child(fleet: Fleet, log: Path, dies: float) -> NoReturn:
-    """A worker in a process of its own, which may die when all is written and not committed."""
+def child(fleet: Fleet, log: Path, dies: float, doomed: bool) -> NoReturn:
+    """A worker in a process of its own, which may die when all is written and not committed.
+
+    A doomed one always dies at its first turn that has a release.
+    """
     chance = random.Random(os.urandom(8))
 
     def written(turn: Turn) -> None:
@@ -44,7 +47,7 @@ def child(fleet: Fleet, log: Path, dies: float) -> NoReturn:
         )
         with log.open("a") as file:
             file.write(lines or "\n")
-        if chance.random() < dies:
+        if chance.random() < dies or (doomed and turn.releases):
             os.kill(os.getpid(), signal.SIGKILL)
 
     with suppress(BaseException):
@@ -53,8 +56,8 @@ def child(fleet: Fleet, log: Path, dies: float) -> NoReturn:
     os._exit(1)
 
 
-def started(fleet: Fleet, log: Path, *, dies: float = 0.0) -> int:
-    return os.fork() or child(fleet, log, dies)
+def started(fleet: Fleet, log: Path, *, dies: float = 0.0, doomed: bool = False) -> int:
+    return os.fork() or child(fleet, log, dies, doomed)
 
 
 def reachable(fleet: Fleet) -> bool:
@@ -68,11 +71,19 @@ def size_of(log: Path) -> int:
 
 
 def killed_again_and_again(fleet: Fleet, log: Path, parts: list[Any], kills: int) -> None:
-    """Two workers at a time; one kill in ten is the server's. In the end all is done."""
+    """Two workers at a time; one kill in ten is the server's. In the end all is done.
+
+    The fleet's first release is always computed by a doomed worker, so at least one release is
+    computed twice, whatever the other kills meet.
+    """
     chance = random.Random(os.urandom(8))
+    doomed = True
     for kill in range(kills):
         for batch in parts[kill * len(parts) // kills : (kill + 1) * len(parts) // kills]:
             fleet.put(*batch)
+        if doomed:
+            _, status = os.waitpid(started(fleet, log, doomed=True), 0)
+            doomed = not os.WIFSIGNALED(status)
         workers = [started(fleet, log, dies=0.15), started(fleet, log)]
         enough = size_of(log) + chance.randrange(1, 1500)  # they are at it, somewhere
         with suppress(AssertionError):
