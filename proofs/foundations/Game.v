@@ -1,6 +1,6 @@
 (** The game of docs/GUARANTEES.md, what (epsilon, delta) means, and facts that every proof uses. *)
 From Coq Require Import Reals Lra List FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,6 +1,6 @@
 (** learners/lazy_forest with packed layers, as `LazyForest.calibrated` has them from dimension 2 on. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool Permutation FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Choices Orders Machine Payments Ghost Neighbours CountAboveThreshold PrivateHistogram LazyForest PackedLayer.
 Import ListNotations.
 Open Scope R_scope.
@@ -265,21 +265,21 @@ Hypothesis Heps : 0 <= epsilon.
 Hypothesis Hdelta : 0 <= delta.
 
 Lemma watch_close world rounds s h K at_base published room F : (s <= depth)%nat ->
-  neighbours (switch_rate s) (switch_rate s) (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf
+  neighbours (switch_rate s) (switch_rate s) (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) (earlier_leaf rounds)
     (later_leaf (close room)) (later_leaf (close room)) (switch_threshold s h K) 0 counter
     (watch at_base K world rounds false published s h F) (watch at_base K (negb world) rounds false published s h F).
 Proof.
   intro Hs. apply (watch_neighbours hypothesis_dec says after errs depth switch_rate (fun s h => switch_threshold s h K) (aimed at_base K) adv
-    eps eps_pos switch_eps epsilon switch_pos switch_base affordable_epsilon (close room)); try assumption.
+    eps eps_pos switch_eps epsilon switch_pos switch_base affordable_epsilon (close room)); try assumption; try apply le_n.
   - intros. now apply close_insert.
   - intros. now apply close_challenge.
   - intros. apply close_same.
 Qed.
-Lemma instance_private fuel s at_base h K L room f : (s <= depth)%nat -> (forall v, 0 <= f v <= 1) ->
+Lemma instance_private fuel most s at_base h K L room f : (s <= depth)%nat -> (forall v, 0 <= f v <= 1) ->
   (forall world rounds published F, within epsilon delta
     (play fuel world rounds false published s at_base L room F) (play fuel (negb world) rounds false published s at_base L room F)) ->
   let q := switch_rate s in forall there t0 t1,
-  neighbours q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf (later_leaf (close room)) (later_leaf (close room))
+  neighbours q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) (earlier_leaf most) (later_leaf (close room)) (later_leaf (close room))
     (switch_threshold s h K) 0 there t0 t1 ->
   forall mu, payable q mu -> present there mu ->
   mu (fun st => run q q t0 st (rest fuel s at_base L room f))
@@ -289,8 +289,8 @@ Proof.
   assert (Pe : 0 <= later eps s) by now apply total_pos.
   assert (Pd : 0 <= later del s <= delta) by (split; [now apply total_pos|pose proof (later_less depth del s del_pos); lra]).
   pose proof (exp_neg_01 epsilon Heps) as Ec. pose proof (exp_neg_01 _ Pe) as Ek.
-  assert (Hb : forall v0 v1, earlier_leaf v0 v1 -> exp (- epsilon) * rest fuel s at_base L room f v0 <= rest fuel s at_base L room f v1 + exp (- epsilon) * delta).
-  { intros l l' [->|(w & r & v & G & -> & ->)].
+  assert (Hb : forall v0 v1, earlier_leaf most v0 v1 -> exp (- epsilon) * rest fuel s at_base L room f v0 <= rest fuel s at_base L room f v1 + exp (- epsilon) * delta).
+  { intros l l' [->|(w & r & v & G & _ & -> & ->)].
     - pose proof (rest_01 fuel s at_base L room f l' Hf). assert (0 <= exp (- epsilon) * delta) by nra. nra.
     - cbn [rest]. apply unexp. now apply IH. }
   assert (Ha : forall v0 v1, later_leaf (close room) v0 v1 ->
@@ -298,7 +298,7 @@ Proof.
   { intros l l' [->|(r & v & G & G' & -> & -> & DG)].
     - pose proof (rest_01 fuel s at_base L room f l' Hf). assert (0 <= exp (- later eps s) * delta) by nra. nra.
     - cbn [rest]. apply unexp. pose proof (play_differ fuel false r v s at_base L room G G' DG f Hf). lra. }
-  assert (T := counters_private q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf (later_leaf (close room)) (later_leaf (close room))
+  assert (T := counters_private q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) (earlier_leaf most) (later_leaf (close room)) (later_leaf (close room))
     (switch_threshold s h K) 0 ltac:(lra) Ek Ek (rest fuel s at_base L room f) delta ltac:(intro; now apply rest_01) Hdelta Hb Ha Ha there t0 t1 N mu P Q).
   cbn [INR] in T. rewrite Rmult_0_l, Rmult_0_r, Rplus_0_l in T. rewrite <- Rmult_assoc. exact T.
 Qed.
@@ -316,9 +316,9 @@ Proof.
         apply F1_fixed_coins; [exact Hdelta|]. intro v. apply IH. lia.
     + destruct restarts; [apply IH; lia|apply Free].
   - intros f Hf. rewrite !play_instance.
-    assert (N := EnsureBoth _ _ (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf (later_leaf (close room)) (later_leaf (close room))
+    assert (N := EnsureBoth _ _ (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) (earlier_leaf rounds) (later_leaf (close room)) (later_leaf (close room))
       (switch_threshold s h K) 0 (fun _ => false) 0%nat (switch_threshold s h K) _ _ (watch_close world rounds s h K at_base published room F Hs)).
-    assert (T := instance_private fuel s (at_base + K) h K L room f Hs Hf ltac:(intros; now apply IH) _ _ _ N
+    assert (T := instance_private fuel rounds s (at_base + K) h K L room f Hs Hf ltac:(intros; now apply IH) _ _ _ N
       (ret no_counters) (payable_at_start _ no_counters ltac:(reflexivity)) (present_at_start no_counters)).
     cbn [ret E] in T. rewrite Rmult_1_r in T. exact T.
 Qed.
@@ -329,7 +329,7 @@ Theorem packed_prefix_private fuel world rounds published s at_base h K L room F
   let others w := mu (fun st => run (switch_rate s) (switch_rate s) (watch at_base K w rounds false published s h F) st (rest fuel s (at_base + K) L room f)) in
   others world <= exp epsilon * others (negb world) + delta * mu (fun _ => 1).
 Proof.
-  intros Hs Hf P Q others. apply (instance_private fuel s (at_base + K) h K L room f Hs Hf ltac:(intros; now apply play_private) counter); try assumption.
+  intros Hs Hf P Q others. apply (instance_private fuel rounds s (at_base + K) h K L room f Hs Hf ltac:(intros; now apply play_private) counter); try assumption.
   now apply watch_close.
 Qed.
 End Packed.
@@ -383,8 +383,8 @@ Definition packed_forest (toss : law packed_coins) (adv : packed_coins -> advers
                     mistake takes longer
         Proof:      algorithm.md, layer.md, privacy/mechanisms/first_frequent.md
         Checked:    proofs/promises/LazyForest.v, theorem lazy_forest_private; packed plans:
-                    proofs/promises/PackedForest.v, theorem packed_forest_private; plans
-                    with an early release are not checked *)
+                    proofs/promises/PackedForest.v, theorem packed_forest_private; early
+                    release: proofs/promises/EarlyForest.v, theorem early_forest_private *)
 Theorem packed_forest_private toss adv fuel rounds : private epsilon delta (packed_forest toss adv fuel rounds).
 Proof.
   assert (Pd : 0 <= delta) by (apply Rle_trans with (2 := within_delta); now apply total_pos).

@@ -1,6 +1,6 @@
 (** privacy/mechanisms/histogram.py with noise/geometric.py: the frequent keys of a list, with their counts. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Choices Machine CountAboveThreshold.
 Import ListNotations.
 Open Scope R_scope.
