@@ -85,7 +85,7 @@ async def lines_of(request: Request) -> AsyncIterator[bytes]:
     while (part := await _next(parts)) is not None:
         *lines, rest = (rest + part).split(b"\n")
         if len(rest) > MOST_LINE or any(len(line) > MOST_LINE for line in lines):
-            raise HTTPException(413, f"a line exceeds {MOST_LINE:,} bytes")
+            raise HTTPException(413, f"a line exceeds {MOST_LINE:,} bytes; send a smaller event")
         for line in lines:
             if line.strip():
                 yield line
