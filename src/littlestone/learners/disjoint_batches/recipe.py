@@ -17,11 +17,16 @@ from littlestone.randomness import Randomness
 
 # In units of 1/epsilon, or of one example if epsilon is larger than 1: with fewer examples sampling
 # error dominates the noise. docs/theory/practice-log.md says how these numbers were chosen.
-_FIRST_BATCH: Final = 32
+_FIRST_BATCH: Final = 24
+# More examples of the first batch, whatever epsilon is: for sampling error, not for noise.
+_FIRST_BESIDES: Final = 8
 _LONGEST: Final = 512
 _WINDOW: Final = 32
 _WATCHED_FROM: Final = 1 << 12
 _PAST: Final = 16
+# So many rounds may pass between the first and the last example that three voters have read: in
+# more, changes are likelier, and a vote notices them late.
+_VOTE_SPAN: Final = 2048
 # Sharper draws among so many trees overfit a batch.
 _SHARPEST: Final = 4.0
 _MOST_DIRECTIONS: Final = 1 << 16
@@ -77,7 +82,7 @@ class DisjointBatches(PrivateLearner):
     epsilon: float
     rounds: int | None = None
     first: int | None = None
-    """The examples of the first batch; by default 32/epsilon, and at least 32."""
+    """The examples of the first batch; by default 24/epsilon + 8, and at least 32."""
     growth: float = 2.0
     longest: int | None = None
     """The most examples of an early batch; by default 512/epsilon, and at least 512."""
@@ -97,7 +102,10 @@ class DisjointBatches(PrivateLearner):
     asking: bool | None = None
     """Whether decision trees may ask what the last one predicts, and so grow."""
     voters: int | None = None
-    """Rules that vote once batches no longer double: 1, or 3 (decision trees with two labels)."""
+    """Rules that vote once batches no longer double: 1, or 3 (decision trees with two labels).
+
+    By default 3 where batches of ``longest`` examples are short, for epsilon above 3/4, else 1.
+    """
     max_contributions: int = 1
 
     form_version: ClassVar[int] = 3
@@ -108,14 +116,15 @@ class DisjointBatches(PrivateLearner):
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.positive(epsilon=self.epsilon)
-        for name, least, usual in (
-            ("first", 1, _FIRST_BATCH),
-            ("longest", 1, _LONGEST),
-            ("window", 0, _WINDOW),
-            ("watched_from", 1, _WATCHED_FROM),
+        for name, least, usual, besides in (
+            ("first", 1, _FIRST_BATCH, _FIRST_BESIDES),
+            ("longest", 1, _LONGEST, 0),
+            ("window", 0, _WINDOW, 0),
+            ("watched_from", 1, _WATCHED_FROM, 0),
         ):
             if getattr(self, name) is None:
-                object.__setattr__(self, name, math.ceil(usual / min(1.0, self.epsilon)))
+                size = math.ceil(usual / min(1.0, self.epsilon)) + besides
+                object.__setattr__(self, name, size)
             require.integer(**{name: getattr(self, name)}, at_least=least)
         require.integer(past=self.past, max_contributions=self.max_contributions, at_least=1)
         _ = self.label_count  # rejects more labels than it can tell apart
@@ -125,7 +134,7 @@ class DisjointBatches(PrivateLearner):
             ("directions", _DIRECTIONS if many else 0),
             ("alike", many and self.directions != 0 and self.label_count == 2),
             ("asking", trees),
-            ("voters", 3 if trees and self.label_count == 2 else 1),
+            ("voters", 3 if trees and self.label_count == 2 and self._votes_soon else 1),
         ):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
@@ -157,6 +166,10 @@ class DisjointBatches(PrivateLearner):
             alike=bool(self.alike),
             asking=bool(self.asking),
         )
+
+    @property
+    def _votes_soon(self) -> bool:
+        return self.longest is not None and 3 * self.longest <= _VOTE_SPAN
 
     @property
     def drawn_epsilon(self) -> float:
