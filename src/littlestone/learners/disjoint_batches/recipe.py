@@ -17,9 +17,7 @@ from littlestone.randomness import Randomness
 
 # In units of 1/epsilon, or of one example if epsilon is larger than 1: with fewer examples sampling
 # error dominates the noise. docs/theory/practice-log.md says how these numbers were chosen.
-_FIRST_BATCH: Final = 24
-# More examples of the first batch, whatever epsilon is: for sampling error, not for noise.
-_FIRST_BESIDES: Final = 8
+_FIRST_BATCH: Final = 32
 _LONGEST: Final = 512
 _WINDOW: Final = 32
 _WATCHED_FROM: Final = 1 << 12
@@ -50,8 +48,9 @@ class DisjointBatches(PrivateLearner):
     the examples stays the same, and adapt soon after a change. From round ``watched_from`` on one
     example of four goes to short windows instead. After each window the rule, "always 0" or
     "always 1" is published, by its errors in that window alone: so good and bad times are followed.
-    Once batches no longer double, the rule is the vote of the last three that were drawn
-    (``voters``); a window may prefer the newest of them, which follows a change sooner.
+    Once batches no longer double, the rule is the vote of the last three that were drawn, if
+    epsilon is above 3/4 (``voters``); a window may prefer the newest of them, which follows a
+    change sooner.
     Over records with four or more fields, linear rules in random ``directions`` are candidates of
     each draw besides the trees, for fields that add up, or are ``alike``; and trees may ask what
     the last rule predicts (``asking``), and so grow.
@@ -82,7 +81,7 @@ class DisjointBatches(PrivateLearner):
     epsilon: float
     rounds: int | None = None
     first: int | None = None
-    """The examples of the first batch; by default 24/epsilon + 8, and at least 32."""
+    """The examples of the first batch; by default 32/epsilon, and at least 32."""
     growth: float = 2.0
     longest: int | None = None
     """The most examples of an early batch; by default 512/epsilon, and at least 512."""
@@ -116,15 +115,14 @@ class DisjointBatches(PrivateLearner):
     def __post_init__(self) -> None:
         require.fields_fit(self)
         require.positive(epsilon=self.epsilon)
-        for name, least, usual, besides in (
-            ("first", 1, _FIRST_BATCH, _FIRST_BESIDES),
-            ("longest", 1, _LONGEST, 0),
-            ("window", 0, _WINDOW, 0),
-            ("watched_from", 1, _WATCHED_FROM, 0),
+        for name, least, usual in (
+            ("first", 1, _FIRST_BATCH),
+            ("longest", 1, _LONGEST),
+            ("window", 0, _WINDOW),
+            ("watched_from", 1, _WATCHED_FROM),
         ):
             if getattr(self, name) is None:
-                size = math.ceil(usual / min(1.0, self.epsilon)) + besides
-                object.__setattr__(self, name, size)
+                object.__setattr__(self, name, math.ceil(usual / min(1.0, self.epsilon)))
             require.integer(**{name: getattr(self, name)}, at_least=least)
         require.integer(past=self.past, max_contributions=self.max_contributions, at_least=1)
         _ = self.label_count  # rejects more labels than it can tell apart

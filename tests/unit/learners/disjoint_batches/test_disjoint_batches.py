@@ -167,8 +167,8 @@ def test_batches_double_then_stay_then_grow_with_the_past() -> None:
     for number in range(12):
         sizes.append(learner.batch_size(number, played))
         played += sizes[-1]
-    assert sizes[:7] == [56, 112, 224, 448, 896, 1024, 1024]
-    assert sizes[7:] == [1024, 1202, 1502, 1878, 2347]
+    assert sizes[:7] == [64, 128, 256, 512, 1024, 1024, 1024]
+    assert sizes[7:] == [1024, 1264, 1580, 1975, 2468]
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 2.0, 16.0, 1e6])
@@ -231,7 +231,7 @@ def test_a_saved_run_goes_on_identically() -> None:
 def test_no_horizon_is_needed_and_no_delta() -> None:
     learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 3), epsilon=0.5)
     assert learner.rounds is None and learner.guarantee().delta == 0
-    assert [learner.batch_size(number, 0) for number in range(3)] == [56, 112, 224]
+    assert [learner.batch_size(number, 0) for number in range(3)] == [64, 128, 256]
     assert replace(learner, longest=100).batch_size(9, 0) == 100
     large = learner.excess_bound(size=10**6, failure_probability=0.05)
     assert large < 0.02 < learner.excess_bound(size=10**4, failure_probability=0.05) < 1
@@ -337,13 +337,14 @@ def test_the_newest_rule_is_a_candidate_of_a_window() -> None:
     assert engine.hypothesis == newest
 
 
-def test_little_epsilon_gives_a_shorter_first_batch_and_no_vote() -> None:
-    sizes = {}
-    for epsilon in (2.0, 1.0, 0.76, 0.75, 0.1):
-        learner = DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=epsilon)
-        sizes[epsilon] = learner.first, learner.voters
-    assert sizes == {2.0: (32, 3), 1.0: (32, 3), 0.76: (40, 3), 0.75: (40, 1), 0.1: (248, 1)}
-    assert DisjointBatches(concepts=DecisionTrees(SCHEMA, 1), epsilon=0.1, voters=3).voters == 3
+def test_with_little_epsilon_batches_are_too_long_for_a_vote() -> None:
+    trees = DecisionTrees(SCHEMA, 1)
+    voters = {
+        epsilon: DisjointBatches(concepts=trees, epsilon=epsilon).voters
+        for epsilon in (2.0, 1.0, 0.76, 0.75, 0.1)
+    }
+    assert voters == {2.0: 3, 1.0: 3, 0.76: 3, 0.75: 1, 0.1: 1}
+    assert DisjointBatches(concepts=trees, epsilon=0.1, voters=3).voters == 3
 
 
 def test_voters_are_one_or_three() -> None:
