@@ -51,7 +51,7 @@ def started(tmp_path: Path) -> Iterator[tuple[int, Path]]:
         reserved_port() as port,
         subprocess.Popen([*command, str(port)], **piped) as process,
     ):
-        assert f":{port}" in process.stdout.readline()
+        assert process.stdout is not None and f":{port}" in process.stdout.readline()
         try:
             yield port, tmp_path / "tokens"
         finally:
