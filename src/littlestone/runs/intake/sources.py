@@ -388,10 +388,14 @@ def _dialect(header: str, needed: Sequence[str], form: Form) -> tuple[str, list[
             f"there is no column {missing[0]!r}; there are: {', '.join(map(shown, names[:50]))} "
             f"(--no-header if these are values, --delimiter if they are in one)"
         )
+    _refuse_twice(names, needed)
+    return delimiter, names
+
+
+def _refuse_twice(names: Sequence[str], needed: Sequence[str]) -> None:
     twice = [name for name in needed if names.count(name) > 1]
     if twice:
         raise ValueError(f"column {twice[0]!r} must occur once, got {names.count(twice[0])}")
-    return delimiter, names
 
 
 def _split(text: str, delimiter: str) -> list[str]:
@@ -443,6 +447,7 @@ def _parquet(path: Path, needed: Sequence[str]) -> Iterator[Row]:
     missing = [name for name in needed if name not in names]
     if missing:
         raise ValueError(f"there is no column {missing[0]!r}; there are: {', '.join(names)}")
+    _refuse_twice(names, needed)
     batches = parquet.ParquetFile(path).iter_batches(columns=list(dict.fromkeys(needed)))
     return enumerate(_parquet_rows(path, batches, needed, ArrowException), start=1)
 
