@@ -115,7 +115,7 @@ def test_large_points_and_weights_are_summed_in_64_bits(dialect: Any) -> None:
     trees = [DecisionTree(schema, ((0, 1, 1), 1, 0)), DecisionTree(schema, ((1, 0, 0), 1, 0))]
     vote = WeightedVote([(trees[0], 2**31 - 1), (trees[1], 2**31 - 2), (card, 1)])
     table = [(a, b) for a in (-1, 1) for b in ("x", "y")]
-    rules = [card, vote]
+    rules: list[Any] = [card, vote]
     found = DATABASES[dialect](table, ["a", "b"], [sql_source(rule, dialect) for rule in rules])
     assert found == [[rule({"a": a, "b": b}) for a, b in table] for rule in rules]
 
