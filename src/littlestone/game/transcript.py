@@ -68,6 +68,7 @@ class Transcript:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"
 
+    @require.checked
     def plot(self, axes: Any = None, *, label: str | None = None) -> Any:
         """Draw the mistakes so far against the round, and return the axes; needs matplotlib."""
         if label is not None and not isinstance(label, str):

@@ -232,3 +232,16 @@ def test_too_much_at_once_is_asked_to_come_back(tmp_path: Path, monkeypatch: Any
         status, headers, _ = served.raw("POST", EVENTS, many)
         assert (status, headers["retry-after"]) == (429, "1")
         assert served.client().send("abuse", "a", 0)["round"] == 1
+
+
+def test_a_date_is_sent_under_the_name_of_its_column(tmp_path: Path) -> None:
+    """All its parts come from one value, as in files."""
+    with serving(tmp_path) as served:
+        client = served.client()
+        schema = {"left": {"date": ["hour", "weekday"]}, "x": {"grid": [0]}}
+        client.create("dates", schema=schema, rounds=1000)
+        record = {"left": "2013-01-01 05:15", "x": 1}
+        assert client.send("dates", record, 1)["round"] == 1
+        assert client.predict("dates", [record]) in ([0], [1])
+        status, _, answer = served.raw("POST", "/runs/dates/events", body(x={"x": 1}, y=1))
+        assert status == 422 and "left.hour is missing" in json.loads(answer)["error"]
