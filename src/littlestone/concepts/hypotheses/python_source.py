@@ -51,6 +51,8 @@ def _dated(record, column, part):
             except ValueError:
                 pass
     timed = isinstance(value, (datetime.datetime, datetime.time))
+    if value != value:  # the date of pandas that is none
+        return {}
     if timed if part == "hour" else isinstance(value, datetime.date):
         days = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
         return {name: days[value.weekday()] if part == "weekday" else getattr(value, part)}
@@ -256,7 +258,7 @@ def _cell(part: Numeric | Category) -> str:
 
 
 def _holds(part: Numeric | Category, low: int, high: int) -> str:
-    """That the cell lies between these two."""
+    """Return the condition that the cell lies between these two."""
     if isinstance(part, Category):
         values = part.values[low : high + 1]
         if len(values) == 1:
