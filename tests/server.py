@@ -7,7 +7,6 @@ import pwd
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -150,11 +149,3 @@ def running(folder: Path) -> Iterator[Server]:
     finally:
         with contextlib.suppress(subprocess.CalledProcessError):
             server.stop("immediate")
-
-
-def until(condition: object, seconds: float = 60.0) -> None:
-    """Wait until ``condition()`` holds; the tests of kills wait for recoveries."""
-    end = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.005)

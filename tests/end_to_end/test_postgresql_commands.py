@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import psycopg
 import pytest
 from tests.fleets import NEEDS_A_SERVER
-from tests.server import Server, until
+from tests.patience import until
+from tests.server import Server
 from tests.unit.http.served import serving
 
 from littlestone.runs.journal.places import place_of
@@ -102,10 +104,14 @@ def test_a_killed_learn_goes_on(server: Server, tmp_path: Path) -> None:
     words = (*LEARN, *TERMS[:2], "--rounds", "5000", "--epsilon", "8", "--group", "1")
     store = ("--store", address(server))
     place = place_of(address(server))
+
+    def reached(rows: int) -> bool:
+        return place.exists() and read_progress(place)[0] >= rows
+
     for wanted in (1, 60, 150):
         child = subprocess.Popen([sys.executable, "-m", "littlestone", *words, *store])
         try:
-            until(lambda wanted=wanted: place.exists() and read_progress(place)[0] >= wanted)
+            until(partial(reached, wanted))
         finally:
             os.kill(child.pid, signal.SIGKILL)
             child.wait()

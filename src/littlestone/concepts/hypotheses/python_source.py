@@ -64,6 +64,8 @@ def _dated(record, column, part):
             except ValueError:
                 pass
     timed = isinstance(value, (datetime.datetime, datetime.time))
+    if value != value:  # the date of pandas that is none
+        return {}
     if timed if part == "hour" else isinstance(value, datetime.date):
         days = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
         return {name: days[value.weekday()] if part == "weekday" else getattr(value, part)}
