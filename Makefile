@@ -68,7 +68,7 @@ notebooks: $(VENV)/.notebooks ## Make notebooks of two examples and execute them
 	@mkdir -p out/notebooks
 	@for name in $(NOTEBOOKS); do \
 	  $(BIN)/jupytext --quiet --to ipynb --output out/notebooks/$$name.ipynb examples/$$name.py && \
-	  $(BIN)/jupyter-execute --inplace out/notebooks/$$name.ipynb || exit 1; \
+	  $(BIN)/jupyter-execute --startup_timeout=600 --inplace out/notebooks/$$name.ipynb || exit 1; \
 	done
 	@ls out/notebooks/*.ipynb
 

@@ -10,6 +10,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
+PATIENTLY = ("-t", f"{PATIENCE:.0f}")  # a recovery takes long where other work is done
 MISSING = (
     "no PostgreSQL server is installed here: apt-get install postgresql (as root), or "
     "pip install pgserver, which carries one"
@@ -73,12 +76,13 @@ class Server:
             "-l",
             str(self.folder / "log"),
             "-w",
+            *PATIENTLY,
             "start",
         )
 
     def stop(self, mode: str = "fast") -> None:
         """``immediate`` leaves everything to recovery, as a crash does."""
-        self._run("pg_ctl", "-D", str(self.data), "-m", mode, "-w", "stop")
+        self._run("pg_ctl", "-D", str(self.data), "-m", mode, "-w", *PATIENTLY, "stop")
 
     def kill_a_backend(self) -> None:
         """The server then breaks off everything and recovers, as after a crash."""

@@ -21,6 +21,7 @@ from littlestone.runs.journal.run_log import read_progress
 pytestmark = NEEDS_A_SERVER
 Command = Callable[..., tuple[int, str, str]]
 LEARN = ("learn", "events.csv", "--label", "y", "--feature", "x", "--quiet", "--out", "rules.jsonl")
+ROWS = 20_000  # with a sync for each, half a minute's work: whoever is to be killed is not done
 TERMS = ("--class", "thresholds:64", "--rounds", "1000", "--epsilon", "8")
 
 
@@ -100,8 +101,8 @@ def test_an_output_never_overwrites_the_secret(server: Server, command: Command)
 
 def test_a_killed_learn_goes_on(server: Server, tmp_path: Path) -> None:
     """Killed by signal 9 while it commits row by row; then every row is there, once."""
-    written(2000)
-    words = (*LEARN, *TERMS[:2], "--rounds", "5000", "--epsilon", "8", "--group", "1")
+    written(ROWS)
+    words = (*LEARN, *TERMS[:2], "--rounds", str(ROWS), "--epsilon", "8", "--group", "1")
     store = ("--store", address(server))
     place = place_of(address(server))
 
@@ -115,9 +116,9 @@ def test_a_killed_learn_goes_on(server: Server, tmp_path: Path) -> None:
         finally:
             os.kill(child.pid, signal.SIGKILL)
             child.wait()
-    assert read_progress(place)[0] < 2000
+    assert read_progress(place)[0] < ROWS
     done = subprocess.run([sys.executable, "-m", "littlestone", *words[:-1], "500", *store])
-    assert done.returncode == 0 and read_progress(place)[0] == 2000
+    assert done.returncode == 0 and read_progress(place)[0] == ROWS
     checked = subprocess.run(
         [sys.executable, "-m", "littlestone", "verify", "rules.jsonl", *store],
         capture_output=True,
