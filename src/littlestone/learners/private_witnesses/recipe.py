@@ -56,7 +56,7 @@ class PrivateWitnesses(Budgeted):
     >>> from littlestone.concepts.classes.conjunctions import Conjunctions
     >>> learner = PrivateWitnesses(concepts=Conjunctions(8), rounds=10**6, epsilon=1.0)
     >>> print(learner.guarantee(), round(learner.expected_mistake_bound()))
-    ε = 1 247
+    ε = 1 287
     """
 
     delta: float = 0.0
