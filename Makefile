@@ -155,7 +155,8 @@ bench: $(READY) ## Print every benchmark beside its target
 	$(BIN)/python -m benchmarks
 
 docs: $(READY) ## Build the documentation site into out/site; warnings are errors
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@mkdir -p out # with --quiet mkdocs would not count its warnings
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict > out/docs.log 2>&1 || { grep -v INFO out/docs.log; exit 1; }
 	@grep -q PrivateMajority out/site/reference/learners.html
 	@echo "The site is in out/site: open out/site/index.html"
 

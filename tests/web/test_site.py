@@ -16,7 +16,8 @@ LONG = {"reference", "proofs"}
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir"]
+    # With --quiet mkdocs would not count its warnings.
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir"]
     subprocess.run(
         [*build, str(folder)], cwd=ROOT, check=True, env={"PATH": "", "NO_MKDOCS_2_WARNING": "1"}
     )

@@ -287,6 +287,8 @@ def _look_first(
             f"{refusal}. Nothing was spent. littlestone check {shlex.quote(source)} says more; "
             f"--check 0 learns anyway"
         )
+    for told in found.undeclared(space):
+        console.print(told)
     if found.positive_is_mistyped:
         _warn(
             f"none of the first {found.rows:,} rows is labelled {columns.positive!r}: "

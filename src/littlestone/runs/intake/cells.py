@@ -90,7 +90,8 @@ class CellReader:
     def one(self, value: Any) -> int:
         """Return the cell of a value; raise a misfit if it is not what was declared.
 
-        A missing value fits if the field declares what it counts as.
+        A missing value fits if the field declares what it counts as. So does a word that is none of
+        the declared values, or that has no digit where a number or a date belongs.
         """
         part = self._part
         if self._is_missing(value):
@@ -104,9 +105,11 @@ class CellReader:
             else:
                 cell = part.declared_cell(self._read(value) if isinstance(value, str) else value)
         except (ValueError, TypeError, ArithmeticError, RecursionError):
-            reason = "is not a number" if numeric else "is not one of the declared values"
-            reason = reason if part.date is None else "is not a date with this part"
-            raise Misfit(part.name, reason, value) from None
+            if part.missing is None or not self._is_other(value):
+                reason = "is not a number" if numeric else "is not one of the declared values"
+                reason = reason if part.date is None else "is not a date with this part"
+                raise Misfit(part.name, reason, value) from None
+            cell = self.stand_in
         if type(value) is str and len(self.known) < _REMEMBERED:
             self.known[value] = cell
         return cell
@@ -139,6 +142,16 @@ class CellReader:
         if value is None or value == "":
             return True
         return type(value) is str and value in NOTHING and value not in self._declared
+
+    def _is_other(self, value: Any) -> bool:
+        """Return whether a value that was not declared counts as missing where that is declared.
+
+        A text with digits in place of a number or a date may be one that is written otherwise, and
+        one that cannot be printed may be in another encoding.
+        """
+        if isinstance(self._part, Category) and self._part.date is None:
+            return value.isprintable() if isinstance(value, str) else isinstance(value, int)
+        return type(value) is str and not any(map(str.isdigit, value))
 
     def _read(self, text: str) -> str | float:
         """Return what a text says in this field: a number, or the declared value it spells.

@@ -127,7 +127,8 @@ def test_a_declared_text_comes_before_the_whole_number_that_it_spells() -> None:
 
 
 def test_a_stand_in_is_the_declared_one_or_the_first_and_the_row_is_a_round() -> None:
-    found = events('delay,from,y\n20,X,1\nx,A,1\n20,A,maybe\n"\n')
+    found = events('delay,from,y\n20,X\t,1\nx,A,1\n20,A,maybe\n"\n20,X,1\n')
+    assert (found[-1].x, found[-1].y) == ((2, 1), 1)  # as declared, so it fits
     assert [(row.field, row.stand_in.x, row.stand_in.y) for row in bad(found)] == [
         ("from", (2, 1), 1),  # missing = "B"
         ("delay", (0, 0), 1),
