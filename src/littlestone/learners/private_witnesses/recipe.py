@@ -67,6 +67,7 @@ class PrivateWitnesses(Budgeted):
 
     oblivious_only: ClassVar[bool] = False
     prefix_conditional: ClassVar[bool] = True
+    form_version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         require.fields_fit(self)
