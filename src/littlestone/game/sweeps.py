@@ -203,7 +203,7 @@ class Sweep:
     @require.checked
     def summary(self, quantity: str) -> Summary | None:
         """Of ``mistakes``, ``regret`` or ``switches``; None where some game cannot tell."""
-        if quantity not in ("mistakes", "regret", "switches"):
+        if not isinstance(quantity, str) or quantity not in ("mistakes", "regret", "switches"):
             raise ValueError(
                 f"quantity must be mistakes, regret or switches, got {require.shown(quantity)}"
             )

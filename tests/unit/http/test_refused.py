@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE
 from tests.unit.http.served import BUDGET, EVENTS, body, serving, with_keys
 
 from littlestone.http.app import ENDPOINTS
@@ -105,7 +106,7 @@ def test_an_event_of_a_list_is_refused_by_itself(tmp_path: Path, odd: bytes) -> 
 def test_what_has_no_end_is_refused(tmp_path: Path, ahead: bytes, drop: bytes) -> None:
     """However slowly it comes: nobody has to be known here to send it, and it must not be kept."""
     with serving(tmp_path) as served:
-        with socket.create_connection(("127.0.0.1", served.port), timeout=5) as drip:
+        with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as drip:
             answer = b""
             try:
                 drip.sendall(ahead)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE
 from tests.unit.http.served import BUDGET, EVENTS, body, serving, with_keys
 
 from littlestone.errors import StoreError
@@ -168,7 +169,7 @@ def test_why_a_run_cannot_be_opened_is_told_to_nobody(tmp_path: Path, monkeypatc
 
         def damaged() -> Any:
             opening.set()
-            gate.wait(10)
+            gate.wait(PATIENCE)
             raise StoreError("the/store is damaged: ValueError('got secret')")
 
         def broken(*_: Any) -> Any:
@@ -178,13 +179,15 @@ def test_why_a_run_cannot_be_opened_is_told_to_nobody(tmp_path: Path, monkeypatc
         monkeypatch.setattr(DurableRun, "take", broken)
         event = Event("1", "k", 1, None, ("k", 1))
         lost = asyncio.run_coroutine_threadsafe(thread.ask([event]), loop)
-        assert opening.wait(10)
+        assert opening.wait(PATIENCE)
         behind = asyncio.run_coroutine_threadsafe(thread.ask([event]), loop)
-        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.01), loop).result(10)  # it waits by now
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.01), loop).result(
+            PATIENCE
+        )  # it waits by now
         gate.set()
         for answer in (lost, behind):
             with pytest.raises(Unavailable) as told:
-                answer.result(10)
+                answer.result(PATIENCE)
             assert "secret" not in str(told.value) and "the/store" not in str(told.value)
         status, _, content = served.raw("GET", "/runs/abuse")
         assert status == 503 and b"secret" not in content
