@@ -6,7 +6,7 @@ What is computed here only proposes; ``tree_selection.py`` draws from the exact 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 _LN2: Final = math.log(2)
 # Whole numbers up to here are exact in single precision, and so are their sums.
 _EXACT_SINGLE: Final = 1 << 24
+MOST_ROWS: Final = 1 << 48
+"""So many different records at most can be counted by their numbers."""
 # So many triples of questions at once: few calls, and what they work on stays in the cache.
 _TRIPLES: Final = 1 << 15
 # So many answers, of records to questions, at once.
@@ -43,7 +45,24 @@ class Sample:
     def of(cls, tally: Mapping[Point, Sequence[int]], labels: int = 2) -> "Sample":
         """From how often each record, given by its cells, came with each label."""
         counts = np.array(list(tally.values()), dtype=np.float64).reshape(-1, labels)
-        return cls(_cells(tally), counts.T)
+        return cls(rows_of(tally), counts.T)
+
+    @classmethod
+    def of_rows(cls, rows: NDArray[np.int64], widths: Sequence[int], labels: int) -> "Sample":
+        """From rows of cells with a label behind them, -1 for none; fields have these widths.
+
+        There may be ``MOST_ROWS`` different records, so that each, with a label, has a number.
+        """
+        numbers = rows[:, 0]
+        for column, width in zip(rows.T[1:], [*widths[1:], labels + 1], strict=True):
+            numbers = numbers * width + column
+        found, often = np.unique(numbers + 1, return_counts=True)
+        records, label = np.divmod(found, labels + 1)
+        first = np.append(True, records[1:] != records[:-1])
+        counts = np.zeros((int(first.sum()), labels + 1))
+        counts[np.cumsum(first) - 1, label] = often
+        cells = np.stack(np.unravel_index(records[first], tuple(widths)), axis=1)
+        return cls(cells.astype(np.int64, copy=False), counts[:, 1:].T)
 
     @property
     def zeros(self) -> int:
@@ -69,12 +88,13 @@ class Sample:
         return Sample(self.cells[some], self.counts[:, some], self.labels)
 
 
-def _cells(tally: Mapping[Point, Any]) -> NDArray[np.int64]:
+def rows_of(records: Collection[Point]) -> NDArray[np.int64]:
+    """Return records, given by their cells, as rows."""
     try:  # most fields have fewer cells than a byte has values, and bytes are quickly put together
-        rows = b"".join(map(bytes, tally))  # type: ignore[arg-type]
+        rows = b"".join(map(bytes, records))  # type: ignore[arg-type]
     except ValueError:
-        return np.array(list(tally), dtype=np.int64)
-    return np.frombuffer(rows, dtype=np.uint8).reshape(len(tally), -1).astype(np.int64)
+        return np.array(list(records), dtype=np.int64)
+    return np.frombuffer(rows, dtype=np.uint8).reshape(len(records), -1).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
