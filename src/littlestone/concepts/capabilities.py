@@ -46,11 +46,11 @@ class Answers(Protocol):
         return 1
 
     def rows(self, points: Any, /) -> NDArray[np.int64]:
-        """Validated points as rows."""
+        """Return validated points as rows."""
         return np.asarray(points, dtype=np.int64).reshape(-1, self.width)
 
     def sums(self, rows: NDArray[np.int64], gains: NDArray[np.int64], /) -> NDArray[np.int64]:
-        """For each concept, in the order of ``concepts()``, the gains of the rows it maps to 1."""
+        """Return, for each concept in ``concepts()`` order, the gains of the rows it maps to 1."""
 
     def says(self, position: int, rows: NDArray[np.int64], /) -> NDArray[np.bool_]:
         """Return what one concept says of each row."""
@@ -138,10 +138,10 @@ class Witnesses(Protocol):
         """Return the number of the one witness that this mistake names."""
 
     def example(self, space: Any, number: int, /) -> Example | None:
-        """That witness; None if it contradicts every concept of the space."""
+        """Return that witness; None if it contradicts every concept of the space."""
 
     def confusion(self, answered: int, /) -> tuple[int, int]:
-        """After so many true answers: how many witnesses can be false, how many true.
+        """Return how many witnesses can be false, and how many true, after so many true answers.
 
         Mistakes that fit some concept only ever name true ones.
         """

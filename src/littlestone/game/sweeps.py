@@ -282,7 +282,7 @@ class Comparison:
     games: Mapping[tuple[str, str], Sweep]
 
     def mistakes(self, learner: str, adversary: str) -> float | None:
-        """The mean over the games that ended; None if none did."""
+        """Return the mean over the games that ended; None if none did."""
         if learner not in self.learners or adversary not in self.adversaries:
             raise ValueError(
                 f"learner must be one of {', '.join(self.learners)} and adversary one of "

@@ -55,7 +55,7 @@ _REMEMBERED: Final = (
     *(AboveThreshold, CountAboveThreshold, FirstFrequent, FrequentRelease),
     *(PrivacyGuarantee, ZeroConcentrated),
 )
-"""Runs of one recipe make equal ones again and again, with tables of their noise."""
+"""Cached when loaded: runs of one recipe hold equal ones, each with tables of its noise."""
 
 for known in VALUES:
     register(known, remember=known in _REMEMBERED)

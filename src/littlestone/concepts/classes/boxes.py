@@ -361,7 +361,7 @@ def _beside(x: Point, core: Bounds, i: int) -> bool:
 
 
 def _nearest(core: Bounds, negatives: Iterable[Point]) -> frozenset[Point]:
-    """Those whose hull with the core holds no other."""
+    """Return those whose hull with the core holds no other."""
     kept: list[Point] = []
     folded = {_folded(core, z) for z in negatives}
     for z in sorted(folded, key=lambda z: _distance(z, core)):

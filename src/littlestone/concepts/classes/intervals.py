@@ -267,7 +267,7 @@ class Intervals(OnARange):
                 yield StepFunction.from_runs(self.n, [(a, b + 1)])
 
     def concept(self, position: int, /) -> StepFunction:
-        """Those with the last n - a beginnings are the last (n-a)(n-a+1)/2."""
+        """Return the concept there; the (n-a)(n-a+1)/2 that begin at a or later come last."""
         if position == 0:
             return StepFunction.from_runs(self.n, ())
         behind = self.size - 1 - position

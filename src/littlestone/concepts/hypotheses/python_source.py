@@ -256,7 +256,7 @@ def _cell(part: Numeric | Category) -> str:
 
 
 def _holds(part: Numeric | Category, low: int, high: int) -> str:
-    """That the cell lies between these two."""
+    """Return the condition that the cell lies between these two."""
     if isinstance(part, Category):
         values = part.values[low : high + 1]
         if len(values) == 1:

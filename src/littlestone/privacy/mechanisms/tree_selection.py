@@ -217,7 +217,7 @@ class _Proposal:
 
     @staticmethod
     def _darts(logs: Floats) -> list[int]:
-        """Rounded up: what floating point holds for impossible stays possible."""
+        """Round weights up to whole numbers: nothing possible becomes impossible by rounding."""
         shares = np.exp(logs - logs.max()).tolist()
         return [int(math.ldexp(share, _GRID_BITS)) + 1 for share in shares]
 

@@ -235,7 +235,7 @@ class PerKeyRun(snapshots.ContinuedOnce):
         total = sum(map(rounds_of, self._asleep.values()))
         self._saved = snapshots.number_at(total, self.identity, private=True)
         packed = snapshots.pack(
-            snapshots.Saved(
+            snapshots.SnapshotContents(
                 recipe=form_digest(self.recipe),
                 identity=self.identity,
                 number=self._saved,
