@@ -6,8 +6,9 @@ What is computed here only proposes; ``tree_selection.py`` draws from the exact 
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -107,7 +108,7 @@ class Counts:
     def __sub__(self, other: "Counts") -> "Counts":
         return Counts(self.zeros - other.zeros, self.ones - other.ones)
 
-    def __getitem__(self, some: slice) -> "Counts":
+    def __getitem__(self, some: NDArray[np.int64]) -> "Counts":
         return Counts(self.zeros[some], self.ones[some])
 
 
@@ -161,19 +162,37 @@ class TreeWeights:
         holds = self._holding(sample.cells, exact)
         by_zeros, by_ones = (holds.T * row.astype(holds.dtype) for row in (zeros, ones))
         pairs = Counts(*(np.asarray(side @ holds, np.float64) for side in (by_zeros, by_ones)))
-        weighted = by_zeros - by_ones
         everywhere = pairs.zeros - pairs.ones
-        questions, step = np.empty(self._asked), max(1, _TRIPLES // self._asked**2)
-        for start in range(0, self._asked, step):
-            some = slice(start, start + step)
-            rows = np.flatnonzero(holds[:, some].any(axis=1))
-            first = holds[rows, some].T[:, None, :] * weighted[:, rows]
-            inside = np.asarray(first @ holds[rows], dtype=np.float64)
+        questions = np.empty(self._asked)
+        for some, inside in self._triples(sample.cells, holds, by_zeros - by_ones):
             here, there = pairs[some], single - pairs[some]
             questions[some] = self._subtrees(inside, here, single[some]) + self._subtrees(
                 everywhere - inside, there, whole - single[some]
             )
         return questions
+
+    def _triples(
+        self, cells: NDArray[np.int64], holds: NDArray[Any], weighted: NDArray[Any]
+    ) -> Iterator[tuple[NDArray[np.int64], Floats]]:
+        """Yield some questions, and how many more zeros hold each of them and any two others.
+
+        A question holds in a run of cells of its field, so the records of a cell are added up once
+        for all questions about the field.
+        """
+        step = max(1, _TRIPLES // self._asked**2)
+        for part in np.unique(self._parts):
+            order = np.argsort(cells[:, part], kind="stable")
+            width = self._offsets[part + 1] - self._offsets[part]
+            ends = np.searchsorted(cells[order, part], np.arange(width + 1)).tolist()
+            mine, theirs = weighted[:, order], holds[order]
+            upto = np.zeros((len(ends), self._asked, self._asked), dtype=holds.dtype)
+            for cell, (start, end) in enumerate(pairwise(ends)):
+                upto[cell + 1] = upto[cell] + mine[:, start:end] @ theirs[start:end]
+            asked = np.flatnonzero(self._parts == part)
+            for some in np.split(asked, range(step, len(asked), step)):
+                lows = self._lows[some]
+                inside = upto[lows + self._spans[some] + 1] - upto[lows]
+                yield some, np.asarray(inside, dtype=np.float64)
 
     def _two_questions(self, sample: Sample, exact: Any, single: Counts, whole: Counts) -> Floats:
         below = self._below_root
