@@ -31,6 +31,8 @@ WHY = """\
 #   range = [0, 100]               a number: its usual range; scale = "log" if it spans magnitudes
 #   grid = [0, 10, 20]             a number: values that rules compare it with, among others
 #   values = ["a", "b"]            a category: all values that it may have
+#   buckets = 64                   texts that are too many to declare: rules know the bucket of a
+#                                  text, by a public hash
 #   date = ["hour", "weekday"]     a date or time (2013-01-01 05:15): parts of it; also "month"
 #   missing = ...                  what a missing or unknown value counts as: a number, one of the
 #                                  values, or "own value" for a separate cell

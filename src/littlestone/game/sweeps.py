@@ -199,9 +199,10 @@ class Sweep:
         """The games that failed."""
         return tuple(game for game in self.games if isinstance(game, Failure))
 
+    @require.checked
     def summary(self, quantity: str) -> Summary | None:
         """Of ``mistakes``, ``regret`` or ``switches``; None where some game cannot tell."""
-        if quantity not in ("mistakes", "regret", "switches"):
+        if not isinstance(quantity, str) or quantity not in ("mistakes", "regret", "switches"):
             raise ValueError(
                 f"quantity must be mistakes, regret or switches, got {require.shown(quantity)}"
             )
@@ -281,6 +282,7 @@ class Comparison:
     adversaries: tuple[str, ...]
     games: Mapping[tuple[str, str], Sweep]
 
+    @require.checked
     def mistakes(self, learner: str, adversary: str) -> float | None:
         """Return the mean over the games that ended; None if none did."""
         if learner not in self.learners or adversary not in self.adversaries:

