@@ -31,6 +31,11 @@ $(READY): $(TESTABLE)
 	$(BIN)/python $(INSTALL) -e '.[dev]'
 	@touch $(READY)
 
+# What only some tests need is installed once, for instance .venv/.web for the extra "web".
+$(VENV)/.%: $(READY)
+	$(BIN)/python $(INSTALL) -e '.[$*]'
+	@touch $@
+
 setup: $(READY) ## Create .venv with everything that development needs
 
 run: $(TESTABLE) ## Play the demonstration: learners against adversaries
@@ -43,14 +48,12 @@ serve: $(TESTABLE) ## Start the service with two runs that learn while you look
 arena: $(TESTABLE) ## Play the adversary in your browser: fool a learner, tell two worlds apart
 	$(BIN)/littlestone arena
 
-test-web: $(READY) ## The service killed and fuzzed, its pages in a headless Chromium; skips say what is missing
-	$(BIN)/python $(INSTALL) -e '.[web]'
+test-web: $(VENV)/.web ## The service killed and fuzzed, its pages in a headless Chromium; skips say what is missing
 	$(PYTEST) -m web tests/web tests/end_to_end/test_killed_service.py
 
 FUZZED ?= 20000
-fuzz: $(READY) ## Send the service FUZZED hostile requests (20000), half of them drawn from its own document
-	$(BIN)/python $(INSTALL) -e '.[web]'
-	FUZZED=$$(($(FUZZED) / 2)) REQUESTS=$$(($(FUZZED) / 2)) $(BIN)/python -m pytest -m web -s tests/web/test_fuzzed_service.py
+fuzz: $(VENV)/.web ## Send the service FUZZED hostile requests (20000), half of them drawn from its own document
+	FRESH=1 FUZZED=$$(($(FUZZED) / 2)) REQUESTS=$$(($(FUZZED) / 2)) $(BIN)/python -m pytest -m web -s tests/web/test_fuzzed_service.py
 
 test: $(TESTABLE) ## The quick suite: unit, properties, conformance, doctests, README
 	$(PYTEST) -m "not slow and not statistical and not fleet and not spark and not web"
@@ -61,12 +64,11 @@ examples: $(READY) ## Run every example
 	@printf '%s\n' examples/*.py | xargs -P 2 -I EXAMPLE sh -c 'echo EXAMPLE; $(BIN)/python EXAMPLE > /dev/null'
 
 NOTEBOOKS := paper_in_an_hour rule_from_your_table
-notebooks: $(READY) ## Make notebooks of two examples and execute them; they are in out/notebooks
-	$(BIN)/python $(INSTALL) -e '.[notebooks]'
+notebooks: $(VENV)/.notebooks ## Make notebooks of two examples and execute them; they are in out/notebooks
 	@mkdir -p out/notebooks
 	@for name in $(NOTEBOOKS); do \
 	  $(BIN)/jupytext --quiet --to ipynb --output out/notebooks/$$name.ipynb examples/$$name.py && \
-	  $(BIN)/jupyter-execute --inplace out/notebooks/$$name.ipynb || exit 1; \
+	  $(BIN)/jupyter-execute --startup_timeout=600 --inplace out/notebooks/$$name.ipynb || exit 1; \
 	done
 	@ls out/notebooks/*.ipynb
 
@@ -88,9 +90,9 @@ statistical: $(READY) ## The statistical tests, with fresh seeds, and four times
 	HYPOTHESIS_PROFILE=usual $(PYTEST) -m "(statistical or hypothesis) and not slow" tests
 
 # Sizes that a few minutes allow are the tests' own; any variable may also be given by itself.
-FULL_SIZES := KILLS=500 DAMAGED=5000 STARTS=250
-slow: $(READY) ## What takes long: large audits, kills, damaged stores; FULL=1 for full sizes
-	$(if $(FULL),$(FULL_SIZES) )$(PYTEST) -m slow tests
+FULL_SIZES := FRESH=1 KILLS=500 DAMAGED=5000 STARTS=250 CALLS=60000 SPOILED=6000 TABLES=105000
+slow: $(READY) ## What takes long: large audits, kills, damaged stores; FULL=1 for full sizes and fresh noise
+	$(if $(FULL),$(FULL_SIZES) )$(PYTEST) -m "slow and not fleet" tests
 
 FLEET_KILLS ?= 300
 kills-fleet: $(TESTABLE) ## Kill the workers and the server of a fleet FLEET_KILLS times (300), with and without users
@@ -155,7 +157,8 @@ bench: $(READY) ## Print every benchmark beside its target
 	$(BIN)/python -m benchmarks
 
 docs: $(READY) ## Build the documentation site into out/site; warnings are errors
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@mkdir -p out # with --quiet mkdocs would not count its warnings
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict > out/docs.log 2>&1 || { grep -v INFO out/docs.log; exit 1; }
 	@grep -q PrivateMajority out/site/reference/learners.html
 	@echo "The site is in out/site: open out/site/index.html"
 
@@ -167,7 +170,7 @@ gallery: $(READY) ## Write the gallery of claims anew
 
 KILLS ?= 240
 kills: $(READY) ## Kill durable runs KILLS times (240) and check that nothing is lost or changed
-	KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_killed_runs.py
+	FRESH=1 KILLS=$(KILLS) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_killed_runs.py
 
 book: $(READY) ## Kill learn --book at every change of a file, and flip every bit of a book; prints both counts
 	$(BIN)/python -m pytest -n 0 -s tests/end_to_end/test_killed_before_entry.py tests/unit/runs/test_book.py -k "two_stores_on_one_entry or flipped_bit"
@@ -178,15 +181,15 @@ kills-served: $(READY) ## Kill the service SERVED_KILLS times (500) under client
 
 DAMAGED ?= 5000
 damage: $(READY) ## Damage DAMAGED stores (5000) and check that each is refused or opens whole
-	DAMAGED=$(DAMAGED) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_damaged_stores.py
+	FRESH=1 DAMAGED=$(DAMAGED) $(BIN)/python -m pytest -n auto -m slow tests/end_to_end/test_damaged_stores.py
 
 CALLS ?= 60000
 hostile: $(READY) ## Call everything public CALLS times (60000) with hostile values; no exception but documented ones
-	CALLS=$(CALLS) $(BIN)/python -m pytest -n 0 -m slow tests/conformance/test_hostile_calls.py
+	FRESH=1 CALLS=$(CALLS) $(BIN)/python -m pytest -n 0 -m slow tests/conformance/test_hostile_calls.py
 
 TABLES ?= 105000
 rows: $(READY) ## Replace one row of TABLES hostile tables (105000) and count the rounds that change
-	TABLES=$(TABLES) $(PYTEST) -m slow -rP tests/properties/test_one_row_one_round.py
+	FRESH=1 TABLES=$(TABLES) $(PYTEST) -m slow -rP tests/properties/test_one_row_one_round.py
 
 golden: $(READY) ## Write the golden transcripts anew
 	$(BIN)/python -m tests.golden.regenerate

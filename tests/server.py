@@ -7,10 +7,12 @@ import pwd
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
+PATIENTLY = ("-t", f"{PATIENCE:.0f}")  # a recovery takes long where other work is done
 MISSING = (
     "no PostgreSQL server is installed here: apt-get install postgresql (as root), or "
     "pip install pgserver, which carries one"
@@ -74,12 +76,13 @@ class Server:
             "-l",
             str(self.folder / "log"),
             "-w",
+            *PATIENTLY,
             "start",
         )
 
     def stop(self, mode: str = "fast") -> None:
         """``immediate`` leaves everything to recovery, as a crash does."""
-        self._run("pg_ctl", "-D", str(self.data), "-m", mode, "-w", "stop")
+        self._run("pg_ctl", "-D", str(self.data), "-m", mode, "-w", *PATIENTLY, "stop")
 
     def kill_a_backend(self) -> None:
         """The server then breaks off everything and recovers, as after a crash."""
@@ -150,11 +153,3 @@ def running(folder: Path) -> Iterator[Server]:
     finally:
         with contextlib.suppress(subprocess.CalledProcessError):
             server.stop("immediate")
-
-
-def until(condition: object, seconds: float = 60.0) -> None:
-    """Wait until ``condition()`` holds; the tests of kills wait for recoveries."""
-    end = time.monotonic() + seconds
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.005)

@@ -1,15 +1,21 @@
-"""Extend the site: files of the root, proofs beside the code, and formulas as MathML."""
+"""Extend the site: files of the root, proofs beside the code, and typeset formulas."""
 
 import itertools
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 from latex2mathml.converter import convert
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))  # hooks are loaded by path
+from docs.tools.inline_math import typeset  # noqa: E402
+
 SOURCE = ROOT / "src" / "littlestone"
 OF_THE_ROOT = (
     "CONTRIBUTING.md",
@@ -18,6 +24,15 @@ OF_THE_ROOT = (
     "CODE_OF_CONDUCT.md",
     "examples/paper_in_an_hour.py",
     "examples/rule_from_your_table.py",
+)
+MATHEMATICAL = (
+    "theory/",
+    "proofs/",
+    "ERRATA",
+    "GUARANTEES",
+    "NOTATION",
+    "STATEMENTS",
+    "SANITIZERS",
 )
 DISPLAY = re.compile(r"^\$\$\n(.+?)\n\$\$$", re.MULTILINE | re.DOTALL)
 
@@ -48,11 +63,25 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Typeset every formula between lines of ``$$``: browsers read MathML without a script."""
-    return DISPLAY.sub(
-        lambda found: f'<div class="formula">{convert(found[1], display="block")}</div>', markdown
-    )
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Typeset formulas between lines of ``$$`` and, on pages with mathematics, in the text."""
+    where = page.file.src_uri
+    if where in OF_THE_ROOT:
+        return markdown.replace("](docs/", "](")
+    text = DISPLAY.sub(lambda found: formula(found[1], where), markdown)
+    return typeset(text) if where.startswith(MATHEMATICAL) else text
+
+
+def formula(latex: str, where: str) -> str:
+    """Return a display formula as MathML, which browsers read without a script.
+
+    Raises:
+        PluginError: If a command or an environment is unknown to the converter.
+    """
+    made: str = convert(latex, display="block")
+    if "\\" in made or ">&<" in made:
+        raise PluginError(f"{where}: this formula cannot be typeset: {latex}")
+    return f'<div class="formula">{made}</div>'
 
 
 def proofs() -> list[Path]:

@@ -39,7 +39,7 @@ hints_of: Callable[[Any], dict[str, Any]] = lru_cache(maxsize=_MOST_REMEMBERED)(
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """True unless ``value`` is surely wrong there.
+    """Return False if ``value`` certainly does not fit the annotation.
 
     >>> fits((1, 2), tuple[int, ...]), fits((1, "2"), tuple[int, ...]), fits(True, int)
     (True, False, False)
@@ -96,7 +96,7 @@ def always_fits(kind: Any, hint: Any) -> bool:
 
 
 def _iterates(value: Any) -> bool:
-    """False if it says that it can be iterated over and then cannot."""
+    """Return False for a value that claims to be iterable and is not."""
     if isinstance(value, _BUILT_IN) or not isinstance(value, Iterable):
         return True
     try:

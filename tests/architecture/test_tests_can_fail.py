@@ -4,8 +4,9 @@ import ast
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
-# Checks of other modules, taken at their word; a page of the documentation is followed.
-CHECKS = ("check", "raises", "test_", "follow")
+# Checks of other modules, taken at their word; a page of the documentation is followed, and what
+# does not come to pass is waited for in vain.
+CHECKS = ("check", "raises", "test_", "follow", "until")
 
 
 def judges(function: ast.FunctionDef, known: set[str]) -> bool:

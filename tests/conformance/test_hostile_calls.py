@@ -11,6 +11,7 @@ import inspect
 import os
 import resource
 import signal
+import sys
 import time
 import traceback
 from collections import Counter
@@ -22,6 +23,7 @@ import pytest
 from tests.conformance.hostile_values import HOSTILE, OwnError
 from tests.conformance.valid_calls import Target, arguments_of, call, makers, targets
 from tests.conformance.valid_values import FOLDER
+from tests.patience import PATIENCE
 from tests.public import public
 
 import littlestone as ls
@@ -32,10 +34,9 @@ REFUSED = (ValueError, TypeError, ls.LittlestoneError, OwnError)
 # Files and sockets fail in ways of their own, and say so.
 OUTSIDE = ("Client.", "from_toml", "DurableRun.")
 SECONDS = 10.0  # of computing; a machine with other work takes longer
-PATIENCE = 120.0
 MEMORY = 6 << 30
 FEW = 4000
-CALLS = int(os.environ.get("CALLS", "60000"))
+CALLS = int(os.environ.get("CALLS", "6000"))
 
 
 class TooLongError(BaseException):
@@ -125,6 +126,8 @@ def outcome(target: Target, rng: Randomness, clock: Callable[[float], None]) -> 
         return f"{type(error).__name__} in {where}: {target.name}({values})"
     finally:
         clock(0)
+        if "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close("all")
     return None
 
 

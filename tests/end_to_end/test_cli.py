@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE
 from typer.testing import CliRunner
 
 import littlestone
@@ -25,7 +26,7 @@ def run_as_a_process(*arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=PATIENCE,
     )
 
 
@@ -141,7 +142,7 @@ def test_an_extra_that_is_missing_is_named_and_a_module_of_ours_is_a_bug(
 ) -> None:
     code = f"import sys; sys.modules[{module!r}] = None; import littlestone.cli.main as m; m.main()"
     command = [sys.executable, "-c", code, *words.split()]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert result.returncode == status
     told = f"pip install 'littlestone[{extra}]'" in result.stdout + result.stderr
     assert told == bool(extra) and ("Traceback" in result.stderr) == (status == 3)
@@ -187,10 +188,10 @@ def test_a_reader_who_has_seen_enough_is_told_nothing(words: str, tmp_path: Path
     (tmp_path / "schema.toml").write_text("delay.range = [0, 60]\n")
     command = "learn events.csv --schema schema.toml --label late --store a.db --out rules.jsonl"
     first = [sys.executable, "-m", "littlestone", *command.split()]
-    subprocess.run(first, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    subprocess.run(first, cwd=tmp_path, check=True, capture_output=True, timeout=PATIENCE)
     shell = f"{sys.executable} -m littlestone {words} | head -n 1 > /dev/null"
     result = subprocess.run(
-        shell, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=120
+        shell, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
     )
     assert "ipe" not in result.stderr and "Traceback" not in result.stderr, result.stderr
 
@@ -213,7 +214,9 @@ def test_learning_and_predicting_need_no_scipy(tmp_path: Path) -> None:
     learn = "learn rows.csv --schema schema.toml --label y --store a.db --out rules.jsonl"
     for words in (learn, "predict rules.jsonl rows.csv", "verify rules.jsonl --store a.db"):
         command = [sys.executable, "-c", LEARNING, *words.split()]
-        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        result = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
+        )
         assert result.returncode == 0, result.stderr
 
 

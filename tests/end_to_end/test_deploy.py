@@ -5,7 +5,6 @@ import json
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tests.patience import PATIENCE
+from tests.ports import reserved_port
 from typer.testing import CliRunner
 
 from littlestone.cli.main import app
@@ -36,28 +37,26 @@ def last(word: str) -> str:
     return [rest for name, rest in instructions() if name == word][-1]
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
-
-
 @contextmanager
 def started(tmp_path: Path) -> Iterator[tuple[int, Path]]:
     """The image's command on this machine: its port and its folder of tokens."""
-    words, port = json.loads(last("CMD")), free_port()
+    words = json.loads(last("CMD"))
     for place in ("/data", "/tokens"):
         words = [re.sub(rf"^{place}(?=/|$)", f"{tmp_path}{place}", word) for word in words]
     (tmp_path / "data").mkdir()
     words[words.index("--host") + 1] = "127.0.0.1"
-    command = [sys.executable, "-m", "littlestone", *words, "--port", str(port)]
-    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, **piped) as process:  # type: ignore[call-overload]
-        assert f":{port}" in process.stdout.readline()
+    command = [sys.executable, "-m", "littlestone", *words, "--port"]
+    piped: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with (
+        reserved_port() as port,
+        subprocess.Popen([*command, str(port)], **piped) as process,
+    ):
+        assert process.stdout is not None and f":{port}" in process.stdout.readline()
         try:
             yield port, tmp_path / "tokens"
         finally:
             process.send_signal(getattr(signal, last("STOPSIGNAL")))
-            _, log = process.communicate(timeout=30)
+            _, log = process.communicate(timeout=PATIENCE)
         assert process.returncode in (
             0,
             -signal.SIGTERM,
@@ -70,7 +69,7 @@ def test_the_image_serves_is_healthy_and_is_measured(tmp_path: Path) -> None:
     with started(tmp_path) as (port, tokens):
         check = json.loads(last("HEALTHCHECK").partition("CMD ")[2])
         check = [sys.executable, *(word.replace("8000", str(port)) for word in check[1:])]
-        subprocess.run(check, check=True, timeout=30)
+        subprocess.run(check, check=True, timeout=PATIENCE)
         measured = ""
         for job in jobs:
             name = Path(job["authorization"]["credentials_file"]).name
@@ -79,7 +78,7 @@ def test_the_image_serves_is_healthy_and_is_measured(tmp_path: Path) -> None:
                 f"http://127.0.0.1:{port}{path}",
                 headers={"Authorization": f"Bearer {(tokens / name).read_text()}"},
             )
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 measured += answer.read().decode()
         assert all((tokens / name).stat().st_mode & 0o077 == 0 for name in ("owner", "writer"))
     dashboard = json.loads((DEPLOY / "grafana" / "littlestone.json").read_text())

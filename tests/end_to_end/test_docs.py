@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docs.tools import gallery, measure, practice
+from docs.tools import gallery, inline_math, measure, practice
 from tests.public import public
 from typer.testing import CliRunner
 
@@ -209,3 +209,24 @@ def test_the_gallery_shows_every_claim() -> None:
     assert gallery.PAGE.read_text(encoding="utf-8") == gallery.page(summaries)
     shown = {picture["file"] for entry in summaries for picture in entry["pictures"]}
     assert shown == {path.name for path in gallery.PICTURES.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (
+            "e^(−ατ)·x_{k+1} ≤ h_t(x_t)",
+            "e<sup>−ατ</sup>·x<sub>k+1</sub> ≤ h<sub>t</sub>(x<sub>t</sub>)",
+        ),
+        ("P_{A^(k+1)}(N)", "P<sub>A<sup>k+1</sup></sub>(N)"),
+        ("f^(i−k)(p) and f^j(1/n)", "f<sup>i−k</sup>(p) and f<sup>j</sup>(1/n)"),
+        ("T^O(d), 2^−40, e^ε_AT", "T<sup>O(d)</sup>, 2<sup>−40</sup>, e<sup>ε<sub>AT</sub></sup>"),
+        ("Π_{s≤t<k} N_0/M_s", "Π<sub>s≤t&lt;k</sub> N<sub>0</sub>/M<sub>s</sub>"),
+        ("`x_t`, max_contributions, a.b_c", "`x_t`, max_contributions, a.b_c"),
+        ("[a](x_t.md) <b id=x_t>", "[a](x_t.md) <b id=x_t>"),
+        ("an open e^(group", "an open e^(group"),
+        ("# A heading with x_t", "# A heading with x_t"),
+    ],
+)
+def test_indices_and_exponents_of_the_text_are_typeset(written: str, shown: str) -> None:
+    assert inline_math.typeset(written) == shown

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.fleet_events import RECIPE, some_events
 from tests.fleets import EACH, KEYS, NEEDS_A_SERVER, Fleet, batches, uninterrupted
+from tests.patience import PATIENCE
 from tests.server import Server
 
 from littlestone.concepts.classes.sparse_sets import Points
@@ -171,11 +172,11 @@ def test_two_workers_with_one_session_lose_nothing(
     fleet.put(["a"], [2], [2], [0])
     first = threading.Thread(target=fleet.work)
     first.start()
-    computed.wait(10)
+    computed.wait(PATIENCE)
     fleet.put(["a"], [3], [3], [0])
     fleet.work()
     done.set()
-    first.join(10)
+    first.join(PATIENCE)
     assert fleet.content() == uninterrupted(fleet, {"a": [(1, 0), (2, 0), (3, 0)]})
 
 

@@ -6,6 +6,7 @@ import random  # noqa: TID251 (when to kill is no noise)
 import signal
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,7 +23,8 @@ from tests.fleets import (
     uninterrupted,
     with_users,
 )
-from tests.server import Server, until
+from tests.patience import until
+from tests.server import Server
 
 from littlestone.errors import LittlestoneError
 from littlestone.runs.fleet import keyed, worker
@@ -70,6 +72,10 @@ def size_of(log: Path) -> int:
     return log.stat().st_size if log.exists() else 0
 
 
+def grown(log: Path, enough: int) -> bool:
+    return size_of(log) > enough
+
+
 def killed_again_and_again(fleet: Fleet, log: Path, parts: list[Any], kills: int) -> None:
     """Two workers at a time; one kill in ten is the server's. In the end all is done.
 
@@ -87,7 +93,7 @@ def killed_again_and_again(fleet: Fleet, log: Path, parts: list[Any], kills: int
         workers = [started(fleet, log, dies=0.15), started(fleet, log)]
         enough = size_of(log) + chance.randrange(1, 1500)  # they are at it, somewhere
         with suppress(AssertionError):
-            until(lambda enough=enough: size_of(log) > enough, seconds=chance.uniform(0.05, 1.0))
+            until(partial(grown, log, enough), seconds=chance.uniform(0.05, 1.0))
         if kill % 20 == 9:
             fleet.server.kill_a_backend()
         elif kill % 20 == 19:
@@ -164,5 +170,6 @@ def test_fresh_noise_would_be_noticed(
     monkeypatch.undo()
     computed, differ = orphans(fleet, log)
     print(f"fresh noise: {differ} of {computed} computed releases differ from the published ones")
-    assert differ > 0
+    # About one of ten does: none of 280 with probability below 1e-12.
+    assert computed > 280 and differ > 0
     assert fleet.content()[1] != uninterrupted(fleet, events)[1]

@@ -3,7 +3,6 @@
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE, until
+from tests.ports import reserved_port
 
 from littlestone.http.client import Client, ServiceError
 from littlestone.http.service import Role, Tokens
@@ -37,7 +38,7 @@ class Sending(threading.Thread):
 
     def __init__(self, number: int, url: str, token: str, over: threading.Event) -> None:
         super().__init__(daemon=True)
-        self.client = Client(url, token, patience=120)
+        self.client = Client(url, token, patience=PATIENCE)
         self.number, self.over = number, over
         self.acknowledged: dict[str, int] = {}
         self.sent = 0
@@ -61,7 +62,7 @@ class Changing(threading.Thread):
 
     def __init__(self, url: str, token: str, over: threading.Event) -> None:
         super().__init__(daemon=True)
-        self.client, self.over, self.made = Client(url, token, patience=60), over, 0
+        self.client, self.over, self.made = Client(url, token, patience=PATIENCE), over, 0
         self.problem: Exception | None = None
 
     def run(self) -> None:
@@ -93,15 +94,17 @@ class Changing(threading.Thread):
     ],
 )
 def test_nothing_is_lost_and_nothing_twice(tmp_path: Path, kills: int) -> None:
+    with reserved_port() as port:
+        kill_and_check(tmp_path, kills, port)
+
+
+def kill_and_check(tmp_path: Path, kills: int, port: int) -> None:
     folder, file = tmp_path / "runs", tmp_path / "tokens"
     tokens, made = Tokens.fresh()
     tokens.save(file)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     url, owner = f"http://127.0.0.1:{port}", made[Role.OWNER]
     process = started(folder, file, port)
-    with Client(url, owner, patience=60) as client:
+    with Client(url, owner, patience=PATIENCE) as client:
         client._json("GET", "/health")
         client.create("abuse", concepts="keys", rounds=10**6, epsilon=3.0, delta=1e-3)
     over = threading.Event()
@@ -110,9 +113,15 @@ def test_nothing_is_lost_and_nothing_twice(tmp_path: Path, kills: int) -> None:
     for thread in (*senders, changing):
         thread.start()
     seen: list[bytes] = []
-    with Client(url, owner, patience=60) as client:
-        for _ in range(kills):
+
+    def busy(kill: int) -> bool:
+        """Clients get through, and the owner did once."""
+        return sum(len(one.acknowledged) for one in senders) > 10 * kill and changing.made > 0
+
+    with Client(url, owner, patience=PATIENCE) as client:
+        for kill in range(kills):
             client.send("abuse", "watched", 0)  # it answers, so it is up
+            until(partial(busy, kill))
             assert client._json("GET", "/health")["broken"] == []
             time.sleep(secrets.randbelow(300) / 1000)
             process.kill()
@@ -120,11 +129,12 @@ def test_nothing_is_lost_and_nothing_twice(tmp_path: Path, kills: int) -> None:
             seen.append(read_log(folder / "abuse" / "store").releases[-1].chain)
             process = started(folder, file, port)
         client.send("abuse", "watched", 0)
+    until(partial(busy, kills))
     over.set()
     for thread in (*senders, changing):
-        thread.join(60)
+        thread.join(PATIENCE)
     process.terminate()
-    assert process.wait(30) in (0, -signal.SIGTERM)  # after closing everything
+    assert process.wait(PATIENCE) in (0, -signal.SIGTERM)  # after closing everything
     assert [one.problem for one in senders] == [None] * CLIENTS
     assert changing.problem is None
     assert changing.made > 0 and {path.name for path in folder.iterdir()} <= {"abuse", "passing"}

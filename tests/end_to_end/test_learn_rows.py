@@ -24,7 +24,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("schema.toml").write_text(
         '[delay]\ngrid = [10, 20, 30]\n[carrier]\nvalues = ["AA", "[/bold]", "other"]\n'
-        'missing = "other"\n'
     )
 
 
@@ -121,7 +120,7 @@ REFUSED = {
     ),
     "mostly missing, seen at once": (
         [row[row.index(",") :] if place % 3 else row for place, row in enumerate(rows(50))], HEADER,
-        (), "'delay' is missing in 33 rows: add [delay] missing = \"own value\" to the schema",
+        (), "'delay' is missing in 33 rows: add missing = \"own value\" below [delay]",
     ),
     "labels -1 and 1": (
         [row[:-1] + ("1" if place % 4 else "-1") for place, row in enumerate(rows(50))], HEADER, (),

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE
 from typer.testing import CliRunner
 
 from littlestone.cli.main import app
@@ -19,7 +20,6 @@ from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.learners.private_majority.recipe import PrivateMajority
 from littlestone.runs.durable import DurableRun
 
-SECONDS = 60.0
 OPTIONS = ["--class", "thresholds:4", "--feature", "x", "--label", "y", "--rounds", "1000"]
 RECIPE = PrivateMajority(concepts=Thresholds(4), rounds=1000, epsilon=1.0, delta=1e-6)
 
@@ -31,7 +31,7 @@ def started(folder: Path, *more: str, source: str = "-") -> Iterator["subprocess
     command += ["--learner", "private-majority", "--store", "run.db", "--out", "rules.jsonl", *more]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=folder, stdin=pipe, stderr=pipe) as process:
-        rescue = threading.Timer(SECONDS, process.kill)  # else whoever reads what it says waits on
+        rescue = threading.Timer(PATIENCE, process.kill)  # else whoever reads what it says waits on
         rescue.start()
         try:
             yield process
@@ -41,7 +41,7 @@ def started(folder: Path, *more: str, source: str = "-") -> Iterator["subprocess
 
 
 def waited_for(condition: Callable[[], object], process: "subprocess.Popen[bytes]") -> None:
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert process.poll() is None, f"the process has ended with {process.returncode}"
         assert time.monotonic() < end, "waited in vain"
@@ -90,7 +90,7 @@ def test_a_signal_ends_an_open_pipe_and_what_was_read_is_taken(
         waited_for(lambda: marked_round(tmp_path) == 7, process)
         os.kill(process.pid, number)
         told = process.stderr.read().decode()
-        assert process.wait(SECONDS) == 128 + number
+        assert process.wait(PATIENCE) == 128 + number
         process.stdin.close()
     assert f"stopped by {signal.Signals(number).name}" in told and "Traceback" not in told
     assert rounds_of(tmp_path) == 7
@@ -104,7 +104,7 @@ def test_a_pipe_with_a_name_is_read_once_and_as_it_comes(tmp_path: Path) -> None
             pipe.write(b"x,y\n" + b"3,1\n" * 3)
             waited_for(lambda: marked_round(tmp_path) == 3, process)  # and the pipe stays open
             pipe.write(b"0,0\n" * 2)
-        assert process.wait(SECONDS) == 0
+        assert process.wait(PATIENCE) == 0
     assert rounds_of(tmp_path) == 5
 
 
@@ -140,6 +140,6 @@ def test_a_store_in_use_is_looked_at_and_goes_on(
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
         process.stdin.write(b"0,0\n" * 2)
         process.stdin.close()
-        assert process.wait(SECONDS) == 0
+        assert process.wait(PATIENCE) == 0
     assert rounds_of(tmp_path) == 302
     assert "mechanism" in told("status", "run.db")

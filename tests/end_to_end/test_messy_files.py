@@ -15,6 +15,7 @@ import pytest
 from pyarrow import parquet
 
 from littlestone.cli.main import main
+from littlestone.concepts.records.buckets import bucket_of
 
 ROWS: Final = 1500
 Command = Callable[..., tuple[int, str]]
@@ -264,6 +265,24 @@ def test_a_column_of_twenty_thousand_values_is_named_with_keys_in_its_place(
     status, said = littlestone("check merchants.csv --schema schema.toml --label late")
     assert status == 0
     assert "'merchant': 20,000 or more different values" in said and "PrivateKeys" in said
+    assert "buckets = 64 below [merchant] in the schema" in said
+
+
+def test_a_column_of_many_values_is_learned_by_its_buckets(littlestone: Command) -> None:
+    """A tenth of the shops have most of the late orders; no other column says anything."""
+    bad = [bucket_of(f"m{n}", 8) == 3 for n in range(2000)]
+    rows = [f"m{n * 7919 % 2000},{int(bad[n * 7919 % 2000])}" for n in range(6000)]
+    lines(Path("shops.csv"), "\n".join(["merchant,late", *rows]) + "\n")
+    Path("schema.toml").write_text("[merchant]\nbuckets = 8\n")
+    for command in ("check shops.csv", "learn shops.csv --store run.db --out rules.jsonl"):
+        status, said = littlestone(f"{command} --schema schema.toml --label late")
+        assert status == 0 and "too many" not in said
+    assert "merchant is in bucket 3 of 8" in rules()[-1]["rule"]
+    status, said = littlestone("predict rules.jsonl shops.csv --out predicted.csv")
+    assert status == 0
+    predicted = Path("predicted.csv").read_text().splitlines()[1:]
+    assert [line.partition(",")[2] for line in predicted] == [row[-1] for row in rows]
+    assert "sha256(" in littlestone("export rules.jsonl --sql")[1]
 
 
 def test_an_absent_user_column_is_refused(littlestone: Command) -> None:
@@ -326,3 +345,59 @@ def test_a_file_that_is_read_again_is_refused_or_warned_of(littlestone: Command)
     assert status == 0 and "the lines of 'a.csv' were read before" in said
     status, said = littlestone(call.format("c.csv"))
     assert status == 0 and "read before" not in said and "1500 seen before" in said
+
+
+def test_what_is_declared_as_missing_fits_in_whatever_words(littlestone: Command) -> None:
+    words = ("unknown", "see note", "-")
+    body = "".join(
+        f"{n % 90 if n % 4 == 0 else words[n % 3]},t{n % 50},{n % 2}\n" for n in range(400)
+    )
+    lines(Path("rows.csv"), f"x,town,y\n{body}")
+    Path("schema.toml").write_text(
+        '[x]\nrange = [0, 90]\nmissing = "own value"\n'
+        '["town"]\nvalues = ["t1", "T2"]\nmissing = "own value"\n'
+    )
+    status, said = littlestone("check rows.csv --schema schema.toml --label y")
+    assert status == 0 and "400 of 400 rows fit" in said
+    told = "'town' has none of the declared values in 392 rows of 400, which count as 'own value'"
+    assert told in said
+    status, said = littlestone(
+        "learn rows.csv --schema schema.toml --label y --store run.db --out rules.jsonl"
+    )
+    assert status == 0 and told in said and "with stand-ins" not in said
+
+
+def test_numbers_with_other_marks_do_not_fit_though_missing_is_declared(
+    littlestone: Command,
+) -> None:
+    german(Path("german.csv"))
+    Path("schema.toml").write_text('[betrag]\nrange = [0, 100]\nmissing = "own value"\n')
+    status, said = littlestone("check german.csv --schema schema.toml --label spät")
+    assert status == 2 and "add --decimal ," in said and "own value" not in said
+
+
+def test_columns_of_dates_and_ids_are_told_from_names(littlestone: Command) -> None:
+    days = "".join(
+        f"{n},{1 + n % 28:02}.0{1 + n % 9}.20{10 + n % 17},{n}.5,1\n" for n in range(9000)
+    )
+    lines(Path("rows.csv"), f"number,day,size,y\n{days}")
+    status, said = littlestone("check rows.csv --label y")
+    assert status == 0 and "'number': 9,000 different values, each once: an id" in said
+    assert 'below [day] in the schema, and --date-format "%d.%m.%Y"' in said
+    assert "range = [LOW, HIGH] below [size] in the schema" in said
+
+
+def test_names_that_occur_twice_are_refused_only_where_they_are_needed(
+    littlestone: Command,
+) -> None:
+    """By ``learn`` and by ``check`` alike, in CSV and in Parquet."""
+    lines(Path("schema.toml"), "[amount]\nrange = [0, 100]\n")
+    lines(Path("rows.csv"), "amount,other,other,,,late\n" + "1,2,3,4,5,0\n" * 20)
+    columns = [pa.array([1] * 20), pa.array([2] * 20), pa.array([3] * 20), pa.array([0] * 20)]
+    names = ["amount", "other", "other", "late"]
+    parquet.write_table(pa.table(columns, names=names), "rows.parquet")
+    for file in ("rows.csv", "rows.parquet"):
+        status, said = littlestone(f"check {file} --schema schema.toml --label late")
+        assert (status, "20 of 20 rows fit" in said) == (0, True), said
+        status, said = littlestone(f"check {file} --schema schema.toml --label other")
+        assert status and "column 'other' must occur once" in said

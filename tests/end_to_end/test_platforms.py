@@ -5,13 +5,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE
 
 WITHOUT_LOCKS = "import sys; sys.modules['fcntl'] = None; "
 
 
 def run(code: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", WITHOUT_LOCKS + code, *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
 
 
 MAIN = "from littlestone.cli.main import main; main()"

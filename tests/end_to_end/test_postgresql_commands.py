@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import psycopg
 import pytest
 from tests.fleets import NEEDS_A_SERVER
-from tests.server import Server, until
+from tests.patience import until
+from tests.server import Server
 from tests.unit.http.served import serving
 
 from littlestone.runs.journal.places import place_of
@@ -19,6 +21,7 @@ from littlestone.runs.journal.run_log import read_progress
 pytestmark = NEEDS_A_SERVER
 Command = Callable[..., tuple[int, str, str]]
 LEARN = ("learn", "events.csv", "--label", "y", "--feature", "x", "--quiet", "--out", "rules.jsonl")
+ROWS = 20_000  # with a sync for each, half a minute's work: whoever is to be killed is not done
 TERMS = ("--class", "thresholds:64", "--rounds", "1000", "--epsilon", "8")
 
 
@@ -98,20 +101,24 @@ def test_an_output_never_overwrites_the_secret(server: Server, command: Command)
 
 def test_a_killed_learn_goes_on(server: Server, tmp_path: Path) -> None:
     """Killed by signal 9 while it commits row by row; then every row is there, once."""
-    written(2000)
-    words = (*LEARN, *TERMS[:2], "--rounds", "5000", "--epsilon", "8", "--group", "1")
+    written(ROWS)
+    words = (*LEARN, *TERMS[:2], "--rounds", str(ROWS), "--epsilon", "8", "--group", "1")
     store = ("--store", address(server))
     place = place_of(address(server))
+
+    def reached(rows: int) -> bool:
+        return place.exists() and read_progress(place)[0] >= rows
+
     for wanted in (1, 60, 150):
         child = subprocess.Popen([sys.executable, "-m", "littlestone", *words, *store])
         try:
-            until(lambda wanted=wanted: place.exists() and read_progress(place)[0] >= wanted)
+            until(partial(reached, wanted))
         finally:
             os.kill(child.pid, signal.SIGKILL)
             child.wait()
-    assert read_progress(place)[0] < 2000
+    assert read_progress(place)[0] < ROWS
     done = subprocess.run([sys.executable, "-m", "littlestone", *words[:-1], "500", *store])
-    assert done.returncode == 0 and read_progress(place)[0] == 2000
+    assert done.returncode == 0 and read_progress(place)[0] == ROWS
     checked = subprocess.run(
         [sys.executable, "-m", "littlestone", "verify", "rules.jsonl", *store],
         capture_output=True,

@@ -282,15 +282,24 @@ def test_a_batch_that_spark_skips_is_noticed(
         fleet.work(spark)
 
 
+# The daemon's children are the workers: however late a killer comes, none of them is done.
+NEVER_DONE = """
+import os, sys, time
+if any("pyspark.daemon" in word for word in sys.orig_argv):
+    os.register_at_fork(after_in_child=lambda: time.sleep(3600))
+"""
+
+
 def test_a_killed_worker_ends_in_no_stack_trace(events: Path) -> None:
     """As a command of its own, whose Python workers are killed whenever they appear."""
     for number in range(1, 31):
         put(events / f"{number}.jsonl", "a", number)
     command = [sys.executable, "-m", "littlestone", "fleet", *WORK, *COLUMNS, "--until-empty"]
+    Path("sitecustomize.py").write_text(NEVER_DONE)
     with Path("errors").open("wb") as errors:
         driver = subprocess.Popen(
             [*command, "--files", "10", "--master", "local[2]"],
-            env=os.environ | ENVIRONMENT,
+            env=os.environ | ENVIRONMENT | {"PYTHONPATH": str(Path.cwd())},
             stdout=subprocess.DEVNULL,
             stderr=errors,
         )

@@ -1,9 +1,10 @@
 """Rows on their way through scikit-learn, River and HTTP."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, Final
 from unittest.mock import patch
 
 import pandas as pd
@@ -150,6 +151,26 @@ def of_a_client(public: Public, rows: Rows) -> list[str]:
         "run", [({name: json_of(row[name]) for name in names}, json_of(row[LABEL])) for row in rows]
     )
     sent, _ = sent_in(client.body)
+    return [_received(_reader(public.schema), one) for one in sent]
+
+
+_DEEP: Final = b"[" * 3_000 + b"]" * 3_000
+
+
+def of_a_request(public: Public, rows: Rows) -> list[str]:
+    """A list of events that nobody has looked at: NaN, odd text, and deep ones without a label."""
+    names = [name for name in public.kinds if name != LABEL]
+    events = [
+        b'{"x": %b, "y": %b}'
+        % (
+            json.dumps({name: json_of(row[name]) for name in names}, ensure_ascii=False).encode(
+                "utf-8", "surrogatepass"
+            ),
+            _DEEP if row[LABEL] is None else json.dumps(json_of(row[LABEL])).encode(),
+        )
+        for row in rows
+    ]
+    sent, _ = sent_in(b'{"events": [%b]}' % b", ".join(events))
     return [_received(_reader(public.schema), one) for one in sent]
 
 

@@ -7,6 +7,7 @@ from tests.rows.adapters import (
     as_frame,
     as_lists,
     of_a_client,
+    of_a_request,
     of_estimators,
     of_one_type,
     of_river,
@@ -15,9 +16,11 @@ from tests.rows.adapters import (
 from tests.rows.door import Door, objects
 from tests.rows.files import (
     GERMAN,
+    JAPANESE,
     PARQUET,
     csv_writer,
     german_of,
+    japanese_of,
     of_a_feature,
     of_a_fleet,
     of_arrow,
@@ -54,6 +57,12 @@ DOORS: Final = (
         whole=False,
     ),
     Door(
+        "csv, Japanese",
+        drawn,
+        of_files("rows.csv", csv_writer(japanese_of, "iso2022_jp"), form=JAPANESE),
+        whole=False,
+    ),
+    Door(
         "csv, a number as label",
         drawn,
         of_files("rows.csv", csv_writer(text_of), columns=Columns(label=LABEL, at_least=1)),
@@ -71,6 +80,7 @@ DOORS: Final = (
     Door("scikit-learn, frames", without_dates(typed_tables(PANDAS)), of_estimators(as_frame)),
     Door("river", drawn, of_river, whole=False),
     Door("client", drawn, of_a_client),
+    Door("a request", drawn, of_a_request, whole=False),
     Door("fleet, files", drawn, of_a_fleet),
     Door("fleet, put", drawn, put_into_a_fleet),
     Door("spark", drawn, of_spark, whole=False),

@@ -59,11 +59,14 @@ def _told(event: Event | BadRow) -> str:
     return repr((event.example, event.x, event.user))
 
 
-def csv_writer(text: Callable[[Any], str]) -> Callable[[Path, list[str], Rows], None]:
+def csv_writer(
+    text: Callable[[Any], str], encoding: str = "utf-8"
+) -> Callable[[Path, list[str], Rows], None]:
     def write(path: Path, names: list[str], rows: Rows) -> None:
         lines = [names, *([text(row[name]) for name in names] for row in rows)]
         content = "".join(",".join(map(_quoted, line)) + "\n" for line in lines)
-        path.write_bytes(content.encode("utf-8", "surrogatepass"))
+        odd = "surrogatepass" if encoding == "utf-8" else "replace"
+        path.write_bytes(content.encode(encoding, odd))
 
     return write
 
@@ -88,6 +91,15 @@ def german_of(value: Any) -> str:
     if type(value) is int and 999 < value < 10**12:
         return f"{value:,}".replace(",", ".")
     return text.replace(".", ",") if isinstance(value, float | Decimal) else text
+
+
+JAPANESE: Final = Form(encoding="iso2022_jp")
+
+
+def japanese_of(value: Any) -> str:
+    """Odd text switches to another alphabet, and not back."""
+    text = text_of(value)
+    return text if text.isascii() else f"{text}\x1b$B"
 
 
 def write_nested(path: Path, names: list[str], rows: Rows) -> None:

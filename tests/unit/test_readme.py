@@ -4,12 +4,13 @@ import doctest
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE
+from tests.ports import reserved_port
 
 README = Path(__file__).parents[2] / "README.md"
 MOST_LINES = 150
@@ -28,28 +29,31 @@ def test_the_readme_is_short() -> None:
     assert len(README.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
+PATIENT_CURL = "curl -sSf --retry 30 --retry-connrefused"
+AT_LAST = "trap 'kill $(jobs -p) 2> /dev/null || :' EXIT\n"
+WAITING = "until [ -s tokens/owner -a -s tokens/writer -a -s tokens/reader ]; do sleep 0.1; done"
+
+
 @pytest.mark.skipif(not all(map(shutil.which, NEEDED)), reason=f"needs {', '.join(NEEDED)}")
 @pytest.mark.parametrize("commands", COMMANDS, ids=["a table", "a service"])
 def test_the_commands_run_as_typed(commands: str, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    typed = commands.replace("localhost:8000", f"localhost:{port}")
-    typed = typed.replace("littlestone serve", f"littlestone serve --port {port}")
-    folder = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        [
-            "bash",
-            "-euo",
-            "pipefail",
-            "-c",
-            typed.replace("curl -s", "curl -sSf --retry 30 --retry-connrefused"),
-        ],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    with reserved_port() as port:
+        done = run_in_a_shell(commands, port, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert ("CASE" in done.stdout) or ('"round":1' in done.stdout.replace(" ", "")), done.stdout
+
+
+def run_in_a_shell(commands: str, port: int, folder: Path) -> "subprocess.CompletedProcess[str]":
+    typed = commands.replace("localhost:8000", f"localhost:{port}")
+    typed = typed.replace("littlestone serve", f"littlestone serve --port {port}")
+    typed = typed.replace("sleep 5", WAITING)  # a busy machine may need longer
+    typed = AT_LAST + typed.replace("curl -s", PATIENT_CURL)
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", typed],
+        cwd=folder,
+        env={**os.environ, "PATH": programs},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )

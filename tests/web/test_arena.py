@@ -59,7 +59,7 @@ def test_a_learner_is_fooled_to_the_end(
 ) -> None:
     watched = entered(browser, arena, size, "/arena")
     page = watched.page
-    page.wait_for_selector("#bars >> text=mistake-forcing", timeout=60_000)
+    page.wait_for_selector("#bars >> text=mistake-forcing")
     page.click(".cell[data-x='7']")
     page.wait_for_selector("#mistakes:text-is('1')")
     page.click(".cell[data-x='14']")
@@ -80,7 +80,7 @@ def test_a_learner_is_fooled_to_the_end(
     page.fill("#at", "500")
     assert f"{played['mistakes']} mistakes" in page.inner_text("#atwords")
     page.click("#fresh")
-    page.wait_for_selector("#said:has-text('The difference is noise')", timeout=60_000)
+    page.wait_for_selector("#said:has-text('The difference is noise')")
     watched.check()
     watched.context.close()
 
@@ -148,12 +148,12 @@ def test_a_program_catches_a_broken_learner(
     page.select_option("#sample", "1")
     page.click(".play[data-games='200']")
     # By chance it may have caught it, too.
-    page.wait_for_selector("#ran:has-text('The program has')", timeout=120_000)
+    page.wait_for_selector("#ran:has-text('The program has')")
     page.click("#anew")
     page.wait_for_selector("#tally:has-text('0 games')")
     page.select_option("#sample", "0")
     page.click(".play[data-games='3000']")
-    page.wait_for_selector("#verdict:has-text('Refuted')", timeout=120_000)
+    page.wait_for_selector("#verdict:has-text('Refuted')")
     page.wait_for_selector("#ran:has-text('The program has caught it')")
     pictured(watched, "caught", "desktop")
     page.click("#reveal")
@@ -207,7 +207,7 @@ def test_a_program_can_neither_send_nor_stay(
     page.wait_for_selector("#stream li")
     page.fill("#code", program)
     page.click(".play >> nth=0")
-    page.wait_for_selector(f"#ran.bad:has-text('{told}')", timeout=60_000)
+    page.wait_for_selector(f"#ran.bad:has-text('{told}')")
     assert watched.asked == {watched.address}
     watched.context.close()
 
@@ -215,7 +215,7 @@ def test_a_program_can_neither_send_nor_stay(
 def test_a_click_is_answered_at_once(browser: Any, arena: Played) -> None:
     """Asked for is a 99th percentile of 50 ms; what a loaded machine must keep is the median."""
     watched = entered(browser, arena, "desktop", "/arena")
-    watched.page.wait_for_selector("#bars >> text=mistake-forcing", timeout=60_000)
+    watched.page.wait_for_selector("#bars >> text=mistake-forcing")
     times = sorted(watched.page.evaluate(MEASURE, 200))
     print(f"click to DOM: median {statistics.median(times):.1f} ms, 99 % {times[197]:.1f} ms")
     assert statistics.median(times) <= 50

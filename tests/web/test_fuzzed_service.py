@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE
 from tests.unit.http.served import BUDGET, serving
 from tests.web.fuzzing import Hostile
 
@@ -29,7 +30,7 @@ CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance"
 BODIES = 8  # routes that take one: most made-up requests go to them
 
 
-def test_no_request_makes_the_server_fail(tmp_path: Path) -> None:
+def test_no_request_makes_the_server_fail(tmp_path: Path, rng: Randomness) -> None:
     command = shutil.which("schemathesis", path=str(Path(sys.executable).parent))
     if command is None:
         pytest.skip("schemathesis is not installed: pip install 'littlestone[web]'")
@@ -53,6 +54,8 @@ def test_no_request_makes_the_server_fail(tmp_path: Path) -> None:
             "--max-examples": str(REQUESTS // BODIES),
             "--phases": "fuzzing",
             "--checks": CHECKS,
+            "--request-timeout": str(PATIENCE),
+            "--seed": str(rng.below(2**32)),
         }
         words = [word for option in options.items() for word in option]
         done = subprocess.run(
@@ -60,7 +63,6 @@ def test_no_request_makes_the_server_fail(tmp_path: Path) -> None:
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=1500,
         )
         assert done.returncode == 0, done.stdout[-4000:]
         found = re.search(r"(\d[\d,]*) generated, (\d[\d,]*) passed", done.stdout)

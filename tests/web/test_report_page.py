@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE
 
 from littlestone.concepts.classes.decision_trees import DecisionTrees
 from littlestone.concepts.schema import Schema
@@ -37,6 +38,7 @@ def test_nothing_overflows_and_the_left_column_is_readable(
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=True
     )
+    context.set_default_timeout(1000 * PATIENCE)
     page, complaints = context.new_page(), []
     page.on("console", lambda message: complaints.append(message.text))
     page.goto(written.as_uri())
@@ -53,6 +55,7 @@ def test_nothing_overflows_and_the_left_column_is_readable(
 
 def test_it_prints_in_black_on_white(browser: Any, written: Path) -> None:
     context = browser.new_context(color_scheme="dark")
+    context.set_default_timeout(1000 * PATIENCE)
     page = context.new_page()
     page.goto(written.as_uri())
     page.emulate_media(media="print")

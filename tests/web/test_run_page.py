@@ -23,7 +23,7 @@ def test_a_release_appears_by_itself(browser: Any, tmp_path: Path, size: tuple[i
         watched.page.wait_for_selector("text=live")
         assert watched.page.locator("text=The list is empty.").count() == 1
         client.send_many("abuse", [("spam.example", 1)] * 40)
-        watched.page.wait_for_selector("li:has-text('spam.example')", timeout=30_000)
+        watched.page.wait_for_selector("li:has-text('spam.example')")
         watched.page.wait_for_selector("#timeline canvas")
         watched.page.wait_for_selector("#mistakes canvas")
         watched.page.wait_for_selector("#baselines li:has-text('list nobody')")
@@ -57,7 +57,7 @@ def test_a_page_waits_for_a_service_that_starts_again(browser: Any, tmp_path: Pa
         watched.page.click("a[href='/view/abuse']")
         watched.page.wait_for_selector("text=not connected")
         watched.page.unroute(streams)
-        watched.page.wait_for_selector("text=live", timeout=30_000)
+        watched.page.wait_for_selector("text=live")
         assert watched.page.locator("#live").text_content() == "live"
         watched.context.close()
 

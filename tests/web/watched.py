@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from tests.patience import PATIENCE
+
 WIDTHS = {"desktop": (1280, 900), "phone": (380, 780)}
 
 
@@ -15,6 +17,7 @@ class Watched:
         self.context = browser.new_context(
             viewport={"width": size[0], "height": size[1]}, color_scheme=colors
         )
+        self.context.set_default_timeout(1000 * PATIENCE)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.asked: set[str] = set()

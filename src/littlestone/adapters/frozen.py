@@ -90,7 +90,7 @@ class FrozenClassifier:
         if self.features is not None:
             return self.features
         assert isinstance(self.domain, Records)
-        return tuple(part.name for part in self.domain.fields)
+        return tuple(dict.fromkeys(part.column for part in self.domain.fields))
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -174,11 +174,8 @@ class FrozenClassifier:
             parts = [f"record[{name!r}]" for name in self.features]
             point = parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
         lines = ["", "", "def predict(record):"]
-        if self.stand_ins is None:
+        if self.stand_ins is None or self.features is None:  # or the rule has them
             lines += [f"    return {literal(self.labels)}[rule({point})]"]
-        elif self.features is None:
-            lines += [f"    record = {{**{_dictionary(self.stand_ins)}, **record}}"]
-            lines += [f"    return {literal(self.labels)}[rule(record)]"]
         else:
             lines += ["    try:", f"        label = rule({point})"]
             lines += ["    except (KeyError, TypeError, ValueError):"]

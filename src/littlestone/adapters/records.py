@@ -5,6 +5,7 @@ from typing import Any
 
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import Domain, Point
+from littlestone.concepts.records.fields import cell_of
 from littlestone.concepts.schema import Cells
 from littlestone.concepts.wide_records import Cutter
 
@@ -30,6 +31,8 @@ def reader_for(
 
 class FillingReader:
     """Read a record; a field that is missing or does not fit counts as its stand-in.
+
+    What the schema itself declares as ``missing`` takes precedence.
 
     >>> from littlestone.concepts.schema import Schema
     >>> schema = Schema.from_mapping({"delay": {"grid": [0, 15]}, "from": {"values": ["A", "B"]}})
@@ -84,10 +87,9 @@ class FeatureReader:
 
 def _cell(part: Any, record: Any, instead: int) -> int:
     try:
-        cell: int = part.cell(record[part.name])
+        return cell_of(part, record)
     except (KeyError, TypeError, ValueError):
         return instead
-    return cell
 
 
 def _require_names(stand_ins: Mapping[str, Any], names: Sequence[str]) -> None:

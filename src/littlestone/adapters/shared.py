@@ -51,7 +51,7 @@ def learner_for(
 
 
 def label_numbers(labels: Sequence[Any]) -> dict[Any, int]:
-    """Number the declared labels 0, 1, …"""
+    """Return the number of each declared label: 0, 1, …"""
     try:
         numbers = {label: number for number, label in enumerate(labels)}
     except TypeError:

@@ -52,10 +52,11 @@ class Difference:
     after: Any
 
     def price(self) -> Fraction:
-        """What it costs the changed example, in epsilon; the parts of one mechanism add up.
+        """Return what the difference costs the changed example, in epsilon.
 
-        A bit of a count costs all of its epsilon, an exchanged key too, and half an exchange
-        half of it; a draw costs its rate times the width of the change of scores.
+        The parts of one mechanism add up. A bit of a count costs all of its epsilon, an exchanged
+        key too, and half an exchange half of it; a draw costs its rate times the width of the
+        change of scores.
         """
         recipe = self.recipe
         if isinstance(recipe, ExponentialMechanism):
@@ -163,7 +164,7 @@ def _compare_scores(
 
 
 def _compare_sums(recipe: CorrelatedSums, before: Sequence[int], after: Sequence[int]) -> None:
-    """A vector is replaced: the sum moves by twice the longest one at most."""
+    """Raise if a sum moved by more than twice the longest vector: one vector is replaced."""
     moved = sum((int(one) - int(other)) ** 2 for one, other in zip(before, after, strict=True))
     if moved > 4 * recipe.longest_squared:
         raise SensitivityError(
@@ -326,7 +327,7 @@ def check_sensitivity(
 
 
 def total_price(found: Sequence[Difference]) -> Fraction:
-    """What one example pays over all visits that differ; an exchange of keys is paid once."""
+    """Return what one example pays over all visits that differ; an exchange of keys counts once."""
     keys = [difference for difference in found if isinstance(difference.recipe, FirstFrequent)]
     others = [
         difference for difference in found if not isinstance(difference.recipe, FirstFrequent)
@@ -346,7 +347,7 @@ def differences(
     seed: int,
     places: Sequence[Place] = (),
 ) -> list[Difference]:
-    """The same replay; all questions that differed, for prices that are no sums of doors."""
+    """Replay, and return all questions that differed, for prices that are not sums of visits."""
     record = Record(lenient=True)
     _replay(recipe, stream, changed_round, instead, seed, places, record)
     return record.differences

@@ -112,8 +112,11 @@ class Subject:
 
     @classmethod
     def from_predictor(cls, recipe: Startable, *, name: str | None = None) -> "Subject":
-        """A learner that answers questions: takes (x, y), shows its answer, but not the special
-        round's. In other rounds y may be a function of the answer."""
+        """Make a subject that takes (x, y) and shows the learner's answer.
+
+        The answer of the special round is hidden. In other rounds y may be a function of the
+        answer.
+        """
 
         def start(rng: Randomness) -> tuple[Any, Conversation]:
             run = recipe.start(rng=rng)

@@ -22,7 +22,8 @@ from littlestone.cli.options import (
     options_of,
 )
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.runs.intake.checking import Findings, column_advice, counted, examine
+from littlestone.runs.intake.checking import Findings, examine
+from littlestone.runs.intake.looks import column_advice, counted
 from littlestone.runs.intake.readers import Columns, needed_columns
 from littlestone.runs.intake.sources import Form, dialect_of, is_live, rows, shown
 from littlestone.runs.learning import BadRowError
@@ -76,11 +77,13 @@ def run(
         user=user,
     )
     needed = _needed(space, columns)
-    others = [name for name in names if name not in needed]
+    others = [name for name in names if name not in needed and names.count(name) == 1]
     found = rows(source, [*needed, *others], form, sys.stdin.buffer)
     findings = examine(islice(found, most), space, columns, form=form, others=others)
     for line in _lines(findings, source, form, delimiter, columns, tables, max_contributions):
         typer.echo(line)
+    for line in [] if space is None else findings.undeclared(space):
+        typer.echo(f"- {line}")
     if findings.most_do_not_fit:
         raise BadRowError(
             f"most rows do not fit: {findings.misfits:,} of {findings.rows:,}; nothing was spent"
@@ -125,7 +128,8 @@ def _lines(
         )
     declared = {} if tables is None else tables
     advice = [
-        column_advice(name, column, declared.get(name)) for name, column in findings.columns.items()
+        column_advice(name, column, declared.get(name), form)
+        for name, column in findings.columns.items()
     ]
     if any(advice):
         yield ""

@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -50,7 +51,10 @@ def status(
     about = read_about(store)
     options = about["options"]
     if only_options and not options:
-        raise StoreError(f"{shown(store)} has no options: it was not created by littlestone learn")
+        raise StoreError(
+            f"{shown(store)} has no options: it was created from Python, not by "
+            f"littlestone learn; omit --toml"
+        )
     if only_options:
         typer.echo(options, nl=False)
         return
@@ -146,18 +150,24 @@ def predict(
         form=file.form(),
     )
     typer.echo(f"rule {release['release']} of run {release['run']}: {rule.describe()}", err=True)
-    values, odd, empty = label_values(domain_of(rule)), 0, 0
+    values, odd, empty = label_values(domain_of(rule)), Counter[str](), 0
     with nullcontext(sys.stdout) if out is None else out.open("w", newline="") as made:
         table = csv.writer(made, lineterminator="\n")
         table.writerow([identity or "line", "prediction"])
         for line, name, point, misfit in points:
             told = "" if point is None else values[rule(point)]
-            odd, empty = odd + (misfit is not None), empty + (point is None)
+            empty += point is None
+            if misfit is not None:
+                odd[f"{misfit.field!r} {misfit.reason}" if misfit.field else misfit.reason] += 1
             table.writerow([line if identity is None else name, told])
     if odd:
-        typer.echo(f"{odd} rows with something missing or unknown", err=True)
+        told = "; ".join(f"{reason} in {rows:,}" for reason, rows in odd.most_common(5))
+        typer.echo(f"{odd.total()} rows with something missing or unknown: {told}", err=True)
     if empty:
-        raise ValueError(f"{empty} rows do not fit and have no prediction")
+        raise ValueError(
+            f"{empty} rows do not fit and have no prediction: give the options that learn got "
+            f"(--feature, --encoding, …), or drop these rows"
+        )
 
 
 def export(

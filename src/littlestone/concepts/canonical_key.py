@@ -70,7 +70,7 @@ def canonical_keys(xs: Iterable[Any], one: Callable[[Any], Point] = canonical_ke
 
 
 def whole_numbers(keys: list[Any]) -> NDArray[np.int64] | None:
-    """Those keys as an array; None unless all are plain whole numbers that fit.
+    """Return the keys as an array; None unless all are plain whole numbers that fit.
 
     >>> whole_numbers([3, -4]), whole_numbers([3, True]), whole_numbers([3, 2**70])
     (array([ 3, -4]), None, None)

@@ -118,7 +118,7 @@ def have_exact_grids(fields: "Sequence[Numeric | Category]") -> bool:
 
 
 def columns_of(fields: "Sequence[Numeric | Category]", records: list[Any]) -> dict[str, Any] | None:
-    """Records as a table of columns, for exact grids; None if some record is out of the ordinary.
+    """Return records as a table of columns, for exact grids; None if some record is unusual.
 
     >>> from littlestone.concepts.schema import Numeric
     >>> columns_of([Numeric("x", (0, 1))], [{"x": 3}, {"x": 0.5}])

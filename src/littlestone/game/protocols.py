@@ -78,13 +78,13 @@ class BlockAttack(Attack, Protocol):
     """An attack that can say what it would play for as long as nothing new is published."""
 
     def plan(self, seen: Hypothesis | None, most: int, /) -> tuple[Any, Any]:
-        """Points and labels of the next rounds (1 to ``most``) while ``seen`` stays newest.
+        """Return the next points and labels (1 to ``most``) while ``seen`` stays newest.
 
-        Changes nothing; ``played`` says how many of them really were.
+        Changes nothing; ``played`` reports how many of them were played.
         """
 
     def played(self, count: int, /) -> None:
-        """The first ``count`` examples of the last plan were played."""
+        """Record that the first ``count`` examples of the last plan were played."""
 
 
 class Opponent(Protocol):

@@ -46,6 +46,7 @@ class Workers:
     cluster: str | None = None
 
     def __post_init__(self) -> None:
+        require.fields_fit(self)
         require.integer(jobs=self.jobs, at_least=1)
         if self.engine not in ENGINES:
             raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {self.engine!r}")
@@ -199,9 +200,10 @@ class Sweep:
         """The games that failed."""
         return tuple(game for game in self.games if isinstance(game, Failure))
 
+    @require.checked
     def summary(self, quantity: str) -> Summary | None:
         """Of ``mistakes``, ``regret`` or ``switches``; None where some game cannot tell."""
-        if quantity not in ("mistakes", "regret", "switches"):
+        if not isinstance(quantity, str) or quantity not in ("mistakes", "regret", "switches"):
             raise ValueError(
                 f"quantity must be mistakes, regret or switches, got {require.shown(quantity)}"
             )
@@ -281,8 +283,9 @@ class Comparison:
     adversaries: tuple[str, ...]
     games: Mapping[tuple[str, str], Sweep]
 
+    @require.checked
     def mistakes(self, learner: str, adversary: str) -> float | None:
-        """The mean over the games that ended; None if none did."""
+        """Return the mean over the games that ended; None if none did."""
         if learner not in self.learners or adversary not in self.adversaries:
             raise ValueError(
                 f"learner must be one of {', '.join(self.learners)} and adversary one of "

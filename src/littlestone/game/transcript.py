@@ -68,8 +68,11 @@ class Transcript:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"
 
+    @require.checked
     def plot(self, axes: Any = None, *, label: str | None = None) -> Any:
         """Draw the mistakes so far against the round, and return the axes; needs matplotlib."""
+        if label is not None and not isinstance(label, str):
+            raise ValueError(f"label must be text, got {require.shown(label)}")
         axes = axes_or_new(axes)
         rounds, mistakes = zip(*self.curve, strict=True) if self.curve else ((), ())
         axes.plot(rounds, mistakes, drawstyle="steps-post", label=label or self.learner[:60])

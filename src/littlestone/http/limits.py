@@ -79,17 +79,25 @@ async def bounded(request: Request, most: int = MOST_BODY) -> bytes:
     return b"".join(parts)
 
 
-async def lines_of(request: Request) -> AsyncIterator[bytes]:
-    """Yield the lines of a body of any length; reject a long line and a late part."""
-    rest, parts = b"", aiter(request.stream())
+async def lines_of(request: Request) -> AsyncIterator[bytes | None]:
+    """Yield the lines of a body of any length, None for a line that is too long.
+
+    Such a line is not stored, and the lines after it are not affected. A late part is rejected.
+    """
+    rest, too_long, parts = b"", False, aiter(request.stream())
     while (part := await _next(parts)) is not None:
         *lines, rest = (rest + part).split(b"\n")
-        if len(rest) > MOST_LINE or any(len(line) > MOST_LINE for line in lines):
-            raise HTTPException(413, f"a line exceeds {MOST_LINE:,} bytes")
         for line in lines:
-            if line.strip():
+            if too_long or len(line) > MOST_LINE:
+                yield None
+            elif line.strip():
                 yield line
-    if rest.strip():
+            too_long = False
+        if len(rest) > MOST_LINE:
+            rest, too_long = b"", True
+    if too_long:
+        yield None
+    elif rest.strip():
         yield rest
 
 

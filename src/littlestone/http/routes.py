@@ -16,8 +16,8 @@ from littlestone import __version__
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import label_values
 from littlestone.http import wire
-from littlestone.http.limits import body_of, bounded, lines_of
-from littlestone.http.run_thread import Overloaded, RunThread, record_fields
+from littlestone.http.limits import MOST_LINE, body_of, bounded, lines_of
+from littlestone.http.run_thread import Overloaded, RunThread, record_columns
 from littlestone.http.service import Role, Service, described
 from littlestone.http.wire import answered, decoded
 from littlestone.learners.run import PrivateLearner
@@ -165,11 +165,12 @@ async def predict(service: Service, request: Request) -> Response:
 async def labels_of(request: Request, recipe: PrivateLearner, rule: Hypothesis) -> list[Any]:
     """Return the labels that a published rule predicts for the points in the request."""
     terms = decoded(await body_of(request), wire.PointsIn).points
-    reader, names = point_reader(recipe.concepts.domain, "x"), record_fields(recipe)
+    reader, names = point_reader(recipe.concepts.domain, "x"), record_columns(recipe)
     canonical = []
     for place, point in enumerate(terms):
         if names is not None and not isinstance(point, dict):
-            raise HTTPException(422, f"point {place} must be an object with {', '.join(names)}")
+            fields = ", ".join(dict.fromkeys(names))
+            raise HTTPException(422, f"point {place} must be an object with {fields}")
         try:
             values = [point] if names is None else [point.get(name) for name in names]
             _, known, misfit = reader(values)
@@ -299,6 +300,8 @@ async def _stream_in(service: Service, thread: RunThread, request: Request) -> R
 
     async for line in lines_of(request):
         try:
+            if line is None:
+                raise HTTPException(413, f"a line exceeds {MOST_LINE:,} bytes")
             waiting.append(decoded(line, wire.EventIn))
         except HTTPException as problem:
             refused += 1

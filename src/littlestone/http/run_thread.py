@@ -295,10 +295,13 @@ def _answered(question: Question, run: DurableRun) -> Any:
         return problem
 
 
-def record_fields(recipe: PrivateLearner) -> list[str] | None:
-    """Return the names of the fields if a point is a record, else None."""
+def record_columns(recipe: PrivateLearner) -> list[str] | None:
+    """Return where the values of a record's fields come from; None if a point is no record.
+
+    Several parts of one date have the same column.
+    """
     domain = recipe.concepts.domain
-    return [part.name for part in domain.fields] if isinstance(domain, Records) else None
+    return [part.column for part in domain.fields] if isinstance(domain, Records) else None
 
 
 class Sent(Protocol):
@@ -321,7 +324,7 @@ def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
         users: Whether each event must name its user.
     """
     points: PointReader = point_reader(recipe.concepts.domain, "x")
-    names = record_fields(recipe)
+    names = record_columns(recipe)
 
     def read(identity: str, sent: Sent) -> Event:
         if names is None:
@@ -329,7 +332,8 @@ def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
         elif isinstance(sent.x, dict):
             values = [sent.x.get(name) for name in names]
         else:
-            raise ValueError(f"x must be an object with the fields {', '.join(names)}")
+            fields = ", ".join(dict.fromkeys(names))
+            raise ValueError(f"x must be an object with the fields {fields}")
         try:
             point, canonical, misfit = points(values)
         except Misfit as problem:

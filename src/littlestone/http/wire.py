@@ -5,7 +5,7 @@ first example. A release is exactly the line that ``littlestone learn`` writes.
 """
 
 import json
-import math
+import re
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
@@ -57,38 +57,57 @@ One = TypeVar("One")
 Decoded = TypeVar("Decoded")
 
 
+_LIST: Final = re.compile(rb'\s*\{\s*"events"\s*:\s*\[')
+_END: Final = re.compile(rb"\]\s*\}\s*")
+_MARKS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[{]+|[\]}]+|,', re.DOTALL)
+
+
 def each_in(body: bytes, kind: type[One]) -> list[One | str] | None:
     """Decode the events of a list one by one: each as an event, or as what is wrong with it.
 
-    Python reads more than JSON (NaN, lone surrogates), so an event that contains it is rejected by
-    itself.
+    The same decoder reads one event and a whole body, so no event decides how another is read.
 
     Returns:
         None if the body is not a list of events, or the list is too long.
     """
-    try:
-        sent = json.loads(body, parse_int=_whole)
-    except (ValueError, RecursionError):
+    written = _elements(body)
+    if written is None or not 1 <= len(written) <= MOST_EVENTS:
         return None
-    listed = sent.get("events") if isinstance(sent, dict) and len(sent) == 1 else None
-    if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_EVENTS:
+    return [_alone(one, kind) for one in written]
+
+
+def _elements(body: bytes) -> list[bytes] | None:
+    """Return the elements of the list under ``events`` as they are written.
+
+    Brackets are counted: a parser rejects a whole body for one event that is nested too deeply, or
+    whose text is not Unicode.
+    """
+    head = _LIST.match(body)
+    if head is None:
         return None
-    return [_alone(one, kind) for one in listed]
+    depth, start, found = 0, head.end(), list[bytes]()
+    for mark in _MARKS.finditer(body, start):
+        text = mark[0]
+        if text[:1] in b"[{":
+            depth += len(text)
+        elif text[:1] in b"]}":
+            end = mark.start() + depth
+            depth -= len(text)
+            if depth < 0:  # the end of the list
+                last = body[start:end]
+                found += [last] if found or last.strip() else []
+                return found if _END.fullmatch(body, end) else None
+        elif text == b"," and not depth:
+            found.append(body[start : mark.start()])
+            start = mark.end()
+    return None
 
 
-def _whole(digits: str) -> int | float:
+def _alone(written: bytes, kind: type[One]) -> One | str:
     try:
-        return int(digits)
-    except ValueError:  # too many digits
-        return math.nan
-
-
-def _alone(one: Any, kind: type[One]) -> One | str:
-    try:
-        json.dumps(one, allow_nan=False, ensure_ascii=False).encode()
-        return msgspec.convert(one, type=kind)
-    except (msgspec.ValidationError, ValueError, RecursionError) as problem:
-        return f"the event does not fit: {problem}"
+        return msgspec.json.decode(written, type=kind)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as problem:
+        return f"the event does not fit: {_reason(problem)}"
 
 
 class PointsIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -283,5 +302,8 @@ def decoded(body: bytes, kind: type[Decoded]) -> Decoded:
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as problem:
-        reason = "is nested too deeply" if isinstance(problem, RecursionError) else str(problem)
-        raise HTTPException(422, f"the body does not fit: {reason}") from None
+        raise HTTPException(422, f"the body does not fit: {_reason(problem)}") from None
+
+
+def _reason(problem: Exception) -> str:
+    return "is nested too deeply" if isinstance(problem, RecursionError) else str(problem)

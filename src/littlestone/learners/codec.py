@@ -105,7 +105,7 @@ def register(
 
 
 def _is_value(kind: type) -> bool:
-    """Whether the class is frozen, or defines equality together with a hash."""
+    """Return whether the class is frozen, or defines equality together with a hash."""
     if is_dataclass(kind):
         return bool(kind.__dataclass_params__.frozen)  # type: ignore[attr-defined]
     return "__eq__" in vars(kind) and kind.__hash__ is not None
@@ -138,7 +138,7 @@ def class_of(data: bytes) -> type | None:
 
 
 def never_changes(value: Any) -> bool:
-    """Whether the value is of a known immutable class, or a plain constant."""
+    """Return whether the value is of a known immutable class, or a plain constant."""
     known = _by_class.get(type(value))
     return type(value) in _PLAIN if known is None else known.value
 

@@ -91,28 +91,29 @@ class Engine(ABC):
             The published hypothesis's prediction in each round, and how often it changed.
         """
         first = 1 if self.first_rounds == 1 else _FIRST_BLOCK
-        said, switches, taken, most = np.empty(len(ys), dtype=np.uint8), 0, 0, first
+        predictions, switches = np.empty(len(ys), dtype=np.uint8), 0
+        taken, most = 0, first
         while taken < len(ys):
             rule = self.hypothesis
             if most == 1:
                 x, y = round_at(xs, ys, taken)
                 self.step(x, y)
-                said[taken], count = rule(x), 1
+                predictions[taken], count = rule(x), 1
             else:
                 points = xs[taken : taken + most]
                 count = self.steps(points, ys[taken : taken + most])
-                said[taken : taken + count] = rule.many(points[:count])
+                predictions[taken : taken + count] = rule.many(points[:count])
             changed = rule is not self.hypothesis and rule != self.hypothesis
             # Some engines evaluate the whole block before they know how much of it they take.
             switches, most = switches + changed, first if changed else max(2 * most, _FIRST_BLOCK)
             taken += count
-        return said, switches
+        return predictions, switches
 
     def loaded(self) -> None:  # noqa: B027 (often nothing follows from the fields)
         """Derive what is not a field from the fields, after loading."""
 
     def state(self) -> tuple[Any, ...]:
-        """Return everything needed to continue, except the randomness source; secret."""
+        """Return what a continuation needs, except the randomness source; it holds secrets."""
         return fields_of(self)
 
     def load(self, state: tuple[Any, ...]) -> None:
@@ -153,7 +154,7 @@ _is_part: Final[Callable[[Any], bool]] = cache(lambda kind: issubclass(kind, Par
 
 
 def _made_like_an_engine(kind: Any) -> bool:
-    """Whether it is a mutable dataclass that is constructed without its fields."""
+    """Return whether it is a mutable dataclass that is constructed without its fields."""
     if issubclass(kind, SavedRun):  # its recipe constructs and restores it with all fields
         return False
     parameters = getattr(kind, "__dataclass_params__", None)

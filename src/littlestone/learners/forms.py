@@ -117,7 +117,7 @@ def parts_of(value: Any) -> dict[str, Any]:
 
 @cache
 def _arguments(kind: Any) -> tuple[str, ...]:
-    """The arguments of a class; fields without comparison follow from the others."""
+    """Return a class's arguments, without fields that follow from others (``compare=False``)."""
     derived: set[str] = set()
     if dataclasses.is_dataclass(kind):
         derived = {field.name for field in dataclasses.fields(kind) if not field.compare}
@@ -135,7 +135,7 @@ def _array(array: NDArray[Any]) -> dict[str, Any]:
 
 
 def _function(function: FunctionType) -> str:
-    """Its dotted name, if importing that name gives this function."""
+    """Return the function's dotted name, if importing that name gives this function."""
     name = f"{function.__module__}.{function.__qualname__}"
     found = getattr(sys.modules.get(function.__module__), function.__qualname__, None)
     if found is not function:
@@ -226,7 +226,7 @@ def _class_of(name: Any, hint: Any) -> Any:
 
 
 def _classes_in(hint: Any) -> Iterator[type]:
-    """The classes that an annotation names, at any depth."""
+    """Yield the classes that an annotation names, at any depth."""
     if isinstance(hint, type) and not get_args(hint):
         yield hint
     for inner in get_args(hint):

@@ -30,8 +30,9 @@ from littlestone.randomness import Randomness, secure, take_over
 from littlestone.randomness.noise_owner import IN_A_STEP
 from littlestone.theory.concentration import mean_upper_bound
 
-_PIECES_GROW, _LARGEST_PIECE = 8, 1 << 13  # larger ones leave the cache
-_LISTED = (list, np.ndarray)  # a union would be built by every call
+# A list is validated in pieces that grow by a factor; larger pieces would leave the cache.
+_PIECES_GROW, _LARGEST_PIECE = 8, 1 << 13
+_LABEL_BLOCKS = (list, np.ndarray)  # each call would build a union anew
 
 
 @require.checked
@@ -77,10 +78,9 @@ class PrivateLearner(ABC):
         return self.per_example
 
     def _repr_html_(self) -> str:
-        """The promise, and everything that is declared: a recipe is public."""
+        """Show the promise and every field in a notebook: a recipe is public."""
         declared = {part.name: repr(getattr(self, part.name))[:200] for part in fields(self)}  # type: ignore[arg-type]
-        told = {type(self).__name__: self.promise, **declared}
-        return as_table(told)
+        return html_table({type(self).__name__: self.promise, **declared})
 
     @property
     def concentrated(self) -> ZeroConcentrated | None:
@@ -97,7 +97,8 @@ class PrivateLearner(ABC):
     def regret_bound(self, *, failure_probability: float) -> float:
         """Bound the mistakes beyond the best concept's, except with ``failure_probability``.
 
-        The number of rounds where nothing better is proved.
+        Returns:
+            The bound; the number of rounds where nothing better is proved.
         """
         require.open_probability(failure_probability=failure_probability)
         return self._most_mistakes
@@ -123,7 +124,7 @@ class PrivateLearner(ABC):
         """Raise if no run of this recipe can make progress; the recipe itself stays valid."""
 
     def for_rounds(self, rounds: int) -> "PrivateLearner":
-        """Return the same learner for another horizon, planned anew where it plans."""
+        """Return the same learner for another horizon, with its numbers planned again."""
         return replace(self, rounds=rounds)  # type: ignore[type-var]
 
     @final
@@ -166,7 +167,11 @@ class PrivateLearner(ABC):
     @final
     @property
     def label_count(self) -> int:
-        """How many labels there are; a ValueError if this learner cannot tell so many apart."""
+        """How many labels the class has.
+
+        Raises:
+            ValueError: If there are more than ``most_labels``.
+        """
         count = len(label_values(self.concepts.domain))
         if count > self.most_labels:
             raise ValueError(
@@ -212,11 +217,11 @@ class PrivateLearner(ABC):
         return run
 
 
-def as_table(told: Mapping[str, object]) -> str:
-    """Names and what is said of each, as HTML for notebooks."""
+def html_table(values: Mapping[str, object]) -> str:
+    """Return an HTML table for notebooks: one row for each name and its value."""
     rows = (
-        f"<tr><th>{escape(name)}</th><td>{escape(str(said))}</td></tr>"
-        for name, said in told.items()
+        f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>"
+        for name, value in values.items()
     )
     return f"<table>{''.join(rows)}</table>"
 
@@ -264,11 +269,11 @@ class PrivateRun(snapshots.ContinuedOnce):
         return self._hypothesis
 
     def _repr_html_(self) -> str:
-        """What is published, and nothing else."""
+        """Show what is published, and nothing else, in a notebook."""
         stamp = "" if self.private else "NOT PRIVATE: this run was seeded; "
         rule = self.hypothesis.describe()
-        told = {"rule": rule[:2000], "changes": self.switches, "status": self.status}
-        return as_table({**told, "promise": f"{stamp}{self.ledger.promise}"})
+        values = {"rule": rule[:2000], "changes": self.switches, "status": self.status}
+        return html_table({**values, "promise": f"{stamp}{self.ledger.promise}"})
 
     @property
     def rounds_played(self) -> int:
@@ -287,7 +292,7 @@ class PrivateRun(snapshots.ContinuedOnce):
 
     @property
     def private(self) -> bool:
-        """False for a seeded run: who knows the seed can compute its noise."""
+        """False for a seeded run, whose noise can be computed from the seed."""
         return self._rng.private
 
     @property
@@ -340,7 +345,7 @@ class PrivateRun(snapshots.ContinuedOnce):
         call that begins with the bad row raises and changes nothing. Any other block is validated
         as a whole. A block longer than the rounds left is cut.
         """
-        if not (isinstance(xs, list) and isinstance(ys, _LISTED) and xs):
+        if not (isinstance(xs, list) and isinstance(ys, _LABEL_BLOCKS) and xs):
             return self.take(*self.validated(xs, ys))
         _require_equally_long(xs, ys)
         taken, size, switches = 0, self._engine.first_rounds, self._switches
@@ -416,15 +421,15 @@ class PrivateRun(snapshots.ContinuedOnce):
         points, labels = self.validated(xs, ys)
         if not len(labels):
             return np.empty(0, dtype=np.uint8)
-        said: NDArray[np.uint8] = self._play(self._engine.follow, points, labels)[0]
-        return said
+        predictions: NDArray[np.uint8] = self._play(self._engine.follow, points, labels)[0]
+        return predictions
 
     def _play(self, step: Callable[[Any, Any], Any], points: Any, labels: Any) -> Any:
         """Let the engine take a round or a block; every call of the engine goes through here."""
         if self._barred:
             self._refuse()
         self._barred = IN_A_STEP  # straight after the test, as in NoiseOwner._begin
-        if self._played == self._rounds or self._saved is not None:
+        if self._played == self._rounds or self._open_snapshot is not None:
             self._check_before_step()
         if isinstance(labels, int):
             self._played += 1
@@ -434,9 +439,7 @@ class PrivateRun(snapshots.ContinuedOnce):
             if left < len(labels):  # a slice of a list is a copy
                 points, labels = points[:left], labels[:left]
             result = step(points, labels)
-            if isinstance(
-                result, tuple
-            ):  # from ``follow``: it takes the whole block and counts the changes
+            if isinstance(result, tuple):  # from ``follow``, which takes the whole block
                 self._played += len(labels)
                 self._switches += result[1]
                 self._hypothesis = self._engine.hypothesis
@@ -466,7 +469,7 @@ class PrivateRun(snapshots.ContinuedOnce):
         private = self._rng.private
         number = snapshots.number_at(self._played, self._identity, private=private)
         packed = snapshots.pack(
-            snapshots.Saved(
+            snapshots.SnapshotContents(
                 recipe=form_digest(self._recipe),
                 identity=self._identity,
                 number=number,
@@ -476,7 +479,7 @@ class PrivateRun(snapshots.ContinuedOnce):
                 engine=codec.dumps(self._engine.state(), (self._recipe.concepts,)),
             )
         )
-        self._saved = number if private else None
+        self._open_snapshot = number if private else None
         self._register = register or self._register
         self._end()
         return packed

@@ -24,7 +24,7 @@ from littlestone.concepts.protocols import Hypothesis
 from littlestone.errors import LittlestoneError, SnapshotError
 from littlestone.learners import (
     codec,
-    known_types,  # noqa: F401 (makes them known)
+    known_types,  # noqa: F401 (importing it registers the classes)
 )
 from littlestone.learners.engine import Engine
 from littlestone.locks import lock
@@ -37,7 +37,7 @@ _DIGEST_BYTES: Final = 32
 _SPARE_LINES: Final = 1000
 _LONGEST_LINE: Final = 128
 _LINE: Final = re.compile(rb"(?:([0-9a-f]{32}) ([0-9]{0,40})|[0-9a-f]{0,32})\n?")
-_AGAIN_BITS: Final = 32  # of a number: how often it was continued without any further round
+_AGAIN_BITS: Final = 32  # low bits of a number: continuations without a further round
 
 CONTINUED: Final = (
     "was continued elsewhere from its snapshot; continuing both would reuse the same noise on "
@@ -46,13 +46,15 @@ CONTINUED: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
-    """The contents of a snapshot."""
+class SnapshotContents:
+    """What the bytes of a snapshot hold."""
 
     recipe: str
     """The digest of the recipe's form."""
     identity: str
+    """The id of the run and of every continuation."""
     number: int
+    """Grows with the rounds; only the newest number of a run may be continued."""
     randomness: dict[str, Any]
     rounds_played: int
     switches: int
@@ -99,9 +101,7 @@ def _with_snapshot_errors(step: Callable[..., Any]) -> Callable[..., Any]:
     def taken(*example: Any) -> Any:
         try:
             count = step(*example)
-            if (
-                count == 0 and type(count) is int
-            ):  # a caller that feeds the rest would loop for ever
+            if count == 0 and type(count) is int:  # feeding the rest would never end
                 raise AssertionError("no round of a non-empty block was taken")
             return count
         except LittlestoneError:
@@ -118,13 +118,13 @@ def _with_snapshot_errors(step: Callable[..., Any]) -> Callable[..., Any]:
 _runs: "weakref.WeakValueDictionary[str, Any]" = weakref.WeakValueDictionary()
 _newest: dict[str, int] = {}
 _given: "weakref.WeakSet[Randomness]" = weakref.WeakSet()  # keyed streams that a run owns
-_turn: Final = threading.Lock()  # reading and changing what is newest is one step
+_turn: Final = threading.Lock()  # held while ``_newest`` is read and changed
 
 
 class Register(Protocol):
     """Remember which snapshots were continued."""
 
-    def claim(self, saved: Saved) -> None:
+    def claim(self, saved: SnapshotContents) -> None:
         """Mark ``saved`` as continued, or raise and change nothing."""
         ...
 
@@ -132,7 +132,7 @@ class Register(Protocol):
         """Record that the run itself continues after its snapshot ``number``.
 
         Raises:
-            SnapshotError: If somebody else continued that snapshot.
+            SnapshotError: If another run continued that snapshot.
         """
         ...
 
@@ -146,7 +146,7 @@ class ProcessRegister:
             _refuse_unless_newest(number, _newest.get(identity, 0))
             _newest[identity] = number + 1
 
-    def claim(self, saved: Saved) -> None:
+    def claim(self, saved: SnapshotContents) -> None:
         """Mark ``saved`` as continued, and retire the live run it was taken from."""
         self.use_up(saved.identity, saved.number)
         _retire_live(saved.identity)
@@ -185,7 +185,7 @@ class FileRegister(ProcessRegister):
 
     @contextmanager
     def _locked(self) -> Iterator[IO[bytes]]:
-        """Lock the file that has the name now, not one that was replaced meanwhile."""
+        """Lock the file that has the name; open it again if it was replaced meanwhile."""
         while True:
             with self._opened() as file:
                 lock(file, wait=True)
@@ -231,7 +231,7 @@ class ContinuedOnce(NoiseOwner):
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._register: Register = ProcessRegister()
-        self._saved: int | None = None  # number of a snapshot that is not continued yet
+        self._open_snapshot: int | None = None  # number of a snapshot that is not continued yet
 
     @property
     def identity(self) -> str:
@@ -249,17 +249,17 @@ class ContinuedOnce(NoiseOwner):
 
     def _use_up_snapshot(self) -> None:
         """Claim the open snapshot for this run, inside a step that has changed nothing yet."""
-        if self._saved is None:
+        if self._open_snapshot is None:
             return
         try:
-            self._register.use_up(self._identity, self._saved)
+            self._register.use_up(self._identity, self._open_snapshot)
         except SnapshotError:
             self.retire()
             raise
         except (OSError, ValueError):  # the register's file: nothing has been learned yet
             self._end()
             raise
-        self._saved = None
+        self._open_snapshot = None
 
 
 def _read(file: IO[bytes]) -> tuple[dict[str, int], int, bool]:
@@ -347,13 +347,13 @@ def number_at(rounds: int, identity: str, *, private: bool) -> int:
         return _newest[identity]
 
 
-def pack(saved: Saved) -> bytes:
+def pack(saved: SnapshotContents) -> bytes:
     """Return the bytes of a snapshot, with a digest over them."""
     body = codec.dumps(saved)
     return MAGIC + hashlib.sha256(body).digest() + body
 
 
-def unpack(data: bytes) -> Saved:
+def unpack(data: bytes) -> SnapshotContents:
     """Read a snapshot back.
 
     Raises:
@@ -366,9 +366,9 @@ def unpack(data: bytes) -> Saved:
     if hashlib.sha256(body).digest() != data[len(MAGIC) : start]:
         raise SnapshotError("this snapshot is truncated or altered: its digest does not match")
     saved = codec.loads(body)
-    if not isinstance(saved, Saved):
+    if not isinstance(saved, SnapshotContents):
         raise SnapshotError("these bytes hold no saved run")
     return saved
 
 
-codec.register(Saved)
+codec.register(SnapshotContents)

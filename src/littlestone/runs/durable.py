@@ -11,7 +11,7 @@ from littlestone import __version__, require
 from littlestone.errors import HorizonExceededError, StoreError
 from littlestone.learners.forms import canonical_form
 from littlestone.learners.run import PrivateLearner, PrivateRun
-from littlestone.learners.snapshots import Saved
+from littlestone.learners.snapshots import SnapshotContents
 from littlestone.randomness import keyed
 from littlestone.runs.book import Reservation
 from littlestone.runs.feeding import Feeding, Hindsight, Intake
@@ -60,7 +60,7 @@ Witness = Callable[[Published], None]
 class _StoreGuards:
     """Accept every state: the mark and the lock of the journal prevent a second continuation."""
 
-    def claim(self, saved: Saved) -> None:
+    def claim(self, saved: SnapshotContents) -> None:
         del saved
 
     def use_up(self, identity: str, number: int) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from littlestone import __version__
 from littlestone.concepts.hypotheses.pictures import picture
 from littlestone.concepts.protocols import ConceptClass, Hypothesis
-from littlestone.concepts.schema import Numeric, Schema
+from littlestone.concepts.schema import Buckets, Numeric, Schema
 from littlestone.learners.forms import canonical_form
 from littlestone.privacy.ledger import Ledger
 from littlestone.runs.durable import DurableRun
@@ -222,6 +222,8 @@ def _schema(concepts: ConceptClass) -> str:
             kind, known = "number", [f"{cut:g}" for cut in part.grid if abs(cut) < _HUGE]
         else:
             kind, known = "one of", list(map(str, part.values))
+        if isinstance(part, Buckets):
+            kind, known = "text", [f"{part.count} buckets of a public hash"]
         kind = kind if part.date is None else f"{part.date} of the date"
         missing = part.describe(part.stand_in, part.stand_in).removeprefix(f"{part.name} ")
         missing = missing.removeprefix("== ")

@@ -13,7 +13,7 @@ _MOST_TERMS = 10**5
 
 
 def points_window_lower_bound(*, rounds: int, epsilon: float, delta: float) -> float:
-    """Expected mistakes that some oblivious stream forces on every private learner of ``Points()``.
+    """Bound the mean of the mistakes that private learners of ``Points()`` make on some stream.
 
     Let M be the learner's worst expected number of mistakes. On T random distinct points labelled
     0, a fresh point x* is labelled 1 by h_t as often as the point to come: Σ_t P[h_t(x*) = 1] ≤ M.

@@ -69,7 +69,7 @@ def generator_rounds_upper_bound(*, points: int, gap: float) -> int:
 def sanitizer_samples_upper_bound(
     *, concepts: int, points: int, error: float, zcdp: float, failure_probability: float
 ) -> int:
-    """Samples of the finite sanitizer: exponential weights over X against a finite H.
+    """Bound the samples of the finite sanitizer: exponential weights over X against a finite H.
 
     Each of R + 1 rounds spends ρ/(R + 1), half on choosing (ε₁) and half on testing (ε₂); it needs
     (2/(ε₁n))·ln(4|H|(R + 1)/β) ≤ α/8 and ln(2(R + 1)/β)/(ε₂n) ≤ α/8, and then objects by 5α/8.
@@ -91,7 +91,7 @@ def sanitizer_samples_upper_bound(
 
 
 def realizable_rounds_upper_bound(*, points: int, error: float, slack: float = 0.1) -> int:
-    """Rounds of the multiplicative realizable sanitizer: ln|X|/(α·drop(γ)).
+    """Bound the rounds of the multiplicative realizable sanitizer: ln|X|/(α·drop(γ)).
 
     With lo = 3γ, hi = 1 − 3γ and the best θ between them, an objection lowers KL(data‖weights)
     by α·min(hi·ln(hi/θ) − hi + θ, lo·ln(lo/θ) − lo + θ). In the role of

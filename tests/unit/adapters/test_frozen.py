@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from littlestone.adapters.frozen import FrozenClassifier
+from littlestone.concepts.hypotheses.decision_tree import DecisionTree
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.schema import Schema
 from littlestone.learners.engine import Engine
@@ -85,6 +86,23 @@ def test_it_predicts_what_the_classifier_predicts(stand_ins: Any) -> None:
         assert twin.predict(records).tolist() == wanted
         assert twin.predict_proba_one(records[3]) == model.predict_proba_one(records[3])
         assert twin.predict_proba(records)[:, 1].tolist() == [float(w == "yes") for w in wanted]
+
+
+def test_dates_are_predicted_from_their_column() -> None:
+    """With stand-ins, too: here, in a table, and as Python source."""
+    schema = Schema.from_mapping({"left": {"date": ["hour", "weekday"]}, "x": {"grid": [0]}})
+    rule = DecisionTree(schema, ((0, 5, 12), 1, 0))
+    for stand_ins in (None, {"left.hour": 3, "left.weekday": "Friday", "x": -1}):
+        frozen = FrozenClassifier(rule, (0, 1), stand_ins=stand_ins)
+        records: list[Any] = [{"left": f"2013-01-01 {hour:02}:15", "x": 1} for hour in (4, 5, 13)]
+        records += [] if stand_ins is None else [{}, {"left": "x", "x": 0}]
+        wanted = [0, 1, 0, 0, 0][: len(records)]
+        assert frozen.columns == ("left", "x")
+        assert [frozen.predict_one(record) for record in records] == wanted
+        assert frozen.predict([[each["left"], each["x"]] for each in records[:3]]).tolist() == [
+            0, 1, 0,
+        ]  # fmt: skip
+        assert [executed(frozen)(record) for record in records] == wanted
 
 
 def test_keys_are_predicted_too() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from littlestone.adapters.records import FillingReader
 from littlestone.concepts.classes.stumps import Stumps
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.schema import Schema
@@ -214,6 +215,17 @@ def test_a_record_that_does_not_fit_is_refused_or_filled_as_declared(record: Any
     filling.learn_one(record, True)
     filling.predict_one(record)
     assert filling.run.rounds_played == 1
+
+
+def test_a_date_is_read_where_stand_ins_are_declared() -> None:
+    """Each part of it; a date that is missing counts as the stand-ins of its parts."""
+    schema = Schema.from_mapping({"left": {"date": ["hour", "weekday"]}, "x": {"grid": [0]}})
+    stand_ins = {"left.hour": 3, "left.weekday": "Friday", "x": -1}
+    reader = FillingReader(schema, stand_ins)
+    record = {"left": "2013-01-01 05:15", "x": 1}
+    assert reader(record) == schema.check(record) == (5, 1, 1)
+    for odd in ({}, {"left": None}, {"left": "x", "x": "y"}, {"left.hour": 3}):
+        assert reader(odd) == (3, 4, 0)
 
 
 def test_a_filled_record_is_the_example_that_was_declared() -> None:

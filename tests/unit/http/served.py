@@ -3,11 +3,12 @@
 import http.client
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.patience import PATIENCE, until
 
 from littlestone.http.client import Client
 from littlestone.http.limits import MOST_CONNECTIONS
@@ -33,7 +34,9 @@ class Served:
         return app.state.service
 
     def client(self, role: Role = Role.OWNER, **more: Any) -> Client:
-        made = Client(f"http://127.0.0.1:{self.port}", self.tokens[role], **more)
+        made = Client(
+            f"http://127.0.0.1:{self.port}", self.tokens[role], **{"timeout": PATIENCE, **more}
+        )
         self._clients.append(made)
         return made
 
@@ -64,7 +67,7 @@ class Served:
     def _asked(
         self, method: str, path: str, body: bytes | None, role: Role | None, more: dict[str, str]
     ) -> http.client.HTTPConnection:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         named = {name.replace("_", "-"): value for name, value in more.items()}
         if role is not None:
             named["Authorization"] = f"Bearer {self.tokens[role]}"
@@ -90,20 +93,15 @@ def serving(
     running = server(folder, fresh, port=0, fleet=fleet, connections=connections, book=book, **more)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
-    until = time.monotonic() + 20
-    while not running.started:
-        assert thread.is_alive() and time.monotonic() < until
-        time.sleep(0.01)
+    until(lambda: running.started or not thread.is_alive())
     served = Served(running, made)
     try:
-        while served.raw("GET", "/health")[0] == 503:  # stores are being opened
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        until(lambda: served.raw("GET", "/health")[0] != 503)  # stores are being opened
         yield served
     finally:
         served.close()
         running.stop()
-        thread.join(20)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 

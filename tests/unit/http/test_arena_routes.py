@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE, until
 from tests.unit.http.served import serving
 
 from littlestone.http import arena as arena_routes
@@ -31,7 +32,7 @@ class Played:
         self.port, self.arena = port, arena
 
     def raw(self, method: str, path: str, body: Any = None) -> tuple[int, Any, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         sent = None if body is None else json.dumps(body)
         connection.request(method, path, sent, {"Content-Type": "application/json"})
         response = connection.getresponse()
@@ -51,15 +52,12 @@ def playing() -> Iterator[Played]:
     running = listening(app, host="127.0.0.1", port=0)
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
-    until = time.monotonic() + 20
-    while not running.started:
-        assert thread.is_alive() and time.monotonic() < until
-        time.sleep(0.01)
+    until(lambda: running.started or not thread.is_alive())
     try:
         yield Played(running.servers[0].sockets[0].getsockname()[1], app.state.service)
     finally:
         running.stop()
-        thread.join(20)
+        thread.join(PATIENCE)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE
 from tests.unit.http.served import BUDGET, body, serving, with_keys
 
 from littlestone.errors import StoreError
@@ -110,7 +111,7 @@ def test_events_that_came_first_keep_a_run(tmp_path: Path, monkeypatch: pytest.M
 
     def slow(run: DurableRun, *arguments: Any) -> Any:
         taking.set()
-        assert go.wait(10)
+        assert go.wait(PATIENCE)
         return take(run, *arguments)
 
     with serving(tmp_path) as served:
@@ -118,12 +119,12 @@ def test_events_that_came_first_keep_a_run(tmp_path: Path, monkeypatch: pytest.M
         monkeypatch.setattr(DurableRun, "take", slow)
         sent = threading.Thread(target=served.client().send, args=("abuse", "a", 1))
         sent.start()
-        assert taking.wait(10)
+        assert taking.wait(PATIENCE)
         runs, loop = served.service.runs, served.service.loop
         removal = asyncio.run_coroutine_threadsafe(runs.remove("abuse"), loop)
         go.set()
-        sent.join(10)
-        assert removal.result(10) is False
+        sent.join(PATIENCE)
+        assert removal.result(PATIENCE) is False
         assert served.client().send("abuse", "b", 1)["round"] == 2
 
 

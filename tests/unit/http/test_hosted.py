@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE, until
 from tests.unit.http.served import BUDGET, serving
 
 from littlestone.choose import request
@@ -100,7 +101,7 @@ def test_nobody_waits_while_a_run_is_planned(
 
     def slow(terms: RunTerms) -> Any:
         planning.set()
-        assert planned.wait(10)
+        assert planned.wait(PATIENCE)
         return recipe(terms)
 
     with serving(tmp_path) as served:
@@ -109,10 +110,10 @@ def test_nobody_waits_while_a_run_is_planned(
             target=served.client().create, args=("abuse",), kwargs={"concepts": "keys", **BUDGET}
         )
         made.start()
-        assert planning.wait(10)
+        assert planning.wait(PATIENCE)
         assert served.raw("GET", "/health")[0] == 200
         planned.set()
-        made.join(10)
+        made.join(PATIENCE)
         assert served.raw("GET", "/runs/abuse")[0] == 200
 
 
@@ -144,11 +145,9 @@ def test_a_run_comes_back_when_there_is_a_disk_again(
         full.set()
         with pytest.raises(ServiceError, match="503"):
             client.send("abuse", "b", 1)
-        until = time.monotonic() + 5
-        while served.raw("GET", "/runs/abuse")[0] != 503:
-            assert time.monotonic() < until
+        until(lambda: served.raw("GET", "/runs/abuse")[0] == 503)
         full.clear()
-        assert served.client(patience=10.0).send("abuse", "b", 1)["round"] == 2
+        assert served.client(patience=PATIENCE).send("abuse", "b", 1)["round"] == 2
         full.set()
         with pytest.raises(ServiceError, match="503"):
             client.send("abuse", "c", 1)  # and the service can be stopped while it waits
@@ -174,7 +173,7 @@ def test_a_store_that_goes_while_it_is_served_is_waited_for_and_not_begun_anew(
         assert not (tmp_path / "runs" / "abuse" / "store").exists()
         for path in sorted(moved, reverse=True):  # its mark first: one without is not waited for
             (tmp_path / "away" / path.name).rename(path)
-        assert served.client(patience=10.0).send("abuse", "b", 1)["round"] == 2
+        assert served.client(patience=PATIENCE).send("abuse", "b", 1)["round"] == 2
 
 
 def test_a_large_schema_says_what_it_needs(tmp_path: Path) -> None:
@@ -217,7 +216,7 @@ def test_a_run_of_an_earlier_default_goes_on_with_its_recipe(
         expected = [release.body for release in twin.releases()]
         twin.close()
     with serving(tmp_path / "here") as served:
-        assert served.client(patience=5.0).send_many("rules", events[20:])["taken"] == 60
+        assert served.client(patience=PATIENCE).send_many("rules", events[20:])["taken"] == 60
     log = read_log(tmp_path / "here" / "rules" / "store")
     assert [release.body for release in log.releases] == expected and len(expected) > 1
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from tests.patience import PATIENCE
 from tests.unit.http.served import BUDGET, Served, serving
 
 from littlestone.concepts.classes.thresholds import ThresholdHypothesis
@@ -20,7 +21,7 @@ HOSTILE = "<script>alert(1)</script>&\"'"
 
 
 def logged_in(served: Served, token: str, **more: str) -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
     headers = {"Content-Type": "application/x-www-form-urlencoded", **more}
     connection.request("POST", "/login", urlencode({"token": token}), headers)
     response = connection.getresponse()

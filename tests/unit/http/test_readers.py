@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE, until
 from tests.unit.http.served import serving, with_keys
 
 from littlestone.http import routes
@@ -57,7 +58,7 @@ def test_readers_hear_of_releases_and_come_back_where_they_were(tmp_path: Path) 
         listener.start()
         for name in "ab":
             client.send_many("abuse", [(name, 1)] * 40)
-        listener.join(10)
+        listener.join(PATIENCE)
         assert heard == [1, 2, 3]
         with closing(served.client().follow("abuse", after=2)) as later:
             assert next(later)["release"] == 3
@@ -85,6 +86,14 @@ def test_a_reader_who_comes_late_is_sent_little_at_a_time(
         assert asked[:3] == [2, 2, 1]
 
 
+@pytest.fixture
+def _noon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Midnight, when a clock of days strikes, is far off."""
+    told, began, day = time.time, time.time(), 86_400.0
+    monkeypatch.setattr(time, "time", lambda: told() - began % day + day / 2)
+
+
+@pytest.mark.usefixtures("_noon")
 def test_with_a_clock_nothing_is_seen_before_it_strikes(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         client = with_keys(served, publish_every=86_400.0)
@@ -99,6 +108,7 @@ def test_with_a_clock_nothing_is_seen_before_it_strikes(tmp_path: Path) -> None:
         assert reader.predict("abuse", ["k"]) == [1]
 
 
+@pytest.mark.usefixtures("_noon")
 def test_what_was_published_stays_published_when_the_service_starts_again(tmp_path: Path) -> None:
     every = 2.0
     with serving(tmp_path) as served:
@@ -106,11 +116,8 @@ def test_what_was_published_stays_published_when_the_service_starts_again(tmp_pa
         time.sleep(every - time.time() % every + 0.1)  # a stroke, and a little more
         client.send_many("abuse", [("k", 1)] * 40)
         reader = served.client(Role.READER)
-        until = time.monotonic() + 10
-        while not (seen := reader.keys("abuse")):
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        assert seen == ["k"]
+        until(lambda: reader.keys("abuse"))
+        assert reader.keys("abuse") == ["k"]
         newest = reader._json("GET", "/runs/abuse/releases")["newest"]
     # Long before the next stroke; what is committed meanwhile waits for it.
     (tmp_path / "abuse" / "run.json").write_text(
@@ -138,17 +145,15 @@ def test_what_is_published_waits_for_no_question(tmp_path: Path) -> None:
         asked = [
             asyncio.run_coroutine_threadsafe(one, loop)
             for one in (
-                thread.ask(lambda _: first.wait(10)),
-                thread.ask(lambda _: second.wait(10)),
+                thread.ask(lambda _: first.wait(PATIENCE)),
+                thread.ask(lambda _: second.wait(PATIENCE)),
                 thread.ask(reports),
             )
         ]
         first.set()  # what waits behind it is one turn
-        until = time.monotonic() + 5
-        while served.client().keys("abuse") != ["k"]:
-            assert time.monotonic() < until
+        until(lambda: served.client().keys("abuse") == ["k"])
         second.set()
-        assert asked[1].result(10) and len(asked[2].result(10)) == 40
+        assert asked[1].result(PATIENCE) and len(asked[2].result(PATIENCE)) == 40
 
 
 def test_a_follower_comes_back_to_a_service_that_starts_again(monkeypatch: Any) -> None:

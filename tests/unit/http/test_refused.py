@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE
 from tests.unit.http.served import BUDGET, EVENTS, body, serving, with_keys
 
 from littlestone.http.app import ENDPOINTS
@@ -52,8 +53,42 @@ def test_sizes_kinds_and_hosts_are_limited(tmp_path: Path) -> None:
         assert served.raw("POST", EVENTS, b" " * (5 << 20))[0] == 413
         assert served.raw("POST", EVENTS, b"x=1", Content_Type="text/plain")[0] == 415
         assert served.raw("GET", "/runs", Host="evil.example")[0] == 400
-        long_line = body(x="a" * (70 << 10), y=1)
-        assert served.raw("POST", EVENTS, long_line, Content_Type="application/x-ndjson")[0] == 413
+
+
+@pytest.mark.parametrize("ending", [b"", b"\n"])
+def test_a_line_that_is_too_long_is_refused_by_itself(tmp_path: Path, ending: bytes) -> None:
+    short, long = body(x="a", y=1), body(x="a" * (1 << 20), y=1)
+    with serving(tmp_path) as served:
+        with_keys(served)
+        for lines, taken in (([short, long, short], 2), ([long], 0), ([short, long], 1)):
+            sent = b"\n".join(lines) + ending
+            status, _, answer = served.raw(
+                "POST", EVENTS, sent, Content_Type="application/x-ndjson"
+            )
+            told = json.loads(answer)
+            assert (status, told["taken"], told["refused"]) == (200 if taken else 422, taken, 1)
+            assert "exceeds 65,536 bytes" in told["events"][0]["error"]
+
+
+DEEP = b"[" * 5_000 + b"]" * 5_000
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [b'{"x": %b, "y": 1}' % DEEP, b'{"x": "\xff", "y": 1}', b'{"x": "\\ud800", "y": 1}',
+     b'{"x": NaN, "y": 1}', b'{"x": 1e999, "y": 1}', b'{"x": "]}, {", "y": 7}', b"", b"3",
+     b'{"x": "\\"]}", "z": 1}', b'{"x" 3}'],
+)  # fmt: skip
+def test_an_event_of_a_list_is_refused_by_itself(tmp_path: Path, odd: bytes) -> None:
+    """Whatever it holds, as far as the list around it can be told."""
+    good = [b'{"x": "a", "y": 1}', b' {"y": 0, "x": "b,[{\\"\\\\"}']
+    sent = b'{"events": [%b]}\n' % b", ".join([good[0], odd, good[1], good[0]])
+    with serving(tmp_path) as served:
+        with_keys(served)
+        status, _, answer = served.raw("POST", EVENTS, sent)
+        told = json.loads(answer)
+        assert (status, told["taken"], told["refused"]) == (200, 3, 1)
+        assert [one.get("round") for one in told["events"]] == [1, None, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +106,7 @@ def test_sizes_kinds_and_hosts_are_limited(tmp_path: Path) -> None:
 def test_what_has_no_end_is_refused(tmp_path: Path, ahead: bytes, drop: bytes) -> None:
     """However slowly it comes: nobody has to be known here to send it, and it must not be kept."""
     with serving(tmp_path) as served:
-        with socket.create_connection(("127.0.0.1", served.port), timeout=5) as drip:
+        with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as drip:
             answer = b""
             try:
                 drip.sendall(ahead)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE
 from tests.unit.http.served import BUDGET, EVENTS, body, serving, with_keys
 
 from littlestone.errors import StoreError
@@ -168,7 +169,7 @@ def test_why_a_run_cannot_be_opened_is_told_to_nobody(tmp_path: Path, monkeypatc
 
         def damaged() -> Any:
             opening.set()
-            gate.wait(10)
+            gate.wait(PATIENCE)
             raise StoreError("the/store is damaged: ValueError('got secret')")
 
         def broken(*_: Any) -> Any:
@@ -178,13 +179,15 @@ def test_why_a_run_cannot_be_opened_is_told_to_nobody(tmp_path: Path, monkeypatc
         monkeypatch.setattr(DurableRun, "take", broken)
         event = Event("1", "k", 1, None, ("k", 1))
         lost = asyncio.run_coroutine_threadsafe(thread.ask([event]), loop)
-        assert opening.wait(10)
+        assert opening.wait(PATIENCE)
         behind = asyncio.run_coroutine_threadsafe(thread.ask([event]), loop)
-        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.01), loop).result(10)  # it waits by now
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.01), loop).result(
+            PATIENCE
+        )  # it waits by now
         gate.set()
         for answer in (lost, behind):
             with pytest.raises(Unavailable) as told:
-                answer.result(10)
+                answer.result(PATIENCE)
             assert "secret" not in str(told.value) and "the/store" not in str(told.value)
         status, _, content = served.raw("GET", "/runs/abuse")
         assert status == 503 and b"secret" not in content
@@ -229,3 +232,16 @@ def test_too_much_at_once_is_asked_to_come_back(tmp_path: Path, monkeypatch: Any
         status, headers, _ = served.raw("POST", EVENTS, many)
         assert (status, headers["retry-after"]) == (429, "1")
         assert served.client().send("abuse", "a", 0)["round"] == 1
+
+
+def test_a_date_is_sent_under_the_name_of_its_column(tmp_path: Path) -> None:
+    """All its parts come from one value, as in files."""
+    with serving(tmp_path) as served:
+        client = served.client()
+        schema = {"left": {"date": ["hour", "weekday"]}, "x": {"grid": [0]}}
+        client.create("dates", schema=schema, rounds=1000)
+        record = {"left": "2013-01-01 05:15", "x": 1}
+        assert client.send("dates", record, 1)["round"] == 1
+        assert client.predict("dates", [record]) in ([0], [1])
+        status, _, answer = served.raw("POST", "/runs/dates/events", body(x={"x": 1}, y=1))
+        assert status == 422 and "left.hour is missing" in json.loads(answer)["error"]

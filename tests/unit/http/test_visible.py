@@ -1,18 +1,42 @@
 """With a clock: what is seen at a stroke was committed before it, however late the stroke comes."""
 
 import asyncio
-import threading
-import time
-from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE
 
 from littlestone.http.visible import Visible
 from littlestone.runs.journal.records import Release
 
-EVERY = 0.25
+EVERY = 1000.0
+
+
+class Clock:
+    """The time of day, which may be set, and a clock that nobody sets; both stand still."""
+
+    def __init__(self, day: float) -> None:
+        self.day = self.steady = day
+
+    def go(self, seconds: float) -> None:
+        self.day += seconds
+        self.steady += seconds
+
+    def time(self) -> float:
+        return self.day
+
+    def monotonic(self) -> float:
+        return self.steady
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Half-way between two strokes; it is looked at often."""
+    made = Clock(EVERY / 2)
+    monkeypatch.setattr("littlestone.http.visible.time", made)
+    monkeypatch.setattr("littlestone.http.visible.LOOK", 0.005)
+    return made
 
 
 class Publishing:
@@ -35,66 +59,72 @@ class Publishing:
         return iter(self.log[after:])
 
 
-async def _seen_at_a_late_stroke() -> list[int | None]:
-    visible, run, seen = Visible(every=EVERY), Publishing(), list[int | None]()
-    await asyncio.sleep(EVERY - time.time() % EVERY + 0.05)  # a stroke, and a little more
+async def looked_at() -> None:
+    """Let the loop look at the clock, at least once."""
+    await asyncio.sleep(0.02)
+
+
+async def rung(visible: Visible) -> int | None:
+    await asyncio.wait_for(visible.bell(), PATIENCE)
+    return None if visible.newest is None else visible.newest.release.number
+
+
+async def _seen_at_a_late_stroke(clock: Clock, strokes: int) -> list[int | None]:
+    visible, run = Visible(every=EVERY), Publishing()
+    await looked_at()
     run.publish(visible)
-    late = threading.Timer(EVERY + 0.02, lambda: run.publish(visible))
-    late.start()
-    time.sleep(EVERY + 0.05)  # somebody's request holds the loop beyond the next stroke
-    late.join()
-    for _ in range(2):
-        with suppress(TimeoutError):  # it rings for news only
-            await asyncio.wait_for(visible.bell(), 8 * EVERY)
-        seen.append(None if visible.newest is None else visible.newest.release.number)
+    clock.go(EVERY / 2 + 1)  # somebody's request holds the loop beyond the next stroke
+    run.publish(visible)
+    clock.go(1)
+    seen = [await rung(visible)]
+    for _ in range(strokes - 1):
+        clock.go(EVERY)
+        seen.append(await rung(visible))
     visible.stop()
     return seen
 
 
-def test_a_late_stroke_shows_what_a_punctual_one_would_have() -> None:
-    assert asyncio.run(_seen_at_a_late_stroke()) == [1, 2]
+def test_a_late_stroke_shows_what_a_punctual_one_would_have(clock: Clock) -> None:
+    assert asyncio.run(_seen_at_a_late_stroke(clock, 2)) == [1, 2]
 
 
-def test_a_clock_that_shows_all_there_is_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_that_shows_all_there_is_would_be_found(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     show = Visible.show
     monkeypatch.setattr(Visible, "show", lambda visible, before=0.0: show(visible))
-    assert asyncio.run(_seen_at_a_late_stroke())[0] == 2
+    assert asyncio.run(_seen_at_a_late_stroke(clock, 1)) == [2]
 
 
-async def _seen_when_the_loop_was_late(monkeypatch: pytest.MonkeyPatch) -> int:
+async def _seen_when_the_loop_was_late(clock: Clock) -> int | None:
     """The loop looks at the clock before a stroke, and again only behind it."""
-    told, day = time.time, 86_400.0
-    midnight = told() + 0.3
-    monkeypatch.setattr(time, "time", lambda: day + told() - midnight)
-    visible, run = Visible(every=day), Publishing()
+    visible, run = Visible(every=EVERY), Publishing()
     run.publish(visible)
-    await asyncio.sleep(0.05)
-    time.sleep(0.4)
-    await asyncio.wait_for(visible.bell(), 5)
-    visible.stop()
-    assert visible.newest is not None
-    return visible.newest.release.number
-
-
-def test_no_stroke_is_missed_when_the_loop_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("littlestone.http.visible.LOOK", 0.2)
-    assert asyncio.run(_seen_when_the_loop_was_late(monkeypatch)) == 1
-
-
-async def _seen_after_the_clock_was_set(monkeypatch: pytest.MonkeyPatch) -> int:
-    told, day = time.time, 86_400.0
-    visible, run = Visible(every=day), Publishing()
-    run.publish(visible)
-    await asyncio.sleep(0.05)
+    clock.go(EVERY / 2 - 0.001)
+    await looked_at()
     assert visible.newest is None
-    midnight = told() + 0.2
-    monkeypatch.setattr(time, "time", lambda: day + told() - midnight)
-    await asyncio.wait_for(visible.bell(), 5)
-    assert visible.newest is not None and told() >= midnight
+    clock.go(EVERY / 2)
+    seen = await rung(visible)
     visible.stop()
-    return visible.newest.release.number
+    return seen
 
 
-def test_a_clock_that_is_set_strikes_by_its_new_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("littlestone.http.visible.LOOK", 0.02)
-    assert asyncio.run(_seen_after_the_clock_was_set(monkeypatch)) == 1
+def test_no_stroke_is_missed_when_the_loop_is_late(clock: Clock) -> None:
+    assert asyncio.run(_seen_when_the_loop_was_late(clock)) == 1
+
+
+async def _seen_after_the_clock_was_set(clock: Clock) -> int | None:
+    visible, run = Visible(every=EVERY), Publishing()
+    run.publish(visible)
+    await looked_at()
+    clock.day = EVERY - 0.2
+    await looked_at()
+    assert visible.newest is None
+    clock.go(0.4)
+    seen = await rung(visible)
+    visible.stop()
+    return seen
+
+
+def test_a_clock_that_is_set_strikes_by_its_new_time(clock: Clock) -> None:
+    assert asyncio.run(_seen_after_the_clock_was_set(clock)) == 1

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE
 from tests.threads import together
 from tests.unit.learners.coin_flipper import CoinFlipper, published
 
@@ -83,7 +84,7 @@ def test_processes_that_claim_at_the_same_time_take_turns(tmp_path: Path) -> Non
         other.flush()
         fcntl.flock(other, fcntl.LOCK_UN)
         with pytest.raises(SnapshotError, match="already continued"):
-            claim.result(timeout=10)
+            claim.result(PATIENCE)
 
 
 def test_a_register_remembers_across_processes(
@@ -167,7 +168,7 @@ def test_a_process_that_waited_for_a_replaced_file_reads_the_new_one(tmp_path: P
         (tmp_path / "new").rename(path)
         fcntl.flock(other, fcntl.LOCK_UN)
         with pytest.raises(SnapshotError, match="already continued"):
-            claim.result(timeout=10)
+            claim.result(PATIENCE)
 
 
 @pytest.mark.parametrize("kept", [1, 32, 33, 34])

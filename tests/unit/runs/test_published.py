@@ -11,6 +11,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE
 from typer.testing import CliRunner
 
 from littlestone.cli.main import app
@@ -348,7 +349,7 @@ def test_devices_and_pipes_are_written_to(tmp_path: Path) -> None:
     listener = threading.Thread(target=lambda: heard.append(pipe.read_bytes()))
     listener.start()
     work(tmp_path, 900, pipe)
-    listener.join(10)
+    listener.join(PATIENCE)
     lines = [parsed(line) for line in heard[0].splitlines()]
     assert len(lines) >= 2 and None not in lines
 

@@ -149,7 +149,7 @@ def _broken(
     start: Callable[[Randomness], tuple[Any, Conversation]],
     adversary: TwoWorldAdversary,
 ) -> Control:
-    """It opens with an expert."""
+    """Return a control whose subject first shows an expert."""
     subject = Subject(name=name, claimed=CLAIMED, open=start)
     return Control(subject=subject, adversary=adversary, bug=bug)
 

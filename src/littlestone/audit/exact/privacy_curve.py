@@ -141,7 +141,7 @@ class PrivacyCurve:
 
 
 def _alike(pairs: Pairs) -> Pairs:
-    """Views with equal masses, added up: together they tell as much as one by one."""
+    """Add up views with equal masses: together they tell as much as one by one."""
     found = Counter(pairs)
     return tuple((p.often(count), q.often(count)) for (p, q), count in found.items())
 

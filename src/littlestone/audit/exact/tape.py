@@ -381,7 +381,7 @@ class Weighted(Unknown):
     high: int
 
     def __init__(self, tape: Tape, sums: Sequence[Mass]) -> None:
-        """``sums`` of the weights of the first 0, 1, 2, … values."""
+        """Take the ``sums`` of the weights of the first 0, 1, 2, … values."""
         super().__init__(tape, 0, len(sums) - 1)
         self._sums = sums
 

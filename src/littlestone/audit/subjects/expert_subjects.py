@@ -46,7 +46,7 @@ from littlestone.randomness import Randomness, seeded
 
 
 def experts(recipe: ExpertsRecipe) -> Subject:
-    """Takes the losses of one round, or of several; answers with the next expert.
+    """Make a subject that takes the losses of rounds and answers with the next expert.
 
     Of several rounds it takes as many as are played with one expert, and says how many.
     """
@@ -144,10 +144,10 @@ LOOKS = 24
 def construction(
     recipe: SanitizedExperts, *, also: Callable[[Any], Hashable] | None = None
 ) -> Subject:
-    """Opens with its recipe, which is public, and takes several examples at once.
+    """Make a subject that shows its public recipe and takes several examples at once.
 
-    The answer is whatever was published on the way, the newest last. ``also`` is a bug: what of
-    the engine is published besides.
+    Its answer is everything published meanwhile, the newest last. ``also`` is a bug: a part of the
+    engine that is published, too.
     """
 
     def start(rng: Randomness) -> tuple[SanitizedExperts, Conversation]:

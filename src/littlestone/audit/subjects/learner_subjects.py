@@ -83,7 +83,7 @@ ROUNDS = 1000
 def few_copies(
     epsilon: float, delta: float, *, copies: int = 1, cap: int = 20
 ) -> PrivatePrediction:
-    """Copies that know nothing but one point; counting gets a quarter of epsilon."""
+    """Return copies over a single point; counting gets a quarter of epsilon."""
     plan = PredictionPlan(copies=copies, rate=epsilon / 8, cap=cap, cap_epsilon=epsilon / 4)
     return PrivatePrediction(
         concepts=Points(1),

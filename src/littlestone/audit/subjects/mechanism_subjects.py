@@ -44,7 +44,7 @@ def a_tree_or_another(errors: int) -> OneQuestion:
 
 
 def monitor(recipe: CountAboveThreshold) -> Subject:
-    """Takes bits, answers yes or no, and only no after its yes."""
+    """Make a subject that takes bits and answers yes or no; after its first yes, always no."""
 
     def start(rng: Randomness) -> tuple[None, Conversation]:
         run = recipe.start(rng=rng)
@@ -54,7 +54,7 @@ def monitor(recipe: CountAboveThreshold) -> Subject:
 
 
 def queries(recipe: AboveThreshold) -> Subject:
-    """Takes a list of true answers, says which of them are above, up to the first."""
+    """Make a subject that takes true answers and says which are above, up to the first."""
 
     def ask(values: Sequence[int], *, rng: Randomness) -> tuple[bool, ...]:
         run, said = recipe.start(rng=rng), []
@@ -68,7 +68,7 @@ def queries(recipe: AboveThreshold) -> Subject:
 
 
 def selection(recipe: ExponentialMechanism) -> Subject:
-    """Takes scores, answers with one position."""
+    """Make a subject that takes scores and answers with one position."""
 
     def draw(scores: Any, *, rng: Randomness) -> int:
         return recipe.draw(scores, rng=rng)[0]
@@ -77,7 +77,7 @@ def selection(recipe: ExponentialMechanism) -> Subject:
 
 
 def selection_of_trees(recipe: TreeSelection) -> Subject:
-    """Takes counts of records and the errors of the others, answers with what is drawn."""
+    """Make a subject that takes counts of records and the others' errors, and draws."""
 
     def draw(batch: tuple[Any, list[int]], *, rng: Randomness) -> Any:
         tally, others = batch

@@ -33,12 +33,12 @@ STEEP = 20.0
 
 
 def proper(recipe: ProperLearner) -> Subject:
-    """Takes a labelled dataset, answers with a concept."""
+    """Make a subject that takes a labelled dataset and answers with a concept."""
     return Subject.from_release(recipe, recipe.learn)
 
 
 def _sparse_sample(epsilon: float, delta: float) -> Subject:
-    """Takes lists, answers with an element or None."""
+    """Make a subject that takes lists and answers with an element or None."""
     recipe = SparseSample(epsilon=epsilon, delta=delta, lists=LISTS, longest=1)
     return Subject.from_release(recipe, recipe.draw)
 

@@ -42,7 +42,7 @@ def as_learn_reads(lines: Sequence[str]) -> Iterable[tuple[Any, int]]:
 
 
 def file_reader(epsilon: float, reader: Reader = as_learn_reads, *, name: str = "rows") -> Subject:
-    """Takes the lines of a file at once, and shows the rule that is published after them."""
+    """Make a subject that takes the lines of a file at once and shows the published rule."""
     recipe = DisjointBatches(concepts=concepts(), epsilon=epsilon, first=ROWS)
 
     def start(rng: Randomness) -> tuple[None, Conversation]:

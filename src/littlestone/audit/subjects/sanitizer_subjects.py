@@ -41,12 +41,12 @@ CUT_FIRST_OR_LATER = OneQuestion(
 
 
 def one_cut(epsilon: float) -> PrivateCuts:
-    """Of one column, at one of the numbers from -9 to 9."""
+    """Return cuts of one column at one of the numbers from -9 to 9."""
     return PrivateCuts(epsilon=epsilon, columns=1, levels=1, digits=1, least=0, most=0)
 
 
 def stream(recipe: IntervalSanitizer) -> Subject:
-    """Takes examples, answers with the releases that each one ends."""
+    """Make a subject that takes examples and answers with the releases that each one ends."""
 
     def start(rng: Randomness) -> tuple[None, Conversation]:
         run = recipe.start(rng=rng)

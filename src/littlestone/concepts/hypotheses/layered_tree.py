@@ -83,7 +83,11 @@ class LayeredTree(Exported):
         return labels
 
     def disagreement(self, other: Hypothesis, /) -> Cells | None:
-        """The first point on which the two differ; a ValueError after four million without one."""
+        """Return the first point on which the two differ; None if they are equal.
+
+        Raises:
+            ValueError: If the first four million points show no difference.
+        """
         return None if self == other else first_difference(self, other, self.schema)
 
     def to_json(self) -> dict[str, Any]:
@@ -121,14 +125,14 @@ class LayeredTree(Exported):
 
 
 def with_label_before(schema: Schema) -> LabelledSchema:
-    """The schema with one label more: what was said before."""
+    """Return the schema with one more label: the answer of the rule before."""
     values = schema.label_values
     name = "before" + " " * max(len(str(value)) for value in values)  # none of the labels
     return LabelledSchema(schema.fields, (*values, name))
 
 
 def corrected(last: Base | LayeredTree, correction: DecisionTree) -> Hypothesis:
-    """The rule that is ``correction`` where that has an answer, and ``last`` elsewhere.
+    """Return the rule that is ``correction`` where that has an answer, and ``last`` elsewhere.
 
     ``correction`` has the schema ``with_label_before``.
     """

@@ -120,7 +120,7 @@ def _keys(keys: Sequence[Any]) -> str:
 
 
 def _line(hypothesis: Hypothesis, size: int) -> str:
-    """Where the rule says 1, from the smallest point to the largest."""
+    """Draw where the rule says 1, from the smallest point to the largest."""
     if not isinstance(hypothesis, InRuns) and size > MOST_POINTS:
         return ""
     stretches = list(islice(runs_of(hypothesis, size), MOST_STRETCHES + 1))

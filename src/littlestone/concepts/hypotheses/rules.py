@@ -235,9 +235,9 @@ class Scorecard(Written):
 
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
         """Label many points at once."""
-        return np.asarray(self.sums(self.schema.check_many(xs)) > 0, dtype=np.uint8)
+        return np.asarray(self._sums(self.schema.check_many(xs)) > 0, dtype=np.uint8)
 
-    def sums(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _sums(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the points of records that are given by their cells."""
         sums = np.full(len(cells), self.constant, dtype=np.int64)
         columns = zip(self.schema.fields, self.points, cells.T, strict=True)
@@ -346,7 +346,7 @@ class Scorecards(Written):
     def many(self, xs: Any, /) -> NDArray[np.uint8]:
         """Label many points at once."""
         cells = self.schema.check_many(xs)
-        sums = np.stack([card.sums(cells) for card in self.cards])
+        sums = np.stack([card._sums(cells) for card in self.cards])
         return np.asarray(sums.argmax(axis=0), dtype=np.uint8)
 
     def disagreement(self, other: Hypothesis, /) -> Cells | None:

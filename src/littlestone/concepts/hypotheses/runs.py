@@ -74,7 +74,7 @@ def described_by_runs(hypothesis: Hypothesis, n: int) -> str:
 
 
 def _around(keys: list[int], n: int) -> Iterator[Run]:
-    """Runs of length one for the keys, and what lies between them."""
+    """Yield runs of length one for the keys, and what lies between them."""
     after = 0
     for key in keys:
         yield after, key, 0

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, get_args
 
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.records.dates import WEEKDAYS
-from littlestone.concepts.schema import Category, Numeric, Schema
+from littlestone.concepts.schema import Buckets, Category, Numeric, Schema
 
 Dialect = Literal["postgresql", "duckdb", "sqlite"]
 
@@ -115,7 +115,7 @@ class _Writer:
         return f"(SELECT label FROM ({scores}) AS scores ORDER BY score DESC, label LIMIT 1)"
 
     def _score(self, schema: Any, constant: int, points_of_fields: Sequence[Any]) -> str:
-        terms = [str(int(constant))]
+        terms, most = [], abs(constant)
         for part, given in zip(Schema.from_json(schema).fields, points_of_fields, strict=True):
             if any(given):
                 numbers = range(1 - part.cells, part.cells, 2)
@@ -123,7 +123,8 @@ class _Writer:
                     [given[0] * half for half in numbers] if isinstance(part, Numeric) else given
                 )
                 terms.append(self._by_cell(part, points))
-        return " + ".join(terms)
+                most += max(map(abs, points))
+        return " + ".join([_summand(constant, most), *terms])
 
     def _table(self, data: Mapping[str, Any]) -> str:
         place = "0"
@@ -142,8 +143,9 @@ class _Writer:
     def _vote(self, members: Sequence[tuple[Mapping[str, Any], int]]) -> str:
         said = [(self.rule(member), int(weight)) for member, weight in members]
         if set().union(*(_labels(member) for member, _ in members)) <= {0, 1}:
-            votes = " + ".join(f"{weight} * {label}" for label, weight in said)
-            half = sum(weight for _, weight in said) // 2
+            total = sum(weight for _, weight in said)
+            votes = " + ".join(f"{_summand(weight, total)} * {label}" for label, weight in said)
+            half = total // 2
             return f"CASE WHEN {votes} > {half} THEN 1 ELSE 0 END"
         ballots = " UNION ALL ".join(
             f"SELECT {label} AS label, {weight} AS weight" for label, weight in said
@@ -211,6 +213,9 @@ class _Writer:
     def _asked(self, part: Numeric | Category) -> str:
         """Write what a row says about a field."""
         name = self._name(part.column)
+        if isinstance(part, Buckets):
+            bucket = self._bucket(name, part.count)
+            return bucket if part.missing is None else f"CAST({bucket} AS TEXT)"
         if part.date is None:
             mixed = isinstance(part, Category) and len(set(map(type, part.values))) > 1
             return f"CAST({name} AS TEXT)" if mixed else name
@@ -226,6 +231,17 @@ class _Writer:
         else:
             read = f"(CAST(strftime('%w', {day}) AS INTEGER) + 6) % 7 + 1"
         return f"CASE WHEN {known} THEN {read} END"
+
+    def _bucket(self, name: str, count: int) -> str:
+        text = f"CAST({name} AS TEXT)"
+        if self.dialect == "sqlite":
+            raise ValueError(
+                f"SQLite cannot hash {name}: it has no SHA-256; Python, PostgreSQL and DuckDB have"
+            )
+        if self.dialect == "duckdb":
+            return f"CAST('0x' || substr(sha256({text}), 1, 8) AS BIGINT) % {count}"
+        digits = f"substr(encode(sha256(convert_to({text}, 'UTF8')), 'hex'), 1, 8)"
+        return f"('x' || {digits})::bit(32)::bigint % {count}"
 
     def _values(self, part: Category, cells: set[int]) -> str:
         values: list[str | int] = [part.values[cell] for cell in sorted(cells)]
@@ -267,6 +283,11 @@ class _Writer:
             # In E'…' a backslash means the same whatever standard_conforming_strings is.
             return "E'" + quoted.replace("\\", "\\\\") + "'"
         return f"'{quoted}'"
+
+
+def _summand(number: int, most: int) -> str:
+    """Write a number of a sum that is at most ``most``: small numbers are added in 32 bits."""
+    return f"CAST({number} AS BIGINT)" if most >> 31 else str(int(number))
 
 
 def _sayable(text: str) -> str:

@@ -43,7 +43,7 @@ def distinguished_points(concepts: ConceptClass) -> float:
 
 
 def finder(concepts: ConceptClass) -> Callable[[int], Hypothesis]:
-    """Finds the concept at a position."""
+    """Return the function that finds the concept at a position."""
     if isinstance(concepts, Numbered):
         return concepts.concept
     return lambda position: _listed(concepts)[position]
@@ -84,7 +84,7 @@ def label_matrix(concepts: ConceptClass) -> Labels:
 
 
 def voter(concepts: ConceptClass) -> Callable[[Sequence[int]], Hypothesis]:
-    """Finds the majority vote of an odd number of concepts, given by their positions."""
+    """Return the function that takes an odd number of positions to their majority vote."""
     if isinstance(concepts, Voting):
         return concepts.majority_of
     find = finder(concepts)

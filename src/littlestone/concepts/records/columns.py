@@ -72,7 +72,7 @@ def typed(column: Any) -> NDArray[Any] | None:
 
 
 def is_frame(table: Any) -> bool:
-    """Whether it is a table with named columns, as libraries of data frames have them."""
+    """Return whether it is a table with named columns, as in libraries of data frames."""
     kind = type(table)  # a lazy frame would have to look for the names
     return hasattr(kind, "columns") or "columns" in getattr(table, "__dict__", ())
 

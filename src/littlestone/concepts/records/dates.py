@@ -57,7 +57,7 @@ def require_date_format(form: str) -> None:
 
 
 def _read(text: str, form: str | None) -> date | time | None:
-    """A date alone has no hour, and a time alone is known by its colon."""
+    """Read a date or a time; a date alone has no hour, and a time alone has a colon."""
     if form is not None:
         try:
             moment = datetime.strptime(text, form)

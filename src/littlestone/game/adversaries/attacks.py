@@ -39,7 +39,7 @@ def fits(concepts: ConceptClass, concept: Hypothesis, x: Point) -> bool:
 
 
 def fitting(concepts: ConceptClass, concept: Hypothesis, points: Any) -> Any:
-    """Those of a block of points that fit."""
+    """Return those of a block of points that fit."""
     if not isinstance(concepts, WithMargin):
         return points
     kept: NDArray[np.bool_] = np.array([concepts.fits(concept, x) for x in points], dtype=bool)

@@ -170,7 +170,7 @@ class _Thinking(ABC):
         """Return the next one; changes nothing."""
 
     def remember(self, seen: Hypothesis | None) -> None:  # noqa: B027 (most do not)
-        """The round is over."""
+        """Record that the round is over."""
 
     def choose(self, seen: Hypothesis | None, /) -> Example:
         chosen = self.example(seen)

@@ -200,7 +200,7 @@ class _Attacked:
         return self.played < self.game.burst or self.played >= self.game.begin
 
     def _left(self) -> int:
-        """Rounds until something changes."""
+        """Return the rounds until something changes."""
         ends = (self.game.burst, self.game.begin)
         return min((end - self.played for end in ends if end > self.played), default=FOREVER)
 

@@ -65,7 +65,7 @@ class Fooling:
         return next(filter(None, refusals), "")
 
     def let_mistake_forcing_play(self, *, times: int = 1, until_change: bool = False) -> None:
-        """The built-in adversary goes on for some rounds from where the game stands."""
+        """Let the built-in adversary play some rounds from the current position."""
         start = MistakeForcing(self._concepts).first_position()
         position = reduce(lambda at, example: at.after(example), self._played, start)
         attack = SteadyAttack(self._concepts.domain, position)
@@ -146,7 +146,7 @@ class Fooling:
         }
 
     def _points(self) -> list[Point]:
-        """Those of the board, and keys that were typed in or that the adversary made up."""
+        """Return the board's points, and keys that were typed in or made up by the adversary."""
         return list(dict.fromkeys([*self._board.points, *(x for x, _ in self._played)]))
 
     def _open(self, x: Point) -> str:

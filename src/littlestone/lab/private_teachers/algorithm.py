@@ -75,7 +75,7 @@ class PrivateTeachersEngine(Engine):
             self._counted(self.hypothesis(x) != y)
 
     def idle(self, x: Any, /) -> None:
-        """The round has an owner, who learns nothing."""
+        """Draw an owner for the round, who learns nothing."""
         del x
         if not self.halted:
             self._rng.below(self._plan.teachers)

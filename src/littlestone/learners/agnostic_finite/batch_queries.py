@@ -288,7 +288,7 @@ def _drafted(stretches: OnLines, share: float) -> list[_Line]:
 
 
 def has_few_queries(concepts: ConceptClass) -> bool:
-    """Whether the class has few enough queries."""
+    """Return whether ``queries_about`` accepts the class."""
     return _stretches(concepts) is not None or (concepts.size or MOST_CELLS + 1) <= MOST_CELLS
 
 

@@ -173,7 +173,7 @@ class NoisyLossesEngine(Engine):
         if not isinstance(self._queries, Lines):
             return super().follow(xs, ys)
         rows = self._queries.rows(xs)
-        said, switches, at = np.empty(len(ys), dtype=np.uint8), 0, 0
+        predictions, switches, at = np.empty(len(ys), dtype=np.uint8), 0, 0
         while at < len(ys):
             whole = self._whole_batches(len(ys) - at)
             count = whole * self._length or min(len(ys) - at, self._left)
@@ -183,12 +183,12 @@ class NoisyLossesEngine(Engine):
             else:
                 positions = self._positions[len(self._labels) : len(self._labels) + count]
                 self._take(xs[part], ys[part])
-            said[part] = self._queries.stretches.say(positions, rows[part])
+            predictions[part] = self._queries.stretches.say(positions, rows[part])
             now = self._positions[min(len(self._labels), len(self._positions) - 1)]
             switches += int(np.count_nonzero(positions[1:] != positions[:-1]))
             switches += bool(positions[-1] != now)
             at += count
-        return said, switches
+        return predictions, switches
 
     @property
     def _left(self) -> int:

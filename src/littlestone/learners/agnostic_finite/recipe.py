@@ -21,6 +21,7 @@ from littlestone.privacy.zcdp import ZeroConcentrated
 from littlestone.randomness import Randomness
 
 MOST_CONCEPTS: Final = 1 << 22
+MOST_IN_A_BATCH: Final = 1 << 22
 _FIRST_WINDOW: Final = 64
 
 
@@ -149,6 +150,16 @@ class AgnosticFinite(Budgeted):
     def for_rounds(self, rounds: int) -> "AgnosticFinite":
         """Return the same learner for another horizon, planned anew."""
         return replace(self, rounds=rounds, experts=self.prediction.for_rounds(rounds))
+
+    def refuse_to_start(self) -> None:
+        """Raise a ValueError if a batch is longer than what is drawn for it may be."""
+        found = self.prediction
+        if isinstance(found, NoisyLosses) and max(found.lengths) > MOST_IN_A_BATCH:
+            raise ValueError(
+                f"rounds must be fewer: the rules of a batch are drawn when it begins, at most "
+                f"{MOST_IN_A_BATCH:,} of them, got {max(found.lengths):,} for "
+                f"rounds={self.rounds:,}"
+            )
 
     def engine(self, rng: Randomness, /) -> Engine:
         """Return the engine, before ``begin``."""

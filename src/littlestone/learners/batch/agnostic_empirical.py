@@ -41,7 +41,7 @@ def log2_growth(concepts: ConceptClass, points: int) -> float:
 
 
 def fits_into_memory(concepts: ConceptClass, *, size: int, sampled: int) -> bool:
-    """Whether the labellings of any ``sampled`` of ``size`` examples can be listed."""
+    """Return whether the labellings of any ``sampled`` of ``size`` examples can be listed."""
     if 2 ** min(64.0, log2_growth(concepts, sampled)) > _MOST_ROWS:
         return False
     if isinstance(concepts, Projecting):
@@ -306,9 +306,8 @@ def planned_agnostic(
             sampled=size // factor,
             epsilon=choice / factor,
         )
-        if (
-            recipe.guarantee().epsilon <= epsilon
-        ):  # a factor that does not divide the size costs more
+        # A factor that does not divide the size costs more than ``spent`` says.
+        if recipe.guarantee().epsilon <= epsilon:
             return recipe
     raise ValueError(
         f"epsilon={epsilon!r} is too small for Algorithm 4 on {size} examples: it spends more "
@@ -317,6 +316,6 @@ def planned_agnostic(
 
 
 def spent(share: float, choose: float, inner: float) -> float:
-    """Approximate ε of Algorithm 4 (agnostic_empirical.md); the recipe has it exactly."""
+    """Approximate the ε of Algorithm 4; ``AgnosticEmpirical.guarantee`` is exact."""
     swapped = 4 * share * math.exp(choose * (1 + math.ceil(1 / share)) + inner)
     return upwards(math.log((1 - share) * math.exp(choose) + swapped))

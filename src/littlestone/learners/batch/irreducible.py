@@ -117,7 +117,7 @@ class IrreduciblePlan:
     def _is_accurate(
         self, concepts: ConceptClass, budgets: Budgets, error: float, share: float
     ) -> bool:
-        """Whether proper step and generalization stay within the rest of the error."""
+        """Return whether proper step and generalization stay within the rest of the error."""
         reach = self.samples * concepts.littlestone_dimension
         gap = irreducible_gap_bound(reach=reach, log2_growth=log2_growth(concepts, 2 * reach))
         beyond = step_excess_bound(

@@ -94,10 +94,7 @@ class ProperLearner(Protocol):
         """Return the privacy of one call of ``learn``."""
 
     def error_bound(self, *, size: int, failure_probability: float) -> float:
-        """Bound the learned concept's share of errors beyond the best concept's; 1 is no promise.
-
-        1 promises nothing.
-        """
+        """Bound the learned concept's share of errors beyond the best concept's; 1 if unproved."""
 
     def pac_error_bound(self, *, size: int, failure_probability: float) -> float:
         """Bound the error probability on a realizable distribution of ``size`` examples."""

@@ -48,7 +48,7 @@ class KeepCoin:
         return Uniform(rng, word).below(partial(self._bounds, loss))
 
     def _bounds(self, loss: int, bits: int) -> Bounds:
-        """Whole numbers around 2**bits times the probability, at most two apart."""
+        """Return whole numbers around 2**bits times the probability, at most two apart."""
         low, high = exp_bounds(self._rate * loss, bits)
         true = self._true
         return (

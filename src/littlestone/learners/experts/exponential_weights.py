@@ -80,9 +80,8 @@ class ExponentialWeights(DrawingRecipe):
     def _concentrated_rate(self) -> float:
         budget = Fraction(zcdp_budget(float(self.epsilon), float(self.delta)))
         rate = math.sqrt(2 * budget / self._draws)
-        while (
-            self._draws * Fraction(rate) ** 2 / 2 > budget
-        ):  # the square root was rounded to nearest
+        # The square root was rounded to nearest.
+        while self._draws * Fraction(rate) ** 2 / 2 > budget:
             rate = float_at_most(Fraction(rate) * (1 - Fraction(1, 1 << 52)))
         return rate
 

@@ -71,7 +71,7 @@ class ShrinkingDartboard(DrawingRecipe):
         )
 
     def _batch(self) -> int | None:
-        """The batch length, if it is not to be planned."""
+        """Return the batch length; None to plan it."""
         return None
 
     @property

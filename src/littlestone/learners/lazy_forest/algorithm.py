@@ -37,7 +37,7 @@ class LazyForestEngine(Engine):
     _listed: deque[tuple[Hypothesis, int]]
     hypothesis: Hypothesis
     _above_threshold: CountAboveThresholdRun | None
-    _early: FirstFrequentRun | None
+    _first_frequent: FirstFrequentRun | None
     ledger: Ledger
     _charge: Charge
 
@@ -48,7 +48,7 @@ class LazyForestEngine(Engine):
 
     def begin(self) -> None:
         """Start the first copy."""
-        self._above_threshold, self._early, self._listed = None, None, deque()
+        self._above_threshold, self._first_frequent, self._listed = None, None, deque()
         self.ledger = Ledger(budget=self._recipe.per_example, private=self._rng.private)
         self._played, self._copies, self.halted = 0, 0, False
         self._begin_copy()
@@ -67,9 +67,9 @@ class LazyForestEngine(Engine):
         listed, slots = self._listed[0]
         self.hypothesis = canonical(listed)  # (L6)
         if self._recipe.plan.early_release and self._layer == 0:
-            early = self._recipe.first_frequent()
-            self._charge = self._charged("FirstFrequent", early.guarantee())
-            self._early = early.start(rng=self._rng)
+            first_frequent = self._recipe.first_frequent()
+            self._charge = self._charged("FirstFrequent", first_frequent.guarantee())
+            self._first_frequent = first_frequent.start(rng=self._rng)
             return
         switch = self._recipe.switch(self._layer, slots)
         self._charge = self._charged("CountAboveThreshold", switch.guarantee())
@@ -97,8 +97,10 @@ class LazyForestEngine(Engine):
                 self._insert(x, y)
             if self._above_threshold.observe(wrong):  # (L10, L11)
                 self._halt_instance()
-        elif self._early is not None and self._early.observe(self._insert(x, y) if wrong else None):
-            self._release_early()
+        elif self._first_frequent is not None:
+            grown = self._insert(x, y) if wrong else None
+            if self._first_frequent.observe(grown):
+                self._release_early()
 
     def _insert(self, x: Any, y: Label) -> Hypothesis | None:
         """Route a mistake of the published hypothesis; return what the grown sequence predicts."""
@@ -109,7 +111,7 @@ class LazyForestEngine(Engine):
         # throws one in each round: the other darts would hit nothing.
         listed, slots = self._listed[0]
         grown = self._forest.insert(listed, x, y, slots=slots, rng=self._rng)  # (L7, L8, L9)
-        return None if grown is None or self._early is None else one_form(grown.hypothesis)
+        return None if grown is None or self._first_frequent is None else one_form(grown.hypothesis)
 
     def _halt_instance(self) -> None:
         """Remove the first element of the list and publish the next one."""
@@ -158,10 +160,10 @@ class LazyForestEngine(Engine):
 
     def _release_early(self) -> None:
         """Go to layer 1 at once; the keys of FirstFrequent are its list."""
-        assert self._early is not None
+        assert self._first_frequent is not None
         self.ledger.close(self._charge, last=self._played)
-        released = self._early.released
-        self._early, self._forest = None, ForestTable()
+        released = self._first_frequent.released
+        self._first_frequent, self._forest = None, ForestTable()
         self._layer = 1
         self._listed = deque((hypothesis, 0) for hypothesis in released)
         self._initiate()
@@ -184,17 +186,17 @@ class LazyForestEngine(Engine):
         return taken
 
     def _steps_until_release(self, xs: Any, ys: Any, wrong: list[int]) -> int:
-        early, taken = self._early, 0
-        assert early is not None
+        release, taken = self._first_frequent, 0
+        assert release is not None
         for position in wrong:
-            yes = early.observe_zeros(position - taken)
+            yes = release.observe_zeros(position - taken)
             if yes is None:
                 grown = self._insert(self._check(xs[position]), int(ys[position]))
-                yes = position - taken if early.observe(grown) else None
+                yes = position - taken if release.observe(grown) else None
             if yes is not None:
                 return self._released_after(taken + yes + 1)
             taken = position + 1
-        yes = early.observe_zeros(len(ys) - taken)
+        yes = release.observe_zeros(len(ys) - taken)
         if yes is not None:
             return self._released_after(taken + yes + 1)
         self._played += len(ys)

@@ -60,7 +60,7 @@ def mistakes_upper_bound(forest: "LazyForest", *, failure_probability: float) ->
 
 
 def _standard_optimal(forest: "LazyForest") -> bool:
-    """Whether the base is the learner that all accuracy proofs assume."""
+    """Return whether the base is the learner that all accuracy proofs assume."""
     return isinstance(forest.base, StandardOptimal) and forest.base.concepts == forest.concepts
 
 
@@ -165,7 +165,7 @@ class _Layer:
 
 
 def _target_is_listed(forest: "LazyForest", share: float) -> bool:
-    """Whether every remaining concept has enough sequences in the last layer.
+    """Return whether every remaining concept has enough sequences in the last layer.
 
     Excludes events that have probability at most ``share`` for each concept.
     """
@@ -235,7 +235,7 @@ def _late(forest: "LazyForest", layer: int, share: float) -> float:
 
 
 def _events(forest: "LazyForest") -> float:
-    """The number of events of probability ``share`` that the proof excludes."""
+    """Count the events of probability ``share`` that the proof excludes."""
     return 1 + 3 * (forest.depth - 1) * _labelings(forest)
 
 

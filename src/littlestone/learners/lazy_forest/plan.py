@@ -27,9 +27,8 @@ _DEEPEST: Final = 8  # beyond it the needed mistakes exceed every float
 _BEYOND: Final = 1 << 1000
 _SMALLEST_SHARE: Final = 1e-3
 _COVERED: Final = 0.3
-_NEEDED: Final = (
-    0.75  # share of the first mistakes by mean values that suffices from dimension 3 on
-)
+# From dimension 3 on this share of the first mistakes planned by mean values is enough.
+_NEEDED: Final = 0.75
 _NEVER: Final = 1e-9
 
 

@@ -153,7 +153,7 @@ class PrivateMajority(Budgeted):
         if isinstance(self.plan, FreshPlan) and self.evidence == "cumulative":
             raise ValueError("a FreshPlan needs evidence='fresh', got evidence='cumulative'")
         if isinstance(self.plan, SampledPlan):
-            self._refuse_another(self.plan)
+            self._refuse_contradictions(self.plan)
         fresh = isinstance(self.plan, FreshPlan) or self.evidence == "fresh"
         if fresh and self._witnesses is None:
             raise ValueError(
@@ -166,7 +166,7 @@ class PrivateMajority(Budgeted):
             if getattr(self, name) is not None:
                 require.integer(**{name: getattr(self, name)}, at_least=1)
 
-    def _refuse_another(self, plan: SampledPlan) -> None:
+    def _refuse_contradictions(self, plan: SampledPlan) -> None:
         """Reject arguments that contradict the plan."""
         if self.evidence == "fresh":
             raise ValueError("a SampledPlan needs evidence='cumulative', got evidence='fresh'")

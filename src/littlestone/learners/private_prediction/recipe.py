@@ -20,10 +20,10 @@ _MOST_REMEMBERED: Final = 1 << 14
 
 
 class PredictionRun(NoiseOwner):
-    """One run: ``predict`` the label of a point for its asker, then ``observe`` the true one.
+    """One run: ``predict`` a point's label for its asker, then ``observe`` the true label.
 
-    The result of ``predict`` is for the asker of this round alone; everybody may see ``halted`` and
-    ``rounds_played``. A run cannot be copied, pickled or saved.
+    Show the result of ``predict`` to the asker of this round alone; ``halted`` and
+    ``rounds_played`` are public. A run cannot be copied, pickled or saved.
     """
 
     def __init__(self, recipe: "PrivatePrediction", rng: Randomness) -> None:
@@ -56,7 +56,7 @@ class PredictionRun(NoiseOwner):
 
     @property
     def private(self) -> bool:
-        """False for a seeded run: who knows the seed can compute its noise."""
+        """False for a seeded run, whose noise can be computed from the seed."""
         return self._rng.private
 
     def predict(self, x: Any) -> Label:
@@ -140,8 +140,8 @@ class PrivatePrediction:
     *Joint differential privacy*: in round t a user asks for the label of x_t and gets one bit,
     which nobody else sees; then the learner gets y_t. For two streams that differ in (x_t, y_t)
     for one t, the joint view of everybody but the asker of round t has nearly the same law. The
-    asker's own answer may depend on x_t in any way. This promises less than releasing a
-    hypothesis, which anybody could then ask anything (docs/GUARANTEES.md, J).
+    asker's own answer may depend on x_t in any way. This promises less than a learner that
+    publishes its hypothesis, of which every reader may ask anything (docs/GUARANTEES.md, J).
 
     Privacy:
         Releases:   to the asker of each round its answer; to everybody, when the run halts

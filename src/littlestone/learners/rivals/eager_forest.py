@@ -164,7 +164,7 @@ class EagerForest(Budgeted):
     trees: int | None = None
     leaves: int | None = None
     release: FrequentRelease | None = None
-    """These three are calibrated for the horizon unless given."""
+    """``trees``, ``leaves`` and ``release`` are calibrated for the horizon unless given."""
     failure_probability: float = 0.05
     """The probability that the watch of a calibrated release errs."""
     plan: "EagerPlan" = field(init=False, repr=False, compare=False)

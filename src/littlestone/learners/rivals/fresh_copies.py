@@ -51,7 +51,7 @@ class FreshCopies(Budgeted):
     base: OnlineLearner | None = None
     trees: int | None = None
     leaves: int | None = None
-    """Both are chosen for the horizon unless given."""
+    """``trees`` and ``leaves`` are chosen for the horizon unless given."""
     plan: "TreesPlan" = field(init=False, repr=False, compare=False)
 
     oblivious_only: ClassVar[bool] = False

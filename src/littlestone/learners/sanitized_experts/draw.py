@@ -28,7 +28,7 @@ class GroupDraw:
     """
 
     _age: int | None
-    _then: dict[int, int]
+    _old_losses: dict[int, int]
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class GroupDraw:
         rng: Randomness,
     ) -> None:
         self._paths, self._losses, self._table, self._rng = paths, losses, table, rng
-        self._refresh, self._age, self._then = refresh, None, {}
+        self._refresh, self._age, self._old_losses = refresh, None, {}
 
     def passed(self, rounds: int) -> None:
         """Record that the losses have grown by ``rounds`` rounds."""
@@ -60,8 +60,8 @@ class GroupDraw:
         weights, level, rng = self._table.weights, self._table.level, self._rng
         while True:
             element = bisect_right(self._ends, rng.below(self._ends[-1]))  # (L3)
-            group, predictor, before = self._laid[element]
-            grown = self._losses.of(predictor) - self._then[predictor]
+            group, predictor, before = self._elements[element]
+            grown = self._losses.of(predictor) - self._old_losses[predictor]
             if not grown:
                 return group
             excess = before - self._least
@@ -77,15 +77,15 @@ class GroupDraw:
     def loaded(self) -> None:
         """Lay out the restored weights again."""
         if self._age is not None:
-            self._lay_out(self._then)
+            self._lay_out(self._old_losses)
 
     def _lay_out(self, past: dict[int, int]) -> None:
         """Give every group and loss a stretch as long as its weight."""
-        self._then = past
-        laid = list(self._paths.elements(past))
-        self._least = min(loss for _, _, loss, _ in laid)  # (L1)
-        self._laid = [(group, predictor, loss) for group, predictor, loss, _ in laid]
-        self._ends = list(accumulate(weigh(laid, self._table, self._least)))  # (L2)
+        self._old_losses = past
+        elements = list(self._paths.elements(past))
+        self._least = min(loss for _, _, loss, _ in elements)  # (L1)
+        self._elements = [(group, predictor, loss) for group, predictor, loss, _ in elements]
+        self._ends = list(accumulate(weigh(elements, self._table, self._least)))  # (L2)
 
 
 def weigh(

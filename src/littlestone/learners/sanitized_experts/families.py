@@ -129,7 +129,7 @@ def family_named(
 ) -> Family:
     """Return the family of this name for the errors of ``base``.
 
-    ``auto`` takes the family that would miss least if it were asked once, about all rounds.
+    ``auto`` takes the family that would miss least in a single release about all rounds.
     """
     # There are fewer than 2T releases, whichever intervals the plan takes.
     each = failure_probability / (2 * rounds)
@@ -228,8 +228,8 @@ def _listed_errors(base: Any, points: int) -> FiniteClass:
     block, most = np.arange(points), _most_predictors(base.concepts, points)
     met: dict[bytes, NDArray[np.uint8]] = {}
     for state in reachable(base, points):
-        said = np.asarray(state.hypothesis.many(block), dtype=np.uint8)
-        met[said.tobytes()] = said
+        labels = np.asarray(state.hypothesis.many(block), dtype=np.uint8)
+        met[labels.tobytes()] = labels
         _refuse_predictors(base.concepts, len(met), most)
     predictors = np.array([met[key] for key in sorted(met)])
     concepts = FiniteClass.from_class(base.concepts).matrix

@@ -1,9 +1,9 @@
 """All constructed experts at once: the prior mass of those in each state, by loss.
 
-An expert follows a base learner. At public switch times, at most ``most_switches`` of them, it may
-be told that it errs on a released point of the interval since its last switch. There are far too
-many experts to list. But experts that share the learner's state, the last switch and the number of
-switches have the same future, so one table is enough for them: loss so far -> prior mass.
+An expert follows a base learner. At up to ``most_switches`` public switch times it feeds the
+learner a mistake on a point that was released since its last switch. There are far too many experts
+to list. But experts that share the learner's state, the last switch and the number of switches have
+the same future, so one table is enough for them: loss so far -> prior mass.
 """
 
 import math
@@ -120,7 +120,7 @@ Masses = dict[int, int]
 
 
 class Place(NamedTuple):
-    """Where experts stand: the learner's state, the last switch, the number of switches used.
+    """What experts with one future share: learner state, last switch, number of switches.
 
     A place from which nothing can change has ``used`` equal to the most switches and ``last`` equal
     to 0.

@@ -161,8 +161,8 @@ def plan_experts(
     """
     if (base.concepts.domain.size or rounds) > 1 << SLOT_BITS:
         raise ValueError(
-            f"there may be at most 2**{SLOT_BITS} points to release, but the domain is not that "
-            f"small, got rounds={rounds!r}"
+            f"concepts must have at most 2**{SLOT_BITS} points, or at most as many rounds if their "
+            f"domain is infinite, got {base.concepts.domain.size} points and rounds={rounds!r}"
         )
     construction = _best_construction(
         family, base, rounds, budget, switch_grid, failure_probability

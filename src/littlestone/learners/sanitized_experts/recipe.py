@@ -25,9 +25,10 @@ _SHARES: Final = (0.0625, 0.125, 0.25, 0.5)
 class SanitizedExperts(Budgeted):
     """Sanitize, construct experts, and predict from them privately [P, Algorithms 5 to 7].
 
-    An expert is the learner ``base`` (``SparseMajority`` by default), told at most M times, M its
-    mistake bound, that it errs on a point released for the interval since its last switch. If the
-    sanitizer notices frequent sets of points, every concept has an expert that rarely differs.
+    An expert runs the learner ``base`` (``SparseMajority`` by default). At up to M switch times, M
+    the mistake bound of ``base``, it feeds ``base`` a mistake on a point that was released since
+    its last switch. If the sanitizer detects every frequent set of points, each concept has an
+    expert that rarely differs from it.
 
     ``sanitizer`` is ``auto``, ``histogram``, ``realizable`` (the paper's), ``tree`` (thresholds),
     or a function of (size, parts) as ``IntervalSanitizer`` takes. ``experts`` names the algorithm

@@ -136,9 +136,9 @@ class HistogramRelease(Released):
     def estimate(self, hypothesis: Hypothesis, /) -> float:
         """Estimate from the released keys alone; all others count as mapped to 0."""
         keys = list(self.counts) if self.ones is None else [key for key, _ in self.counts]
-        said = hypothesis.many(keys).tolist() if keys else []
+        labels = hypothesis.many(keys).tolist() if keys else []
         wrong = self.ones or 0  # (L3)
-        for y, (cell, count) in zip(said, self.counts.items(), strict=True):
+        for y, (cell, count) in zip(labels, self.counts.items(), strict=True):
             labelled_one = self.ones is not None and cell[1]
             wrong += -y * count if labelled_one else y * count
         return min(max(wrong / self.size, 0.0), 1.0)

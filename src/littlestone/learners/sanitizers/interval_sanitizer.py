@@ -208,7 +208,7 @@ class IntervalSanitizerRun(NoiseOwner):
         )
 
     def flagged(self, hypothesis: Hypothesis, left: int, right: int) -> bool:
-        """Whether some piece says that the hypothesis may hold often; for realizable sanitizers."""
+        """Return whether some piece flags the hypothesis; for realizable sanitizers."""
         return any(
             release.estimate(hypothesis) > 0
             for _, release in self.pieces(left, right)

@@ -296,8 +296,8 @@ class CumulativeRelease(Released):
 
     def estimate(self, hypothesis: Hypothesis, /) -> float:
         """Estimate the share of the data that ``hypothesis`` maps to 1 (labels wrongly)."""
-        said = hypothesis.many(np.arange(self.points)).astype(np.float64)
-        row = np.concatenate([said, 1 - said]) if self.labelled else said
+        ones = hypothesis.many(np.arange(self.points)).astype(np.float64)
+        row = np.concatenate([ones, 1 - ones]) if self.labelled else ones
         return min(max(float(row @ self.weights), 0.0), 1.0)
 
     def distribution(self) -> Mapping[Any, float]:

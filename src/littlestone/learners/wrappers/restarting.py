@@ -103,12 +103,12 @@ class RestartingEngine(CopiesEngine):
     @property
     def status(self) -> str:
         """The current copy's status, and the number of restarts."""
-        again = f" (restarted {self._over} times)" if self._over else ""
+        again = f" (restarted {self._ended} times)" if self._ended else ""
         return self._copy.status + again
 
-    def _next_if_over(self) -> None:
-        may = self._recipe.restarts is None or self._over < self._recipe.restarts
+    def _start_next(self) -> None:
+        may = self._recipe.restarts is None or self._ended < self._recipe.restarts
         if self._copy.halted and may:
             self.ledger.close(self._charge, last=self._played)
-            self._over += 1
+            self._ended += 1
             self._start_copy()

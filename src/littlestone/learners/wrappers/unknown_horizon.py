@@ -124,22 +124,22 @@ class UnknownHorizonEngine(CopiesEngine):
 
     @property
     def _last_round(self) -> int:
-        return self._recipe.first_rounds * ((2 << self._over) - 1)
+        return self._recipe.first_rounds * ((2 << self._ended) - 1)
 
     @property
     def halted(self) -> bool:
         """Whether all epochs are over."""
-        return self._over == self._recipe.epochs
+        return self._ended == self._recipe.epochs
 
     @property
     def status(self) -> str:
         """The current epoch and its status."""
         if self.halted:
-            return f"all {self._over} epochs are over; still publishing"
-        return f"epoch {self._over}: {self._copy.status}"
+            return f"all {self._ended} epochs are over; still publishing"
+        return f"epoch {self._ended}: {self._copy.status}"
 
-    def _next_if_over(self) -> None:
+    def _start_next(self) -> None:
         if self._played == self._last_round:
-            self._over += 1
+            self._ended += 1
             if not self.halted:
                 self._start_copy()

@@ -74,8 +74,8 @@ class CopiesEngine(Engine):
     """Run one copy at a time; the ledger has a line for each."""
 
     _played: int
-    _over: int
-    """How many copies are over: the number of the current one, unless it was the last."""
+    _ended: int
+    """How many copies have ended: the number of the current one, unless it was the last."""
     ledger: Ledger
     _charge: Charge
     _copy: Engine
@@ -95,19 +95,19 @@ class CopiesEngine(Engine):
         return None
 
     @abstractmethod
-    def _next_if_over(self) -> None:
-        """Start another copy if this one is over and there may be another."""
+    def _start_next(self) -> None:
+        """Start another copy if this one has ended and another is allowed."""
 
     def begin(self) -> None:
         """Start the first copy."""
-        self._played, self._over = 0, 0
+        self._played, self._ended = 0, 0
         self.ledger = Ledger(budget=self._recipe.per_example, private=self._rng.private)
         self._start_copy()
 
     def load(self, state: tuple[Any, ...]) -> None:
         """Continue the copy that the state names."""
-        _, over, *_ = state
-        self._resume(self._learner(over), state)
+        _, ended, *_ = state
+        self._resume(self._learner(ended), state)
 
     def _resume(self, learner: PrivateLearner, state: tuple[Any, ...]) -> None:
         """Continue with a copy of ``learner``."""
@@ -125,14 +125,14 @@ class CopiesEngine(Engine):
         if not self.halted:
             self._copy.step(x, y)
             self._played += 1
-            self._next_if_over()
+            self._start_next()
 
     def idle(self, x: Any, /) -> None:
         """Take a round without an example, unless halted."""
         if not self.halted:
             self._copy.idle(x)
             self._played += 1
-            self._next_if_over()
+            self._start_next()
 
     def steps(self, xs: Any, ys: Any) -> int:
         """Take rounds of the current copy; return how many."""
@@ -141,11 +141,11 @@ class CopiesEngine(Engine):
         left = None if self._last_round is None else self._last_round - self._played
         taken = self._copy.steps(xs[:left], ys[:left])
         self._played += taken
-        self._next_if_over()
+        self._start_next()
         return taken
 
     def _start_copy(self) -> None:
-        learner = self._present = self._learner(self._over)
+        learner = self._present = self._learner(self._ended)
         self._charge = self.ledger.charge(
             type(learner).__name__,
             learner.per_example,

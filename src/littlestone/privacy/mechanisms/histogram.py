@@ -168,7 +168,7 @@ def _checked(key: Any) -> Any:
 
 
 def _place(key: Any) -> Hashable:
-    """Its place in a fixed order: those of arrival and of hashes depend on the other data."""
+    """Return the place in a fixed order; orders of arrival and of hashes depend on other data."""
     if hasattr(key, "to_json"):
         return (7, json.dumps(key.to_json(), sort_keys=True))  # after all kinds of key_order
     return key_order(key)

@@ -84,7 +84,7 @@ class IncrementalSelectionRun(NoiseOwner):
         self._base, self._age = None, 0
 
     def passed(self, rounds: int) -> None:
-        """The scores have grown by this many rounds."""
+        """Record that the scores have grown by this many rounds."""
         self._require_usable()
         self._age += rounds
 

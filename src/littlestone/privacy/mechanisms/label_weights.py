@@ -30,7 +30,7 @@ class LabelWeights(TreeWeights):
     """Logarithms of weights: of each answer of a leaf, of each question with all below it."""
 
     def log_options(self, sample: Sample, depth: int) -> Floats:
-        """The weights of each answer, and of each question with all that may follow."""
+        """Return the weights of each answer, and of each question with all that may follow."""
         answers = len(sample.counts)
         leaf = -self._eta * np.array([sample.errors(answer) for answer in range(answers)])
         if depth == 0 or not self._asked:
@@ -79,14 +79,14 @@ class LabelWeights(TreeWeights):
         return slice(None) if self._below_root is None else self._below_root
 
     def _nodes_below(self, asked: Counts, nodes: Counts) -> Floats:
-        """A leaf, or one last question, at each of several nodes."""
+        """Return the weights of a leaf, or of one last question, at each of several nodes."""
         outside = _rest([row[:, None] for row in nodes], asked)
         both = self._answered(asked) + self._answered(outside)
         questions = log_sums(both) - math.log(both.shape[-1])
         return np.asarray(np.logaddexp(self._answered(nodes), questions) - math.log(2))
 
     def _answered(self, counts: Counts) -> Floats:
-        """The average over all answers of exp(-eta * errors)."""
+        """Return the average over all answers of exp(-eta * errors)."""
         *right, every = counts
         most = right[0]
         for row in right[1:]:
@@ -98,7 +98,7 @@ class LabelWeights(TreeWeights):
 
 
 def _product(row: Floats, first: NDArray[Any], second: NDArray[Any]) -> Floats:
-    """How many examples of a row hold both questions; most of its records have none of them."""
+    """Count the examples of a row that hold both questions; most records hold neither."""
     there = np.flatnonzero(row)
     return np.asarray((first[there] * row[there, None]).T @ second[there])
 

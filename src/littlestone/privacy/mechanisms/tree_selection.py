@@ -162,7 +162,9 @@ class _Others:
 
     @classmethod
     def of(cls, errors: NDArray[np.int64]) -> "_Others":
-        return cls(errors, *np.unique(errors, return_counts=True))
+        counts = np.bincount(errors)
+        levels = np.flatnonzero(counts)
+        return cls(errors, levels, counts[levels])
 
     @property
     def size(self) -> int:
@@ -215,7 +217,7 @@ class _Proposal:
 
     @staticmethod
     def _darts(logs: Floats) -> list[int]:
-        """Rounded up: what floating point holds for impossible stays possible."""
+        """Round weights up to whole numbers: nothing possible becomes impossible by rounding."""
         shares = np.exp(logs - logs.max()).tolist()
         return [int(math.ldexp(share, _GRID_BITS)) + 1 for share in shares]
 

@@ -10,7 +10,7 @@ import numpy as np
 from littlestone.concepts.protocols import Domain
 from littlestone.concepts.records.columns import EXACT, exact_number
 from littlestone.concepts.records.dates import part_of
-from littlestone.concepts.schema import Category, LabelledSchema, Numeric
+from littlestone.concepts.schema import Buckets, Category, LabelledSchema, Numeric
 from littlestone.runs.intake.sources import Form, shown
 
 WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*")
@@ -80,7 +80,9 @@ class CellReader:
         self._part, self._dates = part, form.date_format
         self._number = number_reader(form)
         self._usual = self._number is _number
-        self._declared = frozenset() if isinstance(part, Numeric) else frozenset(part.values)
+        self._declared: frozenset[str | int] = frozenset()
+        if isinstance(part, Category) and not isinstance(part, Buckets):
+            self._declared = frozenset(part.values)
         # A text is a declared text first; a declared whole number has one spelling.
         numbers = {str(value): value for value in self._declared if not isinstance(value, str)}
         self._spelled = {text: n for text, n in numbers.items() if text not in self._declared}
@@ -90,7 +92,8 @@ class CellReader:
     def one(self, value: Any) -> int:
         """Return the cell of a value; raise a misfit if it is not what was declared.
 
-        A missing value fits if the field declares what it counts as.
+        A missing value fits if the field declares what it counts as. So does a word that is none of
+        the declared values, or that has no digit where a number or a date belongs.
         """
         part = self._part
         if self._is_missing(value):
@@ -104,9 +107,12 @@ class CellReader:
             else:
                 cell = part.declared_cell(self._read(value) if isinstance(value, str) else value)
         except (ValueError, TypeError, ArithmeticError, RecursionError):
-            reason = "is not a number" if numeric else "is not one of the declared values"
-            reason = reason if part.date is None else "is not a date with this part"
-            raise Misfit(part.name, reason, value) from None
+            if part.missing is None or not self._is_other(value):
+                reason = "is not a number" if numeric else "is not one of the declared values"
+                reason = "is no text" if isinstance(part, Buckets) else reason
+                reason = reason if part.date is None else "is not a date with this part"
+                raise Misfit(part.name, reason, value) from None
+            cell = self.stand_in
         if type(value) is str and len(self.known) < _REMEMBERED:
             self.known[value] = cell
         return cell
@@ -139,6 +145,16 @@ class CellReader:
         if value is None or value == "":
             return True
         return type(value) is str and value in NOTHING and value not in self._declared
+
+    def _is_other(self, value: Any) -> bool:
+        """Return whether a value that was not declared counts as missing where that is declared.
+
+        A text with digits in place of a number or a date may be one that is written otherwise, and
+        one that cannot be printed may be in another encoding.
+        """
+        if isinstance(self._part, Category) and self._part.date is None:
+            return value.isprintable() if isinstance(value, str) else isinstance(value, int)
+        return type(value) is str and not any(map(str.isdigit, value))
 
     def _read(self, text: str) -> str | float:
         """Return what a text says in this field: a number, or the declared value it spells.

@@ -5,34 +5,34 @@ The findings are data, for their owner only: no mechanism protects them.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
-from littlestone.concepts.records.dates import GRIDS, part_of
-from littlestone.runs.intake.cells import NOTHING, CellReader, LabelReader, Misfit, number_reader
+from littlestone.concepts.schema import Buckets
+from littlestone.runs.intake.cells import CellReader, LabelReader, Misfit, number_reader
+from littlestone.runs.intake.looks import (
+    DATES,
+    FEW,
+    MARKS,
+    SAMPLED,
+    Column,
+    below,
+    counted,
+    date_mend,
+    is_date,
+    kinds_in,
+    label_advice,
+    mistyped,
+    reads,
+)
 from littlestone.runs.intake.readers import Columns, point_reader, user_of
 from littlestone.runs.intake.sources import BadRow, Form, Row, shown
 
-MANY: Final = 1000
-"""Values of one column beyond which a rule that names single values gains nothing."""
-
-_EXAMPLES, _SAMPLED, _COUNTED, _FEW = 3, 200, 20_000, 12
-_MARKS: Final = tuple(
-    Form(decimal=decimal, thousands=thousands)
-    for decimal, thousands in (
-        (".", ","), (",", None), (",", "."), (",", " "), (",", "'"), (".", " "), (".", "'"),
-    )
-)  # fmt: skip
-_DATES: Final = (
-    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%y", "%d/%m/%Y", "%d/%m/%Y %H:%M",
-    "%d/%m/%Y %H:%M:%S", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %I:%M %p",
-    "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S", "%d-%m-%Y", "%d-%m-%Y %H:%M",
-    "%d %b %Y", "%b %d, %Y", "%d %B %Y", "%Y%m%d %H:%M", "%Y%m%d%H%M%S",
-)  # fmt: skip
-
+_EXAMPLES: Final = 3
+_OWN, _PARTS = 'missing = "own value"', 'date = ["hour", "weekday"]'
 Reader = Callable[[Any], Any]
 
 
@@ -54,47 +54,13 @@ class Problem:
         self.rows += 1
         if len(self.examples) < _EXAMPLES and value not in (None, ""):
             self.examples.append(f"{shown(value)} on line {line}")
-        if len(self.values) < _SAMPLED:
+        if len(self.values) < SAMPLED:
             self.values.append(value)
 
     def __str__(self) -> str:
         where = f"{self.name!r} " if self.name else ""
         got = f", as {'; '.join(self.examples)}" if self.examples else ""
         return f"{where}{self.reason} in {counted(self.rows, 'row')}{got}"
-
-
-@dataclass(slots=True)
-class Column:
-    """What the values of one column look like."""
-
-    rows: int = 0
-    missing: int = 0
-    longest: int = 0
-    kinds: Counter[str] = field(default_factory=Counter)
-    values: Counter[Any] = field(default_factory=Counter)
-    """The first ``_COUNTED`` different values."""
-
-    def note(self, value: Any, kind: Callable[[Any], str]) -> None:
-        """Count a value."""
-        self.rows += 1
-        if value is None or (type(value) is str and value in NOTHING):
-            self.missing += 1
-            return
-        word = value if isinstance(value, str | int | float | bool) else shown(value)
-        if word in self.values or len(self.values) < _COUNTED:
-            if word not in self.values:
-                self.kinds[kind(value)] += 1
-                self.longest = max(self.longest, len(str(word)))
-            self.values[word] += 1
-
-    @property
-    def distinct(self) -> str:
-        """Return the number of different values, in words."""
-        return f"{len(self.values):,}{' or more' if len(self.values) >= _COUNTED else ''}"
-
-    def usual_kind(self) -> str:
-        """Return the most frequent kind of value."""
-        return self.kinds.most_common(1)[0][0] if self.kinds else "nothing"
 
 
 @dataclass(slots=True)
@@ -121,6 +87,23 @@ class Findings:
     def ordered(self) -> list[Problem]:
         """Return the problems, the most frequent first."""
         return sorted(self.problems.values(), key=lambda each: -each.rows)
+
+    def undeclared(self, concepts: ConceptClass) -> Iterator[str]:
+        """Yield, for each field, how many rows count as missing since their value is not declared.
+
+        A schema with mistyped values fits all rows where it declares what is missing.
+        """
+        for part in getattr(concepts.domain, "fields", ()):
+            column = self.columns.get(part.name)
+            if column is None or part.missing is None or isinstance(part, Buckets):
+                continue
+            declared = set(map(str, part.values))
+            rows = sum(n for value, n in column.values.items() if str(value) not in declared)
+            if rows:
+                yield (
+                    f"{part.name!r} has none of the declared values in {counted(rows, 'row')} of "
+                    f"{self.rows:,}, which count as {part.values[part.stand_in]!r}"
+                )
 
     def refusal(self) -> str | None:
         """Return why nothing should be spent on these rows, and what to add; None if they fit."""
@@ -151,7 +134,7 @@ def examine(
         form: How the source is written.
         others: Columns that are only looked at.
     """
-    findings, kind = Findings(), _kinds(form)
+    findings, kind = Findings(), kinds_in(form)
     findings.columns = {name: Column() for name in others}
     readers = _readers(concepts, columns, form)
     parts = [] if concepts is None else _fields_with_text(concepts)
@@ -178,8 +161,8 @@ def examine(
             findings.users[shown(row[bool(columns.label) + (columns.identity is not None)])] += 1
         for name, value in zip(others, row[len(readers) :], strict=True):
             findings.columns[name].note(value, kind)
-    findings.positive_is_mistyped = _mistyped(findings.label, columns)
-    findings.label_advice = _label_advice(findings.label, columns)
+    findings.positive_is_mistyped = mistyped(findings.label, columns)
+    findings.label_advice = label_advice(findings.label, columns)
     for problem in findings.problems.values():
         problem.mend = _mend(problem, concepts, columns, form, findings)
     return findings
@@ -228,41 +211,9 @@ def _fields_with_text(concepts: ConceptClass) -> set[str]:
     domain = concepts.domain
     if not isinstance(domain, Records):
         return set()
-    return {part.column for part in domain.fields if not hasattr(part, "grid")}
-
-
-def _kinds(form: Form) -> Callable[[Any], str]:
-    """Return a function that classifies a value: number, date, word, text or object."""
-    number = number_reader(form)
-
-    def kind(value: Any) -> str:
-        if isinstance(value, dict | list):
-            return "object"
-        if isinstance(value, bool):
-            return "word"
-        if not isinstance(value, str):
-            return "date" if hasattr(value, "year") else "number"
-        if _reads(number, value):
-            return "number"
-        if _is_date(value, form.date_format) or any(_is_date(value, each) for each in _DATES):
-            return "date"
-        if any(_reads(number_reader(each), value) for each in _MARKS):
-            return "number"
-        return "text" if len(value) > 40 or value.count(" ") >= 4 else "word"
-
-    return kind
-
-
-def _reads(read: Callable[[str], Any], value: Any) -> bool:
-    try:
-        read(value)
-    except (ValueError, OverflowError):
-        return False
-    return True
-
-
-def _is_date(value: Any, form: str | None) -> bool:
-    return _reads(lambda text: part_of(text, "month", form), value)
+    return {
+        part.column for part in domain.fields if not hasattr(part, "grid") and part.date is None
+    }
 
 
 def _mend(
@@ -285,12 +236,11 @@ def _mend(
     if problem.reason == "is missing":
         if problem.name in (columns.label, columns.user, columns.identity):
             return ""
-        return f'[{problem.name}] missing = "own value" to the schema'
+        return below(problem.name, _OWN)
     if problem.reason.startswith("is not a number"):
-        return _number_mend(texts, problem.name)
+        return _number_mend(texts, problem.name, declared=_counts_missing(concepts, problem.name))
     if problem.reason.startswith("is not a date"):
-        fitting = [each for each in _DATES if texts and all(_is_date(text, each) for text in texts)]
-        return " or ".join(f'--date-format "{each}"' for each in fitting[:2])
+        return date_mend(texts, form)
     if problem.reason.startswith("is not one of the declared values"):
         return _category_mend(problem, concepts, texts)
     if problem.reason.startswith("not ") and "values" in problem.reason:
@@ -298,23 +248,28 @@ def _mend(
     return ""
 
 
-def _number_mend(texts: Sequence[str], name: str) -> str:
-    for marks in _MARKS:
-        if texts and all(_reads(number_reader(marks), text) for text in texts):
+def _counts_missing(concepts: ConceptClass | None, name: str) -> bool:
+    fields = getattr(getattr(concepts, "domain", None), "fields", ())
+    return any(part.name == name and part.missing is not None for part in fields)
+
+
+def _number_mend(texts: Sequence[str], name: str, *, declared: bool) -> str:
+    for marks in MARKS:
+        if texts and all(reads(number_reader(marks), text) for text in texts):
             thousands = "" if marks.thousands is None else f' --thousands "{marks.thousands}"'
             return (
                 f"--decimal {marks.decimal}{thousands}"
                 if marks.decimal == ","
                 else thousands.strip()
             )
-    if texts and all(
-        _is_date(text, None) or any(_is_date(text, d) for d in _DATES) for text in texts
-    ):
-        return f'[{name}] date = ["hour", "weekday"] to the schema, in place of a number'
+    if texts and all(is_date(text, None) or any(is_date(text, d) for d in DATES) for text in texts):
+        return f"{below(name, _PARTS)}, in place of a number"
     words = len({*texts})
-    if texts and words <= _FEW:
-        return f"[{name}] values = [...] to the schema, in place of a number: these are words"
-    return f'[{name}] missing = "own value" to the schema, if what is no number may be a value'
+    if texts and words <= FEW:
+        return f"{below(name, 'values = [...]')}, in place of a number: these are words"
+    if declared:
+        return ""
+    return f"{below(name, _OWN)}, if what is no number may be a value"
 
 
 def _category_mend(problem: Problem, concepts: ConceptClass | None, texts: Sequence[str]) -> str:
@@ -330,67 +285,4 @@ def _category_mend(problem: Problem, concepts: ConceptClass | None, texts: Seque
     near = [text for text in texts if text.strip().casefold() in alike]
     if near and len(near) == len(texts):
         return f"{shown(near[0])} to the values of [{problem.name}]: they differ in case or blanks"
-    return (
-        f'[{problem.name}] missing = "own value" to the schema, or the values that are '
-        f"public knowledge"
-    )
-
-
-def _label_advice(label: Column, columns: Columns) -> str:
-    """Return advice for labels that are not 0 and 1."""
-    if columns.positive is not None or columns.at_least is not None:
-        return ""
-    words = [str(value) for value in label.values]
-    kind = label.usual_kind()
-    if len(words) == 2:
-        return f"--positive {shown(max(words))} (or {shown(min(words))}), which counts as 1"
-    if kind == "number" and len(words) > _FEW:
-        return "--at-least NUMBER: the label is a number, and from it on it counts as 1"
-    if len(words) <= 256 and kind != "text":
-        return (
-            f"label = {{ values = [...] }} to the schema: there are {len(words)} labels; or "
-            f"--positive and the one that counts as 1"
-        )
-    return "another --label: this column holds text, and no rule can predict that"
-
-
-def _mistyped(label: Column, columns: Columns) -> str:
-    if columns.positive is None:
-        return ""
-    words = {str(value).strip() for value in label.values}
-    wanted = columns.positive.casefold()
-    near = [shown(word) for word in words if word.casefold() == wanted]
-    return "" if columns.positive in words else "".join(near[:1])
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number with its noun in the singular or plural."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def column_advice(name: str, column: Column, declared: Mapping[str, Any] | None) -> str:
-    """Describe a column, and suggest the line to begin with."""
-    kind, many = column.usual_kind(), len(column.values) > MANY
-    told = f"{name!r}: {column.distinct} different values"
-    if column.missing:
-        told += f", missing in {counted(column.missing, 'row')}"
-    rows = column.rows - column.missing
-    if kind == "object":
-        return f"{told}; an object: name a value in it, as in '{name}.KEY'"
-    if kind != "number" and many:
-        if len(column.values) >= rows:
-            return f"{told}, each once: an id or a text, which no rule can use (--id, if it is one)"
-        return (
-            f"{told}: too many for rules that name single values, which will be no better than a "
-            f"constant. Learn which of them are bad by keys (PrivateKeys, docs/blocklist.md), or "
-            f'declare the few that are public knowledge, and missing = "own value"'
-        )
-    if kind == "text":
-        return f"{told}; text, which no rule can use"
-    if declared is not None:
-        return ""
-    begin = {
-        "number": f"[{name}] range = [LOW, HIGH]",
-        "date": f"[{name}] date = {list(GRIDS)}".replace("'", '"'),
-    }.get(kind, f"[{name}] values = [...]")
-    return f"{told}; to use it: {begin}"
+    return f"{below(problem.name, _OWN)}, or the values that are public knowledge"

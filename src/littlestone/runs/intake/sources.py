@@ -5,6 +5,7 @@ one record change many rounds. So a line is a row, and the dialect of a CSV depe
 and the declarations, never on its rows.
 """
 
+import codecs
 import csv
 import gzip
 import io
@@ -23,6 +24,7 @@ from littlestone.concepts.records.dates import require_date_format
 
 DELIMITERS: Final = (",", ";", "\t", "|")
 _THOUSANDS: Final = (",", ".", "'", "’", " ")
+_UNICODE: Final = ("utf-8", "utf-16", "utf-32")
 _LOOKED_AT: Final = 1000
 _SHOWN: Final = 120
 
@@ -91,12 +93,10 @@ class Form:
             require_date_format(self.date_format)
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
             raise ValueError(f"delimiter must be one character, got {self.delimiter!r}")
-        try:
-            "".encode(self.encoding)
-        except LookupError:
+        if not _is_text(self.encoding):
             raise ValueError(
-                f"encoding must be a known one such as latin-1, got {self.encoding!r}"
-            ) from None
+                f"encoding must be a known one of text, such as latin-1, got {self.encoding!r}"
+            )
 
 
 class Position:
@@ -246,14 +246,14 @@ def _lines(path: Path, form: Form, position: Position | None = None) -> Generato
     if position is not None and path.is_file():
         position.follow(file)
     opened: Any = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
-    with file, opened, _text(opened, form) as lines:
+    with file, opened, closing(_text(opened, form)) as lines:
         try:
             yield from _ended(lines, form, position)
         except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
             raise ValueError(f"{path} is damaged: {problem}") from None
 
 
-def _ended(lines: IO[str], form: Form, position: Position | None) -> Iterator[str]:
+def _ended(lines: Iterable[str], form: Form, position: Position | None) -> Iterator[str]:
     """Yield lines that have a line end: ``1,4`` may be the beginning of ``1,42``."""
     if form.complete:
         yield from lines
@@ -265,10 +265,31 @@ def _ended(lines: IO[str], form: Form, position: Position | None) -> Iterator[st
             position.unfinished = number
 
 
-def _text(stream: IO[bytes], form: Form) -> IO[str]:
-    """Open text whose lines end in a line feed only; undecodable bytes stay in their value."""
-    errors = "surrogateescape" if form.encoding.lower().startswith("utf-8") else "replace"
-    return io.TextIOWrapper(stream, encoding=form.encoding, errors=errors, newline="\n")
+def _text(stream: IO[bytes], form: Form) -> IO[str] | Generator[str, None, None]:
+    """Return lines, which end in a line feed only; undecodable bytes stay in their value.
+
+    Some encodings have states (ISO-2022-JP, UTF-7, HZ): one row could change how the rows after it
+    are read, or swallow its line end. So each line is decoded by itself, unless the encoding writes
+    every character on its own.
+    """
+    name = codecs.lookup(form.encoding).name
+    errors = "surrogateescape" if name.startswith("utf-8") else "replace"
+    if name.startswith(_UNICODE) or "\n".encode(name) != b"\n":
+        return io.TextIOWrapper(stream, encoding=name, errors=errors, newline="\n")
+    return (
+        line.removesuffix(b"\n").decode(name, errors) + "\n" * line.endswith(b"\n")
+        for line in stream
+    )
+
+
+def _is_text(encoding: str) -> bool:
+    """Return whether it can be read line by line: Punycode writes a text as a whole."""
+    try:
+        ends = "\n".encode(encoding)
+        ends.decode(encoding, "replace")
+    except (LookupError, ValueError):
+        return False
+    return len(ends) == 1 or codecs.lookup(encoding).name.startswith(_UNICODE)
 
 
 def _piped(
@@ -344,7 +365,9 @@ def _csv(lines: Iterable[str], needed: Sequence[str], form: Form) -> Iterator[Ro
     header = next(stream, (1, ""))[1]
     if not header.strip():
         whole = "" if form.complete else " that ends (--complete if nothing follows it)"
-        raise ValueError(f"the CSV has no header line{whole} (--no-header if it has rows at once)")
+        raise ValueError(
+            f"the CSV has no header line{whole} (--no-header if its first line is a row)"
+        )
     delimiter, names = _dialect(header, needed, form)
     return _csv_rows(stream, delimiter, len(names), [names.index(name) for name in needed])
 
@@ -367,10 +390,14 @@ def _dialect(header: str, needed: Sequence[str], form: Form) -> tuple[str, list[
             f"there is no column {missing[0]!r}; there are: {', '.join(map(shown, names[:50]))} "
             f"(--no-header if these are values, --delimiter if they are in one)"
         )
+    _refuse_twice(names, needed)
+    return delimiter, names
+
+
+def _refuse_twice(names: Sequence[str], needed: Sequence[str]) -> None:
     twice = [name for name in needed if names.count(name) > 1]
     if twice:
         raise ValueError(f"column {twice[0]!r} must occur once, got {names.count(twice[0])}")
-    return delimiter, names
 
 
 def _split(text: str, delimiter: str) -> list[str]:
@@ -422,6 +449,7 @@ def _parquet(path: Path, needed: Sequence[str]) -> Iterator[Row]:
     missing = [name for name in needed if name not in names]
     if missing:
         raise ValueError(f"there is no column {missing[0]!r}; there are: {', '.join(names)}")
+    _refuse_twice(names, needed)
     batches = parquet.ParquetFile(path).iter_batches(columns=list(dict.fromkeys(needed)))
     return enumerate(_parquet_rows(path, batches, needed, ArrowException), start=1)
 

@@ -57,7 +57,7 @@ class Certificate:
                 raise LittlestoneError("the learner's probabilities do not add up")
 
     def _mistakes(self, tree: GameTree) -> Fraction:
-        """Expected mistakes of the learner against the best realizable adversary."""
+        """Return the learner's expected mistakes against the best realizable adversary."""
         best: dict[int, int] = {}
         for number in _upwards(tree):
             node = tree.published[number]

@@ -130,7 +130,7 @@ class Programme:
         return place[number]
 
     def _learner(self) -> None:
-        """The probabilities of what may be published next add up to that of what was before."""
+        """Require that probabilities of the next publications add up to that of the last."""
         for number, row in enumerate(self._tree.received):
             nodes = [(node, 1.0) for node in row.nodes.values()]
             if row.before >= 0:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
+import pandas
 import pytest
 from tests.unit.concepts.test_json_form import HYPOTHESES
 
@@ -121,7 +122,7 @@ def test_a_literal_is_the_key(key: Any) -> None:
 def test_parts_of_dates_are_read_as_the_schema_reads_them(part: str, missing: Any) -> None:
     schema = Schema.from_mapping({"left": {"date": [part], **missing}})
     values: list[Any] = ["2013-12-29 05:15", " 2013-01-02T23:00+02:00 ", "2024-02-29", "05:15", "x"]
-    values += ["20240229", datetime.date(2024, 2, 29), datetime.time(3), None, 7, ""]
+    values += ["20240229", datetime.date(2024, 2, 29), datetime.time(3), None, 7, "", pandas.NaT]
     for cell in range(schema.fields[0].cells):
         rule = DecisionTree(schema, ((0, cell, cell), 1, 0))
         names: dict[str, Any] = {}

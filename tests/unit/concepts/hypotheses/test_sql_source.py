@@ -11,7 +11,7 @@ import pytest
 from tests import rule_rows
 
 from littlestone.concepts.hypotheses.decision_tree import DecisionTree
-from littlestone.concepts.hypotheses.rules import Rule
+from littlestone.concepts.hypotheses.rules import Rule, Scorecard
 from littlestone.concepts.hypotheses.sql_source import sql_source
 from littlestone.concepts.hypotheses.support import FiniteSupport
 from littlestone.concepts.hypotheses.weighted_vote import WeightedVote
@@ -105,6 +105,19 @@ def test_a_vote_for_any_labels(dialect: Any) -> None:
     vote: Any = Vote()
     found = DATABASES[dialect]([(-1,), (0,), (1,), (2,)], ["x"], [sql_source(vote, dialect)])
     assert found == [[0, 1, 1, 0]]
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_large_points_and_weights_are_summed_in_64_bits(dialect: Any) -> None:
+    """Databases add small numbers in 32 bits, and fail."""
+    schema = Schema.from_mapping({"a": {"grid": [0]}, "b": {"values": ["x", "y"]}})
+    card = Scorecard(schema, 2**31 - 1, ((2**31 - 1,), (2**31 - 1, -(2**33))))
+    trees = [DecisionTree(schema, ((0, 1, 1), 1, 0)), DecisionTree(schema, ((1, 0, 0), 1, 0))]
+    vote = WeightedVote([(trees[0], 2**31 - 1), (trees[1], 2**31 - 2), (card, 1)])
+    table = [(a, b) for a in (-1, 1) for b in ("x", "y")]
+    rules: list[Any] = [card, vote]
+    found = DATABASES[dialect](table, ["a", "b"], [sql_source(rule, dialect) for rule in rules])
+    assert found == [[rule({"a": a, "b": b}) for a, b in table] for rule in rules]
 
 
 @pytest.mark.parametrize("dialect", ["postgresql", "duckdb", "sqlite"])

@@ -1,5 +1,6 @@
 """AgnosticFinite: runs keep their duties, one example moves little."""
 
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -240,3 +241,15 @@ def test_one_example_moves_each_total_by_at_most_one(
     assert all(not change.any() for change in changes[:drawn_before])
     assert all(np.abs(change).max() <= 1 for change in changes)
     assert all((change == changes[-1]).all() for change in changes[drawn_before:])
+
+
+def test_a_run_whose_batches_are_too_long_is_refused_at_once() -> None:
+    """It took 20 seconds and a gigabyte to draw the first of them."""
+    recipe = AgnosticFinite(
+        concepts=Thresholds(16), rounds=10**15, epsilon=1.0, delta=1e-6, adversary="oblivious"
+    )
+    with pytest.raises(ValueError, match="rounds must be fewer"):
+        recipe.start()
+    with pytest.raises(ValueError, match="rounds must be fewer"):
+        recipe.refuse_to_start()
+    replace(recipe, rounds=10**9, experts=None).refuse_to_start()

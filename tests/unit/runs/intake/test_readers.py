@@ -127,7 +127,8 @@ def test_a_declared_text_comes_before_the_whole_number_that_it_spells() -> None:
 
 
 def test_a_stand_in_is_the_declared_one_or_the_first_and_the_row_is_a_round() -> None:
-    found = events('delay,from,y\n20,X,1\nx,A,1\n20,A,maybe\n"\n')
+    found = events('delay,from,y\n20,X\t,1\nx,A,1\n20,A,maybe\n"\n20,X,1\n')
+    assert isinstance(found[-1], Event) and found[-1].example == ((2, 1), 1)  # as declared
     assert [(row.field, row.stand_in.x, row.stand_in.y) for row in bad(found)] == [
         ("from", (2, 1), 1),  # missing = "B"
         ("delay", (0, 0), 1),
@@ -146,6 +147,36 @@ def test_a_line_is_a_row_whatever_the_line_before_it_holds() -> None:
     )
     assert len(honest) == len(hostile) == 200
     assert [i for i in range(200) if honest[i] != hostile[i]] == [7]
+
+
+ODD_LINES = [
+    b"\x1b$B,A,1", b"20,~{,1", b"20,A,+", b"20,A,1~", b"20,A,\\", b"20,\\n,1", b"+AAo-,A,1",
+    b"20,\x1b$)C\x0e,1", b"20,A,\x81", b"20,A,\x81\x30\x81", b"\\N{x,A,1", b"20,A,\xff",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["utf-8", "latin-1", "cp1252", "iso2022_jp", "iso2022_jp_2004", "iso2022_kr", "hz", "utf-7",
+     "gb18030", "gbk", "big5", "shift_jis", "euc_jp"],
+)  # fmt: skip
+def test_no_line_changes_how_another_is_decoded(encoding: str) -> None:
+    """Encodings with states: ISO-2022 switches alphabets, HZ and UTF-7 swallow line ends."""
+    form, rows = Form(encoding=encoding), [b"%d,A,1" % delay for delay in range(12)]
+    honest = events(b"\n".join([b"delay,from,y", *rows, b""]), form=form)
+    for odd in ODD_LINES:
+        lines = [b"delay,from,y", *rows[:5], odd, *rows[6:], b""]
+        hostile = events(b"\n".join(lines), form=form)
+        assert len(hostile) == len(honest) == 12, odd
+        assert [i for i in range(12) if honest[i] != hostile[i]] in ([], [5]), odd
+
+
+@pytest.mark.parametrize(
+    "encoding", ["punycode", "idna", "unicode_escape", "rot13", "no", "", "utf-8\0"]
+)
+def test_an_encoding_is_one_of_text(encoding: str) -> None:
+    with pytest.raises(ValueError, match="encoding must be a known one of text"):
+        Form(encoding=encoding)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

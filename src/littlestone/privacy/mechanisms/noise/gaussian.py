@@ -121,7 +121,7 @@ class WideGaussian:
         return more.astype(np.int64), rest
 
     def _chance(self, value: int, weight: int, bits: int) -> Bounds:
-        """unit * e**(-value**2 / (2 * variance)) / weight."""
+        """Bound unit * e**(-value**2 / (2 * variance)) / weight."""
         low, high = exp_bounds(value**2 / (2 * self.variance), bits + _GUARD)
         weight <<= _GUARD
         return self._unit * low // weight, -(-self._unit * high // weight)
