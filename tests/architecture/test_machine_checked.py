@@ -1,5 +1,6 @@
 """What Coq has checked is what Python promises, and nothing is assumed quietly."""
 
+import fcntl
 import importlib
 import importlib.util
 import re
@@ -107,6 +108,52 @@ def test_a_module_that_the_checker_trusts_is_noticed() -> None:
     assert check.not_reread(libraries, trusted) == set()
     assert check.not_reread("", trusted) == {"Coq.Lists.List"}
     assert check.not_reread(libraries, trusted.partition("\n")[2]) == {check.modules()[0]}
+
+
+def test_every_main_theorem_is_asked_what_it_assumes() -> None:
+    check = checker()
+    groups = check.together(check.main_theorems())
+    asked = sorted(name for names in groups.values() for name in names)
+    assert asked == sorted(
+        f"Littlestone.{path.removesuffix('.v').replace('/', '.')}.{name}"
+        for path, name in check.main_theorems()
+    )
+    alone = {names[0].rpartition(".")[2] for names in groups.values() if len(names) == 1}
+    assert {theorem for named in checked().values() for _, theorem in named} <= alone
+
+
+def test_libraries_are_read_again_once_they_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check, state, read = checker(), ["as installed"], []
+
+    def reread(*names: str) -> tuple[str, set[str]]:
+        read.append(names)
+        return "said", {"an axiom"}
+
+    monkeypatch.setattr(check, "BUILD", tmp_path)
+    monkeypatch.setattr(check, "reread", reread)
+    monkeypatch.setattr(check, "installed", lambda: state[0])
+    for _ in range(2):
+        assert check.reread_libraries() == ("said", {"an axiom"})
+    assert read == [check.LIBRARIES]
+    state[0] = "upgraded"
+    check.reread_libraries()
+    assert read == [check.LIBRARIES] * 2
+
+
+def test_nothing_else_uses_the_compiled_proofs_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = checker()
+    monkeypatch.setattr(check, "BUILD", tmp_path)
+    with (
+        check.alone(),
+        (tmp_path / "lock").open("w") as lock,
+        pytest.raises(BlockingIOError),
+    ):
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    assert "LOCK_SH" in (PROOFS / "bridge" / "compare.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
