@@ -54,6 +54,28 @@ def test_the_commands(server: Server, tmp_path: Path) -> None:
     assert read_secret(tmp_path / "secret").hex() not in repr(found)
 
 
+def test_a_german_file_is_refused_before_it_is_put_and_read_as_declared(
+    server: Server, tmp_path: Path
+) -> None:
+    """With stand-ins all its rows would be rounds of one and the same point."""
+    emptied(server)
+    where, secret = ("--dsn", server.dsn), ("--secret", str(tmp_path / "secret"))
+    schema, rows = tmp_path / "schema.toml", tmp_path / "german.csv"
+    schema.write_text('[betrag]\nrange = [0, 100]\n[tag]\ndate = ["month"]\n')
+    littlestone("init", *where, *secret, "--schema", str(schema), "--rounds", "500")
+    lines = [f"{n % 90},5;0{1 + n % 9}.03.2026;{n % 90},0;laden\n" for n in range(300)]
+    rows.write_text("betrag;tag;preis;wo\n" + "".join(lines))
+    put = ("put", str(rows), *where, "--key", "wo", "--label", "preis", "--at-least", "45")
+    said = littlestone(*put, expect=2)
+    assert "most rows do not fit: 300 of 300" in said and "--decimal ," in said
+    assert json.loads(littlestone("status", *where, "--json"))["status"]["waiting"] == 0
+    options = ("--decimal", ",", "--date-format", "%d.%m.%Y")
+    assert littlestone(*put, *options).endswith("300 events put\n")
+    assert littlestone("work", *where, *secret, "--until-empty") == "300 events taken\n"
+    newest = littlestone("releases", *where).splitlines()[-1]
+    assert "betrag >=" in json.loads(newest)["rule"]
+
+
 def test_a_half_written_last_line_is_not_put(server: Server, tmp_path: Path) -> None:
     """``58,1`` is on its way: ``5`` would be another row, and its number used."""
     emptied(server)

@@ -15,6 +15,7 @@ import pytest
 from pyarrow import parquet
 
 from littlestone.cli.main import main
+from littlestone.concepts.records.buckets import bucket_of
 
 ROWS: Final = 1500
 Command = Callable[..., tuple[int, str]]
@@ -264,6 +265,24 @@ def test_a_column_of_twenty_thousand_values_is_named_with_keys_in_its_place(
     status, said = littlestone("check merchants.csv --schema schema.toml --label late")
     assert status == 0
     assert "'merchant': 20,000 or more different values" in said and "PrivateKeys" in said
+    assert "buckets = 64 below [merchant] in the schema" in said
+
+
+def test_a_column_of_many_values_is_learned_by_its_buckets(littlestone: Command) -> None:
+    """A tenth of the shops have most of the late orders; no other column says anything."""
+    bad = [bucket_of(f"m{n}", 8) == 3 for n in range(2000)]
+    rows = [f"m{n * 7919 % 2000},{int(bad[n * 7919 % 2000])}" for n in range(6000)]
+    lines(Path("shops.csv"), "\n".join(["merchant,late", *rows]) + "\n")
+    Path("schema.toml").write_text("[merchant]\nbuckets = 8\n")
+    for command in ("check shops.csv", "learn shops.csv --store run.db --out rules.jsonl"):
+        status, said = littlestone(f"{command} --schema schema.toml --label late")
+        assert status == 0 and "too many" not in said
+    assert "merchant is in bucket 3 of 8" in rules()[-1]["rule"]
+    status, said = littlestone("predict rules.jsonl shops.csv --out predicted.csv")
+    assert status == 0
+    predicted = Path("predicted.csv").read_text().splitlines()[1:]
+    assert [line.partition(",")[2] for line in predicted] == [row[-1] for row in rows]
+    assert "sha256(" in littlestone("export rules.jsonl --sql")[1]
 
 
 def test_an_absent_user_column_is_refused(littlestone: Command) -> None:
@@ -366,3 +385,19 @@ def test_columns_of_dates_and_ids_are_told_from_names(littlestone: Command) -> N
     assert status == 0 and "'number': 9,000 different values, each once: an id" in said
     assert 'below [day] in the schema, and --date-format "%d.%m.%Y"' in said
     assert "range = [LOW, HIGH] below [size] in the schema" in said
+
+
+def test_names_that_occur_twice_are_refused_only_where_they_are_needed(
+    littlestone: Command,
+) -> None:
+    """By ``learn`` and by ``check`` alike, in CSV and in Parquet."""
+    lines(Path("schema.toml"), "[amount]\nrange = [0, 100]\n")
+    lines(Path("rows.csv"), "amount,other,other,,,late\n" + "1,2,3,4,5,0\n" * 20)
+    columns = [pa.array([1] * 20), pa.array([2] * 20), pa.array([3] * 20), pa.array([0] * 20)]
+    names = ["amount", "other", "other", "late"]
+    parquet.write_table(pa.table(columns, names=names), "rows.parquet")
+    for file in ("rows.csv", "rows.parquet"):
+        status, said = littlestone(f"check {file} --schema schema.toml --label late")
+        assert (status, "20 of 20 rows fit" in said) == (0, True), said
+        status, said = littlestone(f"check {file} --schema schema.toml --label other")
+        assert status and "column 'other' must occur once" in said

@@ -108,6 +108,7 @@ _USUAL: Final[dict[str, tuple[str, ...]]] = {
     "k": ("bits", "small", "floats", "decimals", "booleans", "zeros and ones", "numbers in words"),
     "d": ("days", "moments", "moments", "times"),
     "w": ("days", "moments"),
+    "b": ("words", "small", "floats", "large", "numbers in words"),
     LABEL: ("bits", "bits", "booleans", "zeros and ones", "decimal bits", "bits in words"),
 }
 
@@ -122,6 +123,7 @@ _DECLARED: Final[dict[str, Any]] = {
     "k": {"values": [1, 2, 3]},
     "d": {"date": ["hour", "weekday"]},
     "w": {"date": ["month"]},
+    "b": {"buckets": 4},
 }
 _EXACT: Final = Numeric("r", (Fraction(1, 3), 2**53 + 1), 0)  # type: ignore[arg-type]
 
@@ -137,7 +139,7 @@ _MISSING: Final = {"n": 1, "t": NANOSECONDS + 2, "f": 0.2, "a": 1.5, "l": 0, "c"
 SCHEMAS: Final = (
     *(_schemas(name, **{name: "own value"}) for name in _DECLARED),
     *(_schemas(name, **{name: instead}) for name, instead in _MISSING.items()),
-    *(_schemas(name) for name in "ntalck"),
+    *(_schemas(name) for name in "ntalckb"),
     _schemas("ntf", n="own value", t=NANOSECONDS + 2).refined(),
     _schemas("ntfckd", **dict.fromkeys("ntfckd", "own value")),
     _schemas("tc", t=NANOSECONDS + 2, c="B"),

@@ -34,10 +34,12 @@ def typed_tables(kinds: Mapping[str, tuple[Any, ...]]) -> Callable[[Coins], Tabl
         }
 
     def fitting(name: str) -> tuple[str, ...]:
-        wanted = {"c": _is_text, "d": _is_date, "w": _is_date, LABEL: _is_bit}.get(name, _is_number)
+        wanted = {"c": _is_text, "b": _is_text, "d": _is_date, "w": _is_date, LABEL: _is_bit}.get(
+            name, _is_number
+        )
         return tuple(kind for kind, pool in kinds.items() if any(map(wanted, pool)))
 
-    fit = {name: fitting(name) for name in "ntfalckdwr" + LABEL}
+    fit = {name: fitting(name) for name in "ntfalckdwrb" + LABEL}
     assert all(fit.values())
 
     def draw(coins: Coins) -> Table:

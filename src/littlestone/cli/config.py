@@ -177,7 +177,8 @@ def going_on(
     """
 
     def chosen(about: Mapping[str, str]) -> PrivateLearner:
-        if not about["options"]:  # created from Python: the request must give its recipe
+        if not tomllib.loads(about["options"]).keys() & {"schema", "class"}:
+            # Created from Python: the request must give its recipe.
             if over is not None:
                 wanted = _refusing(lambda: Request(over=over, **given))
                 _refuse_unless_same(wanted, about["recipe"], store, ["another recipe"])

@@ -5,16 +5,28 @@ import time
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from littlestone.cli import fleet_blocklist, fleet_spark
 from littlestone.cli import fleet_options as shared
-from littlestone.cli.options import Complete, Feature, Label, Positive, Source
+from littlestone.cli.learn import look_first
+from littlestone.cli.options import (
+    AtLeast,
+    Check,
+    Complete,
+    Feature,
+    FormOptions,
+    Label,
+    Positive,
+    Source,
+    options_of,
+)
 from littlestone.runs.files import secret_of
 from littlestone.runs.fleet import database
 from littlestone.runs.fleet.terms import recipe_of, require_shards
 from littlestone.runs.fleet.worker import Worker
 from littlestone.runs.intake.readers import Columns
-from littlestone.runs.intake.sources import Form, Position
+from littlestone.runs.intake.sources import Position
 from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
 
@@ -52,11 +64,13 @@ def init(
 
 
 @app.command()
+@options_of(FormOptions, "file")
 def put(
     source: Source,
     dsn: shared.Dsn,
     key: shared.Key,
     label: Label,
+    file: FormOptions,
     feature: Feature = None,
     sequence: Annotated[
         str | None,
@@ -65,6 +79,8 @@ def put(
         ),
     ] = None,
     positive: Positive = None,
+    at_least: AtLeast = None,
+    check: Check = 1000,
     complete: Complete = False,
 ) -> None:
     """Queue the events of a file, all or none. Events that were put before are dropped by number.
@@ -77,16 +93,22 @@ def put(
         terms = database.terms_of(connection)
         recipe = recipe_of(terms)
         columns = Columns(
-            label=label, feature=feature, identity=key, positive=positive, user=terms.users
+            label=label,
+            feature=feature,
+            identity=key,
+            positive=positive,
+            at_least=at_least,
+            user=terms.users,
         )
-        position = Position()
+        form, position = file.form(complete=complete), Position()
+        look_first(source, recipe.concepts, columns, form, check, Console(stderr=True))
         parts = numbered(
             source,
             recipe.concepts,
             columns,
             sequence=sequence,
             standard_input=sys.stdin.buffer,
-            form=Form(complete=complete),
+            form=form,
             position=position,
         )
         typer.echo(f"{database.put_many(connection, recipe, parts):,} events put")

@@ -13,10 +13,12 @@ from littlestone.cli.options import (
     Complete,
     EventDelta,
     EventEpsilon,
+    FormOptions,
     MaxContributions,
     Positive,
     Source,
     User,
+    options_of,
 )
 from littlestone.errors import LittlestoneError
 from littlestone.learners.private_keys.recipe import PrivateKeys
@@ -26,7 +28,7 @@ from littlestone.runs.fleet.database import connect
 from littlestone.runs.fleet.page_tree import require_users
 from littlestone.runs.fleet.terms import list_ledger, require_shards
 from littlestone.runs.intake.readers import Columns, read
-from littlestone.runs.intake.sources import BadRow, Form, Position
+from littlestone.runs.intake.sources import BadRow, Position
 from littlestone.runs.intake.users import promise_of
 from littlestone.runs.journal.mark import HighWater
 from littlestone.runs.published import release_line
@@ -69,11 +71,13 @@ def init(
 
 
 @app.command()
+@options_of(FormOptions, "file")
 def put(
     source: Source,
     dsn: shared.Dsn,
     feature: Annotated[str, typer.Option(help="The column with the key, which is private.")],
     label: Annotated[str, typer.Option(help="The column with the label: 1 is a report.")],
+    file: FormOptions,
     positive: Positive = None,
     first: Annotated[
         int | None,
@@ -97,7 +101,7 @@ def put(
             recipe.concepts,
             columns,
             standard_input=sys.stdin.buffer,
-            form=Form(complete=complete),
+            form=file.form(complete=complete),
             position=position,
         ):
             if isinstance(event, BadRow):

@@ -19,6 +19,7 @@ from littlestone import require
 from littlestone.cli.config import as_made, declared_space, given_options, going_on, loaded, written
 from littlestone.cli.options import (
     AtLeast,
+    Check,
     Complete,
     Feature,
     FormOptions,
@@ -112,14 +113,7 @@ def run(
     ] = None,
     positive: Positive = None,
     at_least: AtLeast = None,
-    check: Annotated[
-        int,
-        typer.Option(
-            metavar="ROWS",
-            help="Check the first rows of a file before anything is spent, and reject it if most "
-            "do not fit; 0 checks none.",
-        ),
-    ] = 1000,
+    check: Check = 1000,
     complete: Complete = False,
     book: Annotated[
         Path | None,
@@ -188,8 +182,7 @@ def run(
 
     def opened(space: ConceptClass) -> Iterable[Event | BadRow]:
         pipe = _standard_input()
-        if not is_live(source):
-            _look_first(source, space, columns, form, check, console)
+        look_first(source, space, columns, form, check, console)
         return read(source, space, columns, standard_input=pipe, form=form, position=position)
 
     known = None if book is None else Book(book)
@@ -271,11 +264,11 @@ def run(
         durable.close()
 
 
-def _look_first(
+def look_first(
     source: str, space: ConceptClass, columns: Columns, form: Form, most: int, console: Console
 ) -> None:
     """Reject a file if most of its first rows do not fit, before anything is created or spent."""
-    if not most:
+    if not most or is_live(source):
         return
     needed = needed_columns(space, columns)
     found = examine(

@@ -89,6 +89,14 @@ class FormOptions:
         )
 
 
+Check = Annotated[
+    int,
+    typer.Option(
+        metavar="ROWS",
+        help="Check the first rows of a file before anything is spent, and reject it if most do "
+        "not fit; 0 checks none.",
+    ),
+]
 SchemaFile = Annotated[
     Path | None, typer.Option(help="Declares the columns; decision trees over it are learned.")
 ]

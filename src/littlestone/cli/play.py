@@ -1,5 +1,6 @@
 """Implement the commands that play games: ``play``, ``demo`` and ``arena``."""
 
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
@@ -156,7 +157,9 @@ def demo(
     rounds: Annotated[int, typer.Option(help="Rounds of each game.")] = 1_000_000,
     epsilon: Epsilon = 1.0,
     delta: Delta = 1e-6,
-    plot: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("out/demo.png"),
+    plot: Annotated[
+        Path | None, typer.Option(help="Write the picture here; by default to out/demo.png.")
+    ] = None,
     seed: Seed = None,
 ) -> None:
     """Print one table of mistakes, beside what no learner can beat, and draw them.
@@ -165,7 +168,9 @@ def demo(
     this order no learner with the promise makes fewer mistakes than "at least" on average, against
     the adversaries wait, burst-and-wait and wait-down-tree.
     """
-    from littlestone.cli.pictures import one_story  # it needs the extra `plot`
+    drawn = plot is not None or find_spec("matplotlib") is not None
+    if drawn:
+        from littlestone.cli.pictures import one_story  # it needs the extra `plot`
 
     rng = secure() if seed is None else seeded(seed)
     table = Table(
@@ -200,6 +205,10 @@ def demo(
     console.print(table)
     if seed is not None:
         console.print("NOT PRIVATE: this run was seeded")
+    if not drawn:
+        console.print("no picture: it needs matplotlib, pip install 'littlestone[plot]'")
+        return
+    plot = plot or Path("out/demo.png")
     plot.parent.mkdir(parents=True, exist_ok=True)
     title = f"{STORY} against the adaptive adversary {FOES[0]}, ε = {epsilon:g}"
     floor_at = None if least is None else least.mistakes

@@ -25,7 +25,8 @@ def run(
     The command reads no data and spends nothing.
     """
     options = options if spec is None else replace(options, concepts=spec)
-    advice = recommend(options.request())
+    with Console(stderr=True, quiet=as_json).status("comparing learners"):
+        advice = recommend(options.request())
     if as_json:
         print_json(_record(advice))
         return

@@ -22,15 +22,12 @@ from littlestone import require
 from littlestone.concepts.canonical_key import whole_numbers
 from littlestone.concepts.domain import MOST_SAMPLED
 from littlestone.concepts.protocols import Domain
+from littlestone.concepts.records.buckets import Buckets as Buckets
 from littlestone.concepts.records.columns import eager_frame, frame_columns, is_frame
+from littlestone.concepts.records.declarations import declared_field, declared_fields
 from littlestone.concepts.records.fields import Category as Category
 from littlestone.concepts.records.fields import Numeric as Numeric
-from littlestone.concepts.records.fields import (
-    cell_of,
-    cells_in,
-    declared_field,
-    declared_fields,
-)
+from littlestone.concepts.records.fields import cell_of, cells_in
 from littlestone.concepts.wide_records import Cutter, columns_of, have_exact_grids
 
 Cells = tuple[int, ...]
@@ -91,7 +88,9 @@ class Schema:
         A range is for numbers: rules compare them with a dozen cuts in it, evenly spaced, or, with
         ``"scale": "log"``, evenly in their logarithm. ``{"grid": [...]}`` names the cuts instead.
         Beside it, ``"missing"`` may say what a missing or unknown value counts as; ``"own value"``
-        gives it a cell of its own. ``{"date": ["hour", "weekday", "month"]}`` is a field for each
+        gives it a cell of its own. ``{"buckets": 32}`` is for texts or whole numbers that are too
+        many to declare: each counts as its bucket, by a fixed public hash (``bucket_of``).
+        ``{"date": ["hour", "weekday", "month"]}`` is a field for each
         part of a date or time (ISO 8601) in this column. The name ``label`` is no field:
         ``"label": {"values": [...]}`` declares the labels, which are 0 and 1 without it.
 
@@ -100,6 +99,8 @@ class Schema:
         >>> declared = {"carrier": {"values": ["UA", "AA", "other"], "missing": "other"}}
         >>> Schema.from_mapping(declared).check({"carrier": "XX"})
         (2,)
+        >>> Schema.from_mapping({"merchant": {"buckets": 32}}).check({"merchant": "Müller & Co"})
+        (26,)
         >>> schema = Schema.from_mapping({"left": {"date": ["hour", "weekday"]}})
         >>> schema.check({"left": "2013-01-01 05:15"})
         (5, 1)

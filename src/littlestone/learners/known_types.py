@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from littlestone.concepts import classes, hypotheses
 from littlestone.concepts.keys import KeySet, key_set
-from littlestone.concepts.schema import Category, LabelledSchema, Numeric, Schema
+from littlestone.concepts.schema import Buckets, Category, LabelledSchema, Numeric, Schema
 from littlestone.errors import SnapshotError
 from littlestone.learners.codec import register
 from littlestone.learners.online.halving import Halving, HalvingState
@@ -45,7 +45,7 @@ def _values_of(package: ModuleType) -> Iterator[type]:
 VALUES: Final[tuple[type, ...]] = (
     *_values_of(classes),
     *_values_of(hypotheses),
-    *(Schema, LabelledSchema, Numeric, Category),
+    *(Schema, LabelledSchema, Numeric, Category, Buckets),
     *(Perceptron, PerceptronState, StandardOptimal, StandardOptimalState, Winnow, WinnowState),
     SparseMajorityState,
     *(AboveThreshold, CountAboveThreshold, FirstFrequent, FrequentRelease),

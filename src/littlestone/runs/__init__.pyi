@@ -5,6 +5,7 @@ from littlestone.runs.durable import DifferentContentError as DifferentContentEr
 from littlestone.runs.durable import DurableRun as DurableRun
 from littlestone.runs.fleet.keyed import advance as advance
 from littlestone.runs.fleet.per_key import PerKey as PerKey
+from littlestone.runs.frames import learn_frame as learn_frame
 from littlestone.runs.intake.event import Event as Event
 from littlestone.runs.intake.event import Receipt as Receipt
 from littlestone.runs.learning import BadRowError as BadRowError

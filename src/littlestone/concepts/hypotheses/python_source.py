@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from littlestone.concepts.keys import key_from_json
 from littlestone.concepts.protocols import Hypothesis
-from littlestone.concepts.schema import Category, Numeric, Schema
+from littlestone.concepts.schema import Buckets, Category, Numeric, Schema
 
 LAYERS: Final = "layered_tree"  # like a vote, of several functions
 
@@ -36,6 +36,19 @@ def _value(record, name, values, *missing):
     if missing:
         return missing[0]
     raise ValueError(f"field {name!r} must be one of {values}, got {value!r}")
+"""
+_BUCKETS: Final = """
+def _bucket(record, name, buckets, *missing):
+    value = record.get(name)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, (str, Integral)) and not isinstance(value, bool):
+        text = value if isinstance(value, str) else str(int(value))
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(digest[:4], "big") % buckets
+    if missing:
+        return missing[0]
+    raise ValueError(f"field {name!r} must be a text or a whole number, got {value!r}")
 """
 _DATES: Final = """
 def _dated(record, column, part):
@@ -74,6 +87,7 @@ def _bits(x, n):
 _HELPERS: Final = {
     "_number(": _RECORDS,
     "_value(": _RECORDS,
+    "_bucket(": _BUCKETS,
     "_dated(": _DATES,
     "_integer(": _INTEGERS,
     "_bits(": _CUBES,
@@ -83,6 +97,7 @@ _IMPORTS: Final = {
     "datetime.": "import datetime",
     "Decimal)": "from decimal import Decimal",
     "Fraction(": "from fractions import Fraction",
+    "hashlib.": "import hashlib",
     "Integral": "from numbers import Integral",
     "Real)": "from numbers import Real",
     "UUID(": "from uuid import UUID",
@@ -244,6 +259,8 @@ def _halfspace(data: Mapping[str, Any]) -> Body:
 def _asked(part: Numeric | Category) -> str:
     """Return what a record says about a field."""
     missing = "" if part.missing is None else f", {literal(part.missing)}"
+    if isinstance(part, Buckets):
+        return f"_bucket(x, {part.name!r}, {part.count}{missing})"
     record = "x" if part.date is None else f"_dated(x, {part.column!r}, {part.date!r})"
     if isinstance(part, Numeric):
         return f"_number({record}, {part.name!r}{missing})"

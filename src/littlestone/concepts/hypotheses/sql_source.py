@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, get_args
 
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.records.dates import WEEKDAYS
-from littlestone.concepts.schema import Category, Numeric, Schema
+from littlestone.concepts.schema import Buckets, Category, Numeric, Schema
 
 Dialect = Literal["postgresql", "duckdb", "sqlite"]
 
@@ -28,7 +28,9 @@ def sql_source(hypothesis: Hypothesis, dialect: Dialect = "postgresql") -> str:
 
     Columns have the names of the fields. A column of numbers has a type of numbers, a category the
     type of its declared values, a date the type of a date or, in SQLite, text in ISO 8601. Texts
-    are compared byte by byte, and dates with a time zone in the zone of the session.
+    are compared byte by byte, and dates with a time zone in the zone of the session. A column of
+    decimals is compared with a cut as it is written, so that a decimal 0.1 reaches the cut 0.1; in
+    Python it lies below the float.
 
     Raises:
         ValueError: a kind of rule, a name or a number that SQL cannot say exactly.
@@ -213,6 +215,9 @@ class _Writer:
     def _asked(self, part: Numeric | Category) -> str:
         """Write what a row says about a field."""
         name = self._name(part.column)
+        if isinstance(part, Buckets):
+            bucket = self._bucket(name, part.count)
+            return bucket if part.missing is None else f"CAST({bucket} AS TEXT)"
         if part.date is None:
             mixed = isinstance(part, Category) and len(set(map(type, part.values))) > 1
             return f"CAST({name} AS TEXT)" if mixed else name
@@ -228,6 +233,17 @@ class _Writer:
         else:
             read = f"(CAST(strftime('%w', {day}) AS INTEGER) + 6) % 7 + 1"
         return f"CASE WHEN {known} THEN {read} END"
+
+    def _bucket(self, name: str, count: int) -> str:
+        text = f"CAST({name} AS TEXT)"
+        if self.dialect == "sqlite":
+            raise ValueError(
+                f"SQLite cannot hash {name}: it has no SHA-256; Python, PostgreSQL and DuckDB have"
+            )
+        if self.dialect == "duckdb":
+            return f"CAST('0x' || substr(sha256({text}), 1, 8) AS BIGINT) % {count}"
+        digits = f"substr(encode(sha256(convert_to({text}, 'UTF8')), 'hex'), 1, 8)"
+        return f"('x' || {digits})::bit(32)::bigint % {count}"
 
     def _values(self, part: Category, cells: set[int]) -> str:
         values: list[str | int] = [part.values[cell] for cell in sorted(cells)]

@@ -1,5 +1,6 @@
 """A vote of hypotheses with weights, and the steady rule of a run, which is one."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ MOST: Final = 256
 """Releases that the steady rule depends on, at most."""
 
 # docs/theory/practice-log.md says how these numbers were chosen.
-_PART: Final = 4  # of all rounds so far, one quarter is lately
+_PART: Final = 2  # of the rounds of all known releases, the second half is lately
 
 
 @require.checked
@@ -150,27 +151,27 @@ class Releases:
         if self._known and (self._known[-1][1] is rule or self._known[-1][1] == rule):
             return False
         self._known.append((after_round, rule))
-        begin = _begin(after_round)
-        while len(self._known) > MOST or (len(self._known) > 1 and self._known[1][0] <= begin):
-            del self._known[0]
+        del self._known[:-MOST]
         return True
 
     def steady(self) -> Hypothesis:
-        """Return the vote of the rules in force in the last quarter of the rounds.
+        """Return the vote of the rules in force in the second half of the known rounds.
 
         Each counts as many rounds as it was in force. The last one counts its average stay
         besides, for it goes on; where it was not published lately it is taken as it is, since it
-        was just drawn from fresh examples. A rule with more than half of the vote is the vote.
-        Rules that are not over records are taken as they are: a key that was listed last is listed.
+        was just drawn from fresh examples. It is also taken as it is where most rules published
+        lately are new: then the law drifts, and no earlier rule is worth a vote. A rule with more
+        than half of the vote is the vote. Rules that are not over records are taken as they are: a
+        key that was listed last is listed.
         """
         newest, last = self._known[-1]
-        if not isinstance(domain_of(last), Schema):
+        begin = newest - (newest - self._known[0][0]) // _PART
+        if not isinstance(domain_of(last), Schema) or self._drifts(begin):
             return last
-        begin = _begin(newest)
         stays: dict[Hypothesis, list[int]] = {}
-        for place, (start, rule) in enumerate(self._known[:-1]):
-            until = self._known[place + 1][0]
-            stays.setdefault(rule, []).append(until - max(start, begin))
+        for (start, rule), (until, _) in itertools.pairwise(self._known):
+            if until > begin:
+                stays.setdefault(rule, []).append(until - max(start, begin))
         if last not in stays:
             return last
         weights = {rule: sum(rounds) for rule, rounds in stays.items()}
@@ -180,10 +181,12 @@ class Releases:
             return first
         return WeightedVote((rule, weight) for rule, weight in weights.items() if weight)
 
+    def _drifts(self, begin: int) -> bool:
+        """Return whether most rules that were published from ``begin`` on were not known before."""
+        before = {rule for start, rule in self._known if start < begin}
+        lately = [rule for start, rule in self._known if start >= begin]
+        return 2 * sum(rule not in before for rule in lately) > len(lately)
+
     def to_json(self) -> list[list[Any]]:
         """Return the JSON form."""
         return [[after_round, rule.to_json()] for after_round, rule in self._known]
-
-
-def _begin(newest: int) -> int:
-    return newest - newest // _PART

@@ -18,16 +18,17 @@ from numpy.typing import NDArray
 
 from littlestone import require
 from littlestone.concepts.records.columns import exact_number, listed, same_numbers, typed
-from littlestone.concepts.records.cuts import cuts_of_range, finer_cuts
-from littlestone.concepts.records.dates import GRIDS, WEEKDAYS, part_of
+from littlestone.concepts.records.cuts import finer_cuts
+from littlestone.concepts.records.dates import part_of
 
 OWN_VALUE: Final = "own value"
 """Declared as ``missing``: what is missing or unknown has a cell of its own."""
 
-_THERE: Final = -(2.0**1000)
+THERE: Final = -(2.0**1000)
 """The cut below which nothing lies but what is missing, where that has a cell of its own."""
 _COMPARING: Final = Context(traps=[])  # comparisons of decimals are exact, whatever the precision
 _LARGEST: Final = 2**63
+_FEW_CUTS: Final = 64  # to compare with each is faster than to search
 
 
 class _Field(ABC):
@@ -98,17 +99,17 @@ class Numeric(_Field):
         if not require.listed(grid=self.grid):
             raise ValueError(f"grid of field {self.name!r} must not be empty")
         for value in self.grid:
-            if not _is_finite(value):
+            if not is_finite(value):
                 raise ValueError(
                     f"grid of field {self.name!r} must be numbers, none larger than a float, got "
-                    f"{_shown(value)}"
+                    f"{shown_number(value)}"
                 )
         if any(low >= high for low, high in itertools.pairwise(self.grid)):
             raise ValueError(f"grid of field {self.name!r} must increase, got {self.grid}")
-        if self.missing is not None and not _is_finite(self.missing):
+        if self.missing is not None and not is_finite(self.missing):
             raise ValueError(
                 f"missing of field {self.name!r} must be a number, none larger than a float, got "
-                f"{_shown(self.missing)}"
+                f"{shown_number(self.missing)}"
             )
         wholes = [max(math.ceil(cut), -_LARGEST) for cut in self.grid]
         require.settle(
@@ -135,7 +136,7 @@ class Numeric(_Field):
         """Return the cell of a value that must not be missing."""
         number = exact_number(value)
         if number is None:
-            raise ValueError(f"field {self.name!r} must be a number, got {_shown(value)}")
+            raise ValueError(f"field {self.name!r} must be a number, got {shown_number(value)}")
         return self._place(number)
 
     def _place(self, number: Any) -> int:
@@ -158,14 +159,12 @@ class Numeric(_Field):
             if array is None:
                 return np.fromiter(map(self.cell, values), np.int64, len(values))
         if array.dtype.kind == "f":
-            cells = np.searchsorted(self.first_floats, array, side="right").astype(
-                np.int64, copy=False
-            )
+            cells = _cuts_below(self.first_floats, array)
             missing = np.isnan(array)
             if missing.any():
                 cells[missing] = self.cell(math.nan)
             return cells
-        return np.searchsorted(self._wholes, array, side="right").astype(np.int64, copy=False)
+        return _cuts_below(self._wholes, array)
 
     def describe(self, low: int, high: int) -> str:
         """Return the condition that the value lies in one of the cells from ``low`` to ``high``."""
@@ -173,10 +172,10 @@ class Numeric(_Field):
         parts = []
         if low > 0:
             cut = self.grid[low - 1]
-            parts.append(f"{self.name} {'is there' if cut == _THERE else f'>= {cut}'}")
+            parts.append(f"{self.name} {'is there' if cut == THERE else f'>= {cut}'}")
         if high < len(self.grid):
             cut = self.grid[high]
-            parts.append(f"{self.name} {'is missing' if cut == _THERE else f'< {cut}'}")
+            parts.append(f"{self.name} {'is missing' if cut == THERE else f'< {cut}'}")
         return " and ".join(parts)
 
     def conditions(self) -> Iterator[tuple[int, int]]:
@@ -201,7 +200,7 @@ class Numeric(_Field):
         """
         if self.date is not None:
             return self
-        there = self.grid[:1] if self.grid[0] == _THERE else ()
+        there = self.grid[:1] if self.grid[0] == THERE else ()
         cuts = finer_cuts(self.grid[len(there) :])
         return Numeric(self.name, (*there, *cuts), self.missing, self.date)
 
@@ -239,7 +238,9 @@ class Category(_Field):
         require.fields_fit(self, "name", "date")
         for value in require.listed(values=self.values):
             if not isinstance(value, str | int) or isinstance(value, bool):
-                raise ValueError(f"values of field {self.name!r} must be text, got {_shown(value)}")
+                raise ValueError(
+                    f"values of field {self.name!r} must be text, got {shown_number(value)}"
+                )
         if not self.values or len(set(self.values)) < len(self.values):
             raise ValueError(f"values of field {self.name!r} must differ, got {self.values}")
         object.__setattr__(self, "_cells", {value: i for i, value in enumerate(self.values)})
@@ -308,59 +309,6 @@ class Category(_Field):
         return self._json(values=list(self.values))
 
 
-def declared_fields(name: Any, entry: Any) -> Iterator[Numeric | Category]:
-    """Yield the field that is declared, or one for each part of a date."""
-    parts = entry.get("date") if isinstance(entry, Mapping) else None
-    if not isinstance(parts, list | tuple):
-        yield declared_field(name, entry)
-        return
-    if not parts or set(entry) - {"date", "missing"} or set(parts) - GRIDS.keys():
-        raise ValueError(
-            f"field {name!r} must declare date = [...] with some of {', '.join(GRIDS)}, and "
-            f"perhaps missing = {OWN_VALUE!r}, got {entry!r}"
-        )
-    for part in parts:
-        grid = GRIDS[part]
-        kind = {"values": WEEKDAYS} if grid is None else {"grid": grid}
-        rest = {"missing": entry["missing"]} if "missing" in entry else {}
-        yield declared_field(f"{name}.{part}", {"date": part, **kind, **rest})
-
-
-def declared_field(name: Any, entry: Any) -> Numeric | Category:
-    """Read one field of a declaration."""
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"a field needs a name, got {name!r}")
-    kinds = ("range", "grid", "values")
-    known = [key for key in kinds if isinstance(entry, Mapping) and key in entry]
-    also = {"missing", "date", *(["scale"] if known == ["range"] else [])}
-    rest = set(entry) - {*known, *also} if isinstance(entry, Mapping) else set()
-    if len(known) != 1 or rest or not isinstance(entry[known[0]], list | tuple):
-        raise ValueError(
-            f"field {name!r} must declare either range = [low, high], grid = [...], "
-            f"values = [...] or date = [...], and perhaps missing = ..., got {entry!r}"
-        )
-    declared, missing, date = tuple(entry[known[0]]), entry.get("missing"), entry.get("date")
-    if date is not None and (date not in GRIDS or not name.endswith(f".{date}")):
-        raise ValueError(f"field {name!r} cannot be the {date!r} of a date")
-    if known == ["range"]:
-        if len(declared) != 2 or not all(map(_is_finite, declared)):
-            raise ValueError(
-                f"range of field {name!r} must be two numbers, none larger than a float, got "
-                f"{_shown(declared)}"
-            )
-        try:
-            declared, known = cuts_of_range(*declared, scale=entry.get("scale", "linear")), ["grid"]
-        except ValueError as problem:
-            raise ValueError(f"field {name!r}: {problem}") from None
-    if known == ["grid"]:
-        if missing == OWN_VALUE:
-            declared, missing = (_THERE, *declared), 2 * _THERE
-        return Numeric(name, declared, missing, date)
-    if missing == OWN_VALUE and OWN_VALUE not in declared:
-        declared = (*declared, OWN_VALUE)
-    return Category(name, declared, missing, date)
-
-
 def cell_of(part: Numeric | Category, record: Mapping[str, Any]) -> int:
     """Return the cell of a record's value: what has the field's own name, or the date that it is
     of."""
@@ -383,7 +331,18 @@ def cells_in(part: Numeric | Category, table: Mapping[str, Any]) -> NDArray[np.i
     return np.fromiter(map(part.cell_in, values), np.int64, len(values))
 
 
-def _is_finite(value: Any) -> bool:
+def _cuts_below(cuts: NDArray[Any], values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return for each value how many cuts are at most as large."""
+    if len(cuts) > _FEW_CUTS:
+        return np.searchsorted(cuts, values, side="right").astype(np.int64, copy=False)
+    cells = np.zeros(len(values), dtype=np.uint8)
+    for cut in cuts:
+        cells += values >= cut
+    return cells.astype(np.int64)
+
+
+def is_finite(value: Any) -> bool:
+    """Return whether a value is a number that floats reach."""
     try:
         return exact_number(value) is not None and math.isfinite(value)
     except OverflowError:
@@ -395,7 +354,7 @@ def _first_float(cut: Any) -> float:
     return nearest if nearest >= cut else math.nextafter(nearest, math.inf)
 
 
-def _shown(value: Any) -> str:
+def shown_number(value: Any) -> str:
     """Shorten a number: four hundred digits would hide what is said about it."""
     text = require.shown(value)
     return text if len(text) <= 40 else f"{text[:40]}…"

@@ -171,7 +171,7 @@ def numbered(
         found = rows(source, needed, form, standard_input, position)
     counts: Counter[str] = Counter()
     part: Part = [], [], [], [], []
-    for event in events_of(found, concepts, columns, at_once=source != "-"):
+    for event in events_of(found, concepts, columns, at_once=source != "-", form=form):
         event = _counted(event, columns, sequence)
         if isinstance(event, BadRow):
             raise LittlestoneError(f"line {event.line}: {event}; nothing of {source} was put")

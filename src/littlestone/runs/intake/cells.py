@@ -10,7 +10,7 @@ import numpy as np
 from littlestone.concepts.protocols import Domain
 from littlestone.concepts.records.columns import EXACT, exact_number
 from littlestone.concepts.records.dates import part_of
-from littlestone.concepts.schema import Category, LabelledSchema, Numeric
+from littlestone.concepts.schema import Buckets, Category, LabelledSchema, Numeric
 from littlestone.runs.intake.sources import Form, shown
 
 WHOLE: Final = re.compile(r"\s*[+-]?[0-9]+\s*")
@@ -80,7 +80,9 @@ class CellReader:
         self._part, self._dates = part, form.date_format
         self._number = number_reader(form)
         self._usual = self._number is _number
-        self._declared = frozenset() if isinstance(part, Numeric) else frozenset(part.values)
+        self._declared: frozenset[str | int] = frozenset()
+        if isinstance(part, Category) and not isinstance(part, Buckets):
+            self._declared = frozenset(part.values)
         # A text is a declared text first; a declared whole number has one spelling.
         numbers = {str(value): value for value in self._declared if not isinstance(value, str)}
         self._spelled = {text: n for text, n in numbers.items() if text not in self._declared}
@@ -107,6 +109,7 @@ class CellReader:
         except (ValueError, TypeError, ArithmeticError, RecursionError):
             if part.missing is None or not self._is_other(value):
                 reason = "is not a number" if numeric else "is not one of the declared values"
+                reason = "is no text" if isinstance(part, Buckets) else reason
                 reason = reason if part.date is None else "is not a date with this part"
                 raise Misfit(part.name, reason, value) from None
             cell = self.stand_in

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from littlestone.concepts.capabilities import Records
 from littlestone.concepts.protocols import ConceptClass
+from littlestone.concepts.schema import Buckets
 from littlestone.runs.intake.cells import CellReader, LabelReader, Misfit, number_reader
 from littlestone.runs.intake.looks import (
     DATES,
@@ -94,7 +95,7 @@ class Findings:
         """
         for part in getattr(concepts.domain, "fields", ()):
             column = self.columns.get(part.name)
-            if column is None or part.missing is None:
+            if column is None or part.missing is None or isinstance(part, Buckets):
                 continue
             declared = set(map(str, part.values))
             rows = sum(n for value, n in column.values.items() if str(value) not in declared)

@@ -162,8 +162,8 @@ def column_advice(name: str, column: Column, declared: Mapping[str, Any] | None,
     if len(column.values) > MANY and kind != "date":
         if max(column.values.values()) == 1 and _are_names(column):
             return f"{told}, each once: an id or a text, which no rule can use (--id, if it is one)"
-        if kind != "number":
-            return f"{told}: {_too_many()}"
+        if kind != "number" and "buckets" not in (declared or {}):
+            return f"{told}: {_too_many(name)}"
     if kind == "text":
         return f"{told}; text, which no rule can use"
     if declared is not None:
@@ -183,9 +183,10 @@ def _are_names(column: Column) -> bool:
     )
 
 
-def _too_many() -> str:
+def _too_many(name: str) -> str:
     return (
         "too many for rules that name single values, which will be no better than a constant. "
-        "Learn which of them are bad by keys (PrivateKeys, docs/blocklist.md), or declare the few "
-        'that are public knowledge, and missing = "own value"; if they are people, give --user'
+        f"Add {below(name, 'buckets = 64')}: rules know the bucket of a value, by a public hash. "
+        "Or learn which of them are bad by keys (PrivateKeys, docs/blocklist.md); or declare the "
+        'few that are public knowledge, and missing = "own value". If they are people, give --user'
     )

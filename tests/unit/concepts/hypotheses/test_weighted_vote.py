@@ -88,7 +88,7 @@ def test_a_rule_that_is_new_is_taken_as_it_is() -> None:
 
 
 def test_rules_that_share_the_time_vote() -> None:
-    spells = [(0, NEVER), *((60_000 + 1_500 * i, ABOVE[i % 4]) for i in range(24))]
+    spells = [(0, NEVER), *((1_500 * i, ABOVE[i % 4]) for i in range(1, 64))]
     steady = Releases(spells).steady()
     assert isinstance(steady, WeightedVote) and {*ABOVE} <= {*steady.members}
     assert all(isinstance(weight, int) for weight in steady.weights)
@@ -101,11 +101,17 @@ def test_a_key_that_was_listed_last_is_listed() -> None:
     assert Releases([(0, TableHypothesis.from_labels([0, 1]))]).steady().describe()
 
 
-def test_the_steady_rule_depends_on_the_last_quarter_alone() -> None:
-    recent = [(7_400, ABOVE[0]), (9_900, NEVER), (9_950, ABOVE[0]), (9_990, NEVER)]
-    before = [(i, ABOVE[1 + i % 2]) for i in range(0, 7_400, 500)]
-    whole = Releases([*before, *recent])
-    assert whole.steady() == Releases(recent).steady()
-    assert len(whole.to_json()) <= len(recent) + 1
-    many = Releases((1_000_000 + i, ABOVE[i % 2]) for i in range(3 * MOST))
-    assert len(many.to_json()) == MOST
+def test_the_steady_rule_depends_on_the_newest_releases_alone() -> None:
+    spells = [(100 * i - (i % 2) * 90, (NEVER, ABOVE[0])[i % 2]) for i in range(3 * MOST)]
+    whole = Releases(spells)
+    assert len(whole.to_json()) == MOST
+    assert whole.steady() == Releases(spells[-MOST:]).steady() == ABOVE[0]
+
+
+def test_where_rules_drift_the_last_one_is_taken() -> None:
+    """Rules come back, but most of those published in the second half were not known before it."""
+    known = [(0, NEVER), (1_000, ABOVE[0]), (20_000, NEVER), (30_000, ABOVE[0])]
+    drift = [(51_000, ABOVE[1]), (52_000, ABOVE[2]), (60_000, ABOVE[1]), (60_100, ABOVE[2])]
+    assert Releases([*known, *drift]).steady() == ABOVE[2]
+    settled = [(51_000, NEVER), (52_000, ABOVE[0]), (60_000, NEVER)]
+    assert Releases([*known, *settled]).steady() == ABOVE[0]

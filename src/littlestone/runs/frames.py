@@ -1,0 +1,178 @@
+"""Learn from a data frame as ``littlestone learn`` does from a file."""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from contextlib import nullcontext
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from littlestone import require
+from littlestone.concepts.records.columns import eager_frame, frame_columns, is_frame, listed
+from littlestone.errors import StoreError
+from littlestone.learners.run import PrivateLearner
+from littlestone.runs.book import Book, enter
+from littlestone.runs.durable import DurableRun
+from littlestone.runs.files import refuse_overlap
+from littlestone.runs.intake.checking import examine
+from littlestone.runs.intake.readers import Columns, events_of, needed_columns
+from littlestone.runs.intake.sources import Form, Row
+from littlestone.runs.journal.places import place_of
+from littlestone.runs.journal.protocol import Place, reporting_damage
+from littlestone.runs.journal.run_log import read_about
+from littlestone.runs.learning import BadRowError, Policy, Publisher, Tally, learn
+from littlestone.runs.ranges import promise_with
+
+_MEANING: Final = ("label", "positive", "at_least", "feature")
+
+
+@require.checked
+def learn_frame(
+    frame: Any,
+    learner: PrivateLearner,
+    *,
+    store: str | Path,
+    out: str | Path,
+    label: str,
+    source: str | None = None,
+    identity: str | None = None,
+    user: str | None = None,
+    feature: str | None = None,
+    positive: str | None = None,
+    at_least: float | None = None,
+    book: str | Path | None = None,
+    check: int = 1000,
+) -> Tally:
+    """Learn from the rows of a data frame, durably, and publish the rules.
+
+    The store is created, or continued; rows that it has taken before are not read again. The
+    commands ``status``, ``report``, ``predict``, ``export`` and ``verify`` read what this writes.
+
+    Args:
+        frame: A frame of pandas, polars or pyarrow, or a relation of DuckDB.
+        learner: What learns, as ``Request(over=schema).recipe()`` returns it.
+        store: The durable state, a file or the address of a database.
+        out: The file to which published rules are appended.
+        label: The column with the label.
+        source: The name of these rows, by which their lines are told from those of other frames.
+        identity: In place of ``source``, the column with the id of an event.
+        user: The column of the user, of whose events at most ``max_contributions`` are read.
+        feature: The column with the point, for a class without a schema.
+        positive: The label that counts as 1, and every other as 0.
+        at_least: The least number that counts as 1, where labels are numbers.
+        book: The budget book of the data.
+        check: How many rows are looked at before anything is spent.
+
+    Returns:
+        What happened, for the owner's eyes only.
+
+    Raises:
+        BadRowError: Most of the first rows do not fit; nothing was spent.
+        StoreError: The store learns something else, or is not the newest copy.
+    """
+    if not is_frame(frame):
+        raise ValueError(f"frame must be a data frame, got a {type(frame).__name__}")
+    if (source is None) == (identity is None):
+        raise ValueError("either source, the name of the rows, or identity must be given")
+    columns = Columns(
+        label=label,
+        feature=feature,
+        identity=identity,
+        positive=positive,
+        at_least=at_least,
+        user=user,
+        origin=source or "",
+    )
+    rows = list(_rows(frame, needed_columns(learner.concepts, columns)))
+    _look_first(rows, learner, columns, check)
+    place, target = place_of(str(store)), Path(out)
+    refuse_overlap({"out": target}, {}, store=place.file)
+    publisher = Publisher(target)
+    durable = _opened(
+        learner, place, columns, publisher, None if book is None else Book(Path(book))
+    )
+    try:
+        events = events_of(iter(rows), learner.concepts, columns, at_once=True)
+        policy: Policy = "stand-in" if hasattr(learner.concepts.domain, "fields") else "reject"
+        return learn(
+            durable,
+            events,
+            publisher,
+            policy=policy,
+            named_by_line=identity is None,
+            name_said=True,
+        )
+    finally:
+        publisher.close()
+        durable.close()
+
+
+def _rows(frame: Any, needed: list[str]) -> Iterator[Row]:
+    """Yield the values of the needed columns, row by row; rows are counted from 1."""
+    table = frame_columns(eager_frame(frame, needed))
+    missing = [name for name in needed if name not in table]
+    if missing:
+        raise ValueError(
+            f"there is no column {missing[0]!r}; there are: {', '.join(map(str, table))}"
+        )
+    columns = [map(_present, listed(table[name])) for name in needed]
+    return enumerate(zip(*columns, strict=True), start=1)
+
+
+def _present(value: Any) -> Any:
+    """Return None for what a data frame has in place of a missing value: NaN, NaT or NA."""
+    try:
+        return None if value != value else value
+    except (TypeError, ValueError):  # NA equals nothing, and arrays have no single answer
+        return None if type(value).__name__ == "NAType" else value
+
+
+def _look_first(rows: list[Row], learner: PrivateLearner, columns: Columns, most: int) -> None:
+    found = examine(islice(rows, most), learner.concepts, columns, form=Form())
+    refusal = found.refusal() if most else None
+    if refusal is not None:
+        raise BadRowError(f"{refusal}. Nothing was spent; check=0 learns anyway")
+
+
+def _opened(
+    learner: PrivateLearner, place: Place, columns: Columns, publisher: Publisher, book: Book | None
+) -> DurableRun:
+    meaning = _written(columns)
+    if place.exists():
+        with reporting_damage(place):
+            made = read_about(place)["options"]
+        if _meaning(made) != _meaning(meaning):
+            raise StoreError(
+                f"{place} was created with {_meaning(made)}, not {_meaning(meaning)}: one rule "
+                f"cannot learn two meanings of a label"
+            )
+        durable = DurableRun.resume(learner, place, users=columns.user, witness=publisher.testify)
+        enter(book, durable, place)
+        return durable
+    publisher.refuse_known()
+    learner.refuse_to_start()
+    promise = promise_with(learner, columns.user, ())
+    room = nullcontext() if book is None else book.reserved(place, learner.guarantee(), promise)
+    with room as reserved:
+        durable = DurableRun.start(
+            learner, place, users=columns.user, reserved=reserved, options=meaning
+        )
+        enter(book, durable, place)
+    return durable
+
+
+def _written(columns: Columns) -> str:
+    """Return what the label means as TOML, as the options of the command are stored."""
+    given = {name: getattr(columns, name) for name in _MEANING}
+    return "".join(
+        f"{name.replace('_', '-')} = {json.dumps(value, ensure_ascii=False)}\n"
+        for name, value in given.items()
+        if value is not None
+    )
+
+
+def _meaning(options: str) -> dict[str, Any]:
+    found = tomllib.loads(options)
+    keys = [name.replace("_", "-") for name in _MEANING]
+    return {key: found[key] for key in keys if key in found}

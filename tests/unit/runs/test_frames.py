@@ -1,0 +1,121 @@
+"""Data frames are learned from as files are: the same rows give the same rounds."""
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from littlestone.choose.request import Request
+from littlestone.cli.main import main
+from littlestone.concepts.schema import Schema
+from littlestone.errors import StoreError
+from littlestone.runs import BadRowError, learn_frame
+from littlestone.runs.durable import DurableRun
+from littlestone.runs.published import recent_rules, steady_rule
+
+SCHEMA = Schema.from_mapping(
+    {
+        "amount": {"range": [0, 100], "missing": "own value"},
+        "town": {"values": ["Ulm", "Köln"], "missing": "own value"},
+        "when": {"date": ["month"]},
+        "shop": {"buckets": 4},
+    }
+)
+LEARNER = Request(over=SCHEMA, max_contributions=2).recipe()
+ROWS = 600
+
+
+def table() -> dict[str, list[Any]]:
+    amounts = [None if n % 7 == 0 else (n * 37 % 1000) / 10 for n in range(ROWS)]
+    return {
+        "amount": amounts,
+        "town": [("Ulm", "Köln", "Bonn", None)[n % 4] for n in range(ROWS)],
+        "when": [pd.Timestamp(2026, 1 + n % 12, 1).to_pydatetime() for n in range(ROWS)],
+        "shop": [f"m{n}" for n in range(ROWS)],
+        "late": [("ja", "nein")[amount is None or amount < 60] for amount in amounts],
+        "who": [n // 3 for n in range(ROWS)],
+        "id": [f"e{n}" for n in range(ROWS)],
+    }
+
+
+FRAMES: dict[str, Any] = {
+    "pandas": lambda: pd.DataFrame(table()),
+    "pandas, reordered": lambda: pd.DataFrame(table()).sort_index(axis=1),
+    "polars": lambda: pl.DataFrame(table()),
+    "polars, lazy": lambda: pl.LazyFrame(table()),
+    "pyarrow": lambda: pa.table(table()),
+    "duckdb": lambda: duckdb.from_arrow(pa.table(table())),
+}
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> dict[str, Any]:
+    return {"store": tmp_path / "run.db", "out": tmp_path / "rules.jsonl", "label": "late"}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_every_kind_of_frame_gives_the_same_rounds(kind: str, at: dict[str, Any]) -> None:
+    tally = learn_frame(FRAMES[kind](), LEARNER, **at, identity="id", user="who", positive="ja")
+    assert (tally.taken, tally.unread, tally.stood_in, tally.rejected) == (ROWS, ROWS // 3, 0, 0)
+    other = pd.DataFrame(table()).iloc[::-1]  # the same events under the same ids, or a refusal
+    again = learn_frame(other, LEARNER, **at, identity="id", user="who", positive="ja")
+    assert (again.taken, again.repeated, again.rejected) == (0, ROWS, 0)
+    assert steady_rule(recent_rules(str(at["out"]))).describe()
+
+
+def test_rows_are_known_by_the_name_of_their_source(at: dict[str, Any]) -> None:
+    frame = pd.DataFrame(table())
+    call = {**at, "positive": "ja"}
+    assert learn_frame(frame[:400], LEARNER, **call, source="May").taken == 400
+    more = learn_frame(frame, LEARNER, **call, source="May")  # it has grown
+    assert (more.taken, more.repeated) == (ROWS - 400, 400)
+    assert learn_frame(frame, LEARNER, **call, source="June").taken == ROWS
+    wrong: list[dict[str, Any]] = [{}, {"source": "May", "identity": "id"}]
+    for names in wrong:
+        with pytest.raises(ValueError, match="source"):
+            learn_frame(frame, LEARNER, **call, **names)
+
+
+def test_nothing_is_spent_where_most_rows_do_not_fit(at: dict[str, Any]) -> None:
+    german = pd.DataFrame(table()).assign(amount="27,79")
+    with pytest.raises(BadRowError, match="most rows do not fit: 600 of 600") as refusal:
+        learn_frame(german, LEARNER, **at, source="May", positive="ja")
+    assert "Nothing was spent" in str(refusal.value)
+    with pytest.raises(ValueError, match="there is no column 'customer'"):
+        learn_frame(german, LEARNER, **at, source="May", positive="ja", user="customer")
+    with pytest.raises(ValueError, match="must be a data frame"):
+        learn_frame([1, 2], LEARNER, **at, source="May")
+    assert not Path(at["store"]).exists() and not Path(at["out"]).exists()
+
+
+def test_a_label_keeps_its_meaning(at: dict[str, Any]) -> None:
+    frame = pd.DataFrame(table())
+    learn_frame(frame, LEARNER, **at, source="May", positive="ja")
+    with pytest.raises(StoreError, match="two meanings of a label"):
+        learn_frame(frame, LEARNER, **at, source="June", positive="nein")
+    with pytest.raises(StoreError):
+        other = Request(over=SCHEMA, max_contributions=2, epsilon=2.0).recipe()
+        learn_frame(frame, other, **at, source="June", positive="ja")
+    durable = DurableRun.resume(LEARNER, at["store"])
+    assert durable.rounds == ROWS
+    durable.close()
+
+
+def test_the_commands_read_what_it_writes(
+    at: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learn_frame(pd.DataFrame(table()), LEARNER, **at, source="May", positive="ja")
+    for words in (
+        ["status", str(at["store"])],
+        ["verify", str(at["out"]), "--store", str(at["store"])],
+        ["export", str(at["out"])],
+        ["report", str(at["store"]), "--out", str(Path(at["out"]).with_name("report.html"))],
+    ):
+        monkeypatch.setattr("sys.argv", ["littlestone", *words])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert not end.value.code, capsys.readouterr()
