@@ -88,8 +88,9 @@ class LazyForest(Budgeted):
         Assumes:    a deterministic base learner; timing (docs/GUARANTEES.md): a round with a
                     mistake takes longer
         Proof:      algorithm.md, layer.md, privacy/mechanisms/first_frequent.md
-        Checked:    proofs/promises/LazyForest.v, theorem lazy_forest_private,
-                    for plans that are neither packed nor early
+        Checked:    proofs/promises/LazyForest.v, theorem lazy_forest_private; packed plans:
+                    proofs/promises/PackedForest.v, theorem packed_forest_private; early
+                    release: proofs/promises/EarlyForest.v, theorem early_forest_private
 
     Mistakes: O_d(log T) on realizable streams against adaptive adversaries, for the paper's
     constants; ``mistake_bound`` is what is proved for the numbers at hand. With another base than
