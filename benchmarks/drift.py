@@ -81,7 +81,7 @@ def _constants_shown() -> Iterator[Row]:
 
 
 def _limits() -> Iterator[Row]:
-    """The default, batches that double without a limit, and batches that never grow beyond it."""
+    """The default, with or without a vote, batches without a limit or never longer than it."""
     kept = keeping.read()
     kept["simulated"] = {f"{epsilon:g}": {} for epsilon in EPSILONS}
     for epsilon in EPSILONS:
@@ -101,11 +101,12 @@ def _learners(name: str, epsilon: float) -> dict[str, DisjointBatches]:
     rules = class_over(simulated(name).schema)
     default = Request(over=rules, rounds=ROUNDS, epsilon=epsilon).recipe()
     assert isinstance(default, DisjointBatches)
+    votes = default.voters == 3  # with little epsilon nobody votes
     return {
         "default": default,
         "no limit": replace(default, longest=ROUNDS),
         "no longer with time": replace(default, past=ROUNDS),
-        "no vote": replace(default, voters=1),
+        "no vote" if votes else "vote": replace(default, voters=1 if votes else 3),
     }
 
 

@@ -128,7 +128,8 @@ def _tables(streams: dict[str, Any]) -> str:
 
 
 def _drift(simulated: dict[str, Any]) -> str:
-    kinds = ("default", "no vote", "no limit", "no longer with time", "constant")
+    voting = {kind for row in simulated.values() for kind in row if kind.endswith("vote")}
+    kinds = ("default", *voting, "no limit", "no longer with time", "constant")
     return markdown_table(
         ("simulated stream", *kinds),
         [(row["what"], *(_share(row[kind]) for kind in kinds)) for row in simulated.values()],

@@ -26,7 +26,7 @@ from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.keys import key_order
-from littlestone.concepts.witness_systems import AGAIN
+from littlestone.concepts.witness_systems import starts_again
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
 from littlestone.learners.private_keys.recipe import PrivateKeys
 from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
@@ -191,7 +191,7 @@ def private_witnesses(random: Random, changed: Any = None, *, long: bool = False
 
     with replaced(PrivateWitnessesEngine, _accept=noted):
         law = Enumeration(base, max(0, rounds - min(accepted, again))).law(play, rounds)
-    thresholds = listed(integer(again if key == AGAIN else accepted) for key in tables.keys)
+    thresholds = listed(integer(again if starts_again(key) else accepted) for key in tables.keys)
     line = (
         f"private_witnesses_agrees {fraction(base**query)} {fraction(base**threshold)} "
         f"{tables.shown()} {thresholds} {number(len(tables.keys))} {number(rounds)} "

@@ -1,6 +1,6 @@
 (** learners/disjoint_batches: every example is read by one draw. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Choices ExponentialMechanism.
 Import ListNotations.
 Open Scope R_scope.
@@ -106,9 +106,9 @@ End Disjoint.
 
 (** A draw has candidates and prior weights that are functions of what was drawn before and of coins that
     are tossed before the batch is looked at: all listed concepts (prior 1), all trees, linear rules of a
-    pool (the coins), or what a window chooses from (prior weights 60 for the rule and 1 for the constant
-    of each label, and 12 more for the one on display). Labels are of any type, so there may be any number
-    of them. Its weights are those of ExponentialMechanism or of TreeSelection. The score of a candidate
+    pool (the coins), or what a window chooses from (prior weights 120 for the rule, 40 for the newest one
+    drawn, 1 for the constant of each label, and 24 more for the one on display). Labels are of any type,
+    so there may be any number of them. Its weights are those of ExponentialMechanism or of TreeSelection. The score of a candidate
     is the number of its errors; an example that stays unread (None) is nobody's error. *)
 Section Learner.
 Context {point label hypothesis coins : Type}.

@@ -385,3 +385,19 @@ def test_columns_of_dates_and_ids_are_told_from_names(littlestone: Command) -> N
     assert status == 0 and "'number': 9,000 different values, each once: an id" in said
     assert 'below [day] in the schema, and --date-format "%d.%m.%Y"' in said
     assert "range = [LOW, HIGH] below [size] in the schema" in said
+
+
+def test_names_that_occur_twice_are_refused_only_where_they_are_needed(
+    littlestone: Command,
+) -> None:
+    """By ``learn`` and by ``check`` alike, in CSV and in Parquet."""
+    lines(Path("schema.toml"), "[amount]\nrange = [0, 100]\n")
+    lines(Path("rows.csv"), "amount,other,other,,,late\n" + "1,2,3,4,5,0\n" * 20)
+    columns = [pa.array([1] * 20), pa.array([2] * 20), pa.array([3] * 20), pa.array([0] * 20)]
+    names = ["amount", "other", "other", "late"]
+    parquet.write_table(pa.table(columns, names=names), "rows.parquet")
+    for file in ("rows.csv", "rows.parquet"):
+        status, said = littlestone(f"check {file} --schema schema.toml --label late")
+        assert (status, "20 of 20 rows fit" in said) == (0, True), said
+        status, said = littlestone(f"check {file} --schema schema.toml --label other")
+        assert status and "column 'other' must occur once" in said

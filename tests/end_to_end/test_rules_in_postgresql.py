@@ -54,3 +54,21 @@ def test_nan_counts_as_missing(server: Server) -> None:
             f"SELECT {sql_source(rule)} FROM (VALUES ('NaN'::float8), ('Infinity'), (0)) AS t (x)"
         )
         assert base.execute(text).fetchall() == [(0,), (1,), (1,)]
+
+
+@pytest.mark.parametrize("missing", [{}, {"missing": "own value"}])
+def test_the_database_hashes_as_the_rule_does(server: Server, missing: dict[str, str]) -> None:
+    schema = Schema.from_mapping({"merchant": {"buckets": 32, **missing}})
+    rng = np.random.default_rng(28)
+    names: list[str | None] = [f"händler {n}" for n in rng.integers(20_000, size=3000)]
+    names += ["", "O'Neil", "🦀", *([None] * 50 if missing else [])]
+    with psycopg.connect(server.dsn) as base:
+        base.execute("CREATE TEMP TABLE t (n serial, merchant text)")
+        with base.cursor().copy("COPY t (merchant) FROM STDIN") as out:
+            for name in names:
+                out.write_row((name,))
+        for cell in (0, 7, schema.fields[0].cells - 1):
+            rule = DecisionTree(schema, ((0, cell, cell), 1, 0))
+            found = base.execute(f"SELECT {sql_source(rule)} FROM t ORDER BY n").fetchall()
+            labels = [label for (label,) in found]
+            assert labels == [rule({"merchant": name}) for name in names] and set(labels) == {0, 1}

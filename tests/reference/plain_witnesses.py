@@ -5,7 +5,7 @@ from typing import Any
 
 from littlestone.concepts.keys import key_order
 from littlestone.concepts.protocols import Hypothesis, Label
-from littlestone.concepts.witness_systems import AGAIN, PLACE, CubeSystem
+from littlestone.concepts.witness_systems import PLACE, CubeSystem, starts_again
 from littlestone.learners.private_witnesses.recipe import PrivateWitnesses
 from littlestone.privacy.mechanisms.noise.geometric import Geometric
 from littlestone.randomness import Randomness
@@ -91,5 +91,5 @@ class PlainWitnesses:
         if key == PLACE:
             noise = int(self._place_noise.draw(self._rng))
             return self._plan.drawing.threshold + noise  # (L7)
-        threshold = self._plan.again if key == AGAIN else self._plan.threshold
+        threshold = self._plan.again if starts_again(key) else self._plan.threshold
         return threshold + int(self._threshold_noise.draw(self._rng))  # (L2)

@@ -77,7 +77,7 @@ def run(
         user=user,
     )
     needed = _needed(space, columns)
-    others = [name for name in names if name not in needed]
+    others = [name for name in names if name not in needed and names.count(name) == 1]
     found = rows(source, [*needed, *others], form, sys.stdin.buffer)
     findings = examine(islice(found, most), space, columns, form=form, others=others)
     for line in _lines(findings, source, form, delimiter, columns, tables, max_contributions):

@@ -86,7 +86,10 @@ def bounds_along(
     drawn = {quantity: _moving(rows, quantity) for quantity in DRAWN}
     panels = {quantity: lines for quantity, lines in drawn.items() if lines}
     if not panels:
-        raise ValueError(f"no bound on {', '.join(DRAWN)} in these groups depends on {over}")
+        raise ValueError(
+            f"no bound on {', '.join(DRAWN)} in these groups depends on {over}; choose "
+            f"another --over, or another group"
+        )
     figure, places = pyplot.subplots(
         len(panels), figsize=(9, 4.5 * len(panels)), layout="constrained", squeeze=False
     )

@@ -111,7 +111,7 @@ def read_table(
         except (ValueError, TypeError) as problem:
             raise ValueError(f"{path}, line {line}: {problem}") from None
     if not examples:
-        raise ValueError(f"{path} has no examples")
+        raise ValueError(f"{path} must have rows below its header, got none")
     return Table(column=chosen, label=label, examples=examples)
 
 
@@ -139,7 +139,10 @@ def _parser(concepts: ConceptClass) -> Callable[[str], Any]:
         return lambda text: tuple(int(bit) for bit in text)
     if isinstance(domain, AnyHashable):
         return str
-    raise ValueError(f"points of {concepts!r} cannot be read from one column")
+    raise ValueError(
+        f"points of {concepts!r} cannot be read from one column; choose a class of "
+        f"numbers, bits or keys, as in thresholds:100 or points"
+    )
 
 
 def _announce(

@@ -115,7 +115,9 @@ def run(
     grids: dict[str, tuple[float, ...]] = {}
     if paid is not None:
         if out is not None and out.exists():  # before anything is spent
-            raise ValueError(f"out must be a new file, got {str(out)!r}, which exists")
+            raise ValueError(
+                f"out must be a new file, got {str(out)!r}, which exists; choose another"
+            )
         known = None if book is None else Book(book)
         if known is not None:
             paid.enter(known, source, users=user, most=max_contributions)
@@ -168,9 +170,13 @@ def _price(
         )
     twice = [name for name in numbers if name in others or name == user]
     if twice:
-        raise ValueError(f"numeric must name each field once, got {twice[0]!r}")
-    if PAID in numbers or is_live(source):
-        raise ValueError(f"private ranges need a file, and no column {PAID!r}")
+        raise ValueError(
+            f"numeric must not name a column of --date, --without or --user, got {twice[0]!r}"
+        )
+    if is_live(source):
+        raise ValueError("private-ranges needs a file, which is read twice, got a pipe")
+    if PAID in numbers:
+        raise ValueError(f"numeric must not name {PAID!r}, which means something else in a schema")
     return PaidRanges.fresh(epsilon, source, user, most)
 
 

@@ -75,7 +75,7 @@ def run(
     file again.
     """
     if token_file is None and not is_loopback(host):
-        raise ValueError(f"host must be loopback without --token-file, got {host!r}")
+        raise ValueError(f"host must be loopback without --token-file, got {host!r}; give one")
     made: dict[Role, str] = {}
     if token_file is not None and token_file.exists():
         tokens = Tokens.from_file(token_file, open_reading=public)

@@ -51,7 +51,10 @@ def status(
     about = read_about(store)
     options = about["options"]
     if only_options and not options:
-        raise StoreError(f"{shown(store)} has no options: it was not created by littlestone learn")
+        raise StoreError(
+            f"{shown(store)} has no options: it was created from Python, not by "
+            f"littlestone learn; omit --toml"
+        )
     if only_options:
         typer.echo(options, nl=False)
         return
@@ -161,7 +164,10 @@ def predict(
         told = "; ".join(f"{reason} in {rows:,}" for reason, rows in odd.most_common(5))
         typer.echo(f"{odd.total()} rows with something missing or unknown: {told}", err=True)
     if empty:
-        raise ValueError(f"{empty} rows do not fit and have no prediction")
+        raise ValueError(
+            f"{empty} rows do not fit and have no prediction: give the options that learn got "
+            f"(--feature, --encoding, …), or drop these rows"
+        )
 
 
 def export(

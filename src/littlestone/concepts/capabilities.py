@@ -6,6 +6,7 @@ capability, never for the class.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
@@ -157,6 +158,25 @@ class Witnessing(Protocol):
         """None where they would be too many."""
 
 
+@dataclass(frozen=True, slots=True)
+class WitnessLoad:
+    """How many counters of a witness system move, whichever concept is sought."""
+
+    accepted: int
+    """The most true witnesses that are accepted in an epoch in which no false one is."""
+    counters: int
+    """The keys that are live at a time; those that nobody named may be false."""
+    again: int = 0
+    """The keys that are live at a time and say that something accepted before was false."""
+    further: int = 0
+    """The counters that move after a false witness, beside ``accepted``, until all starts again."""
+    back: int | None = None
+    """If nothing starts again: the witnesses that are accepted again after a false one, beside the
+    one that takes it back."""
+    astray: int = 0
+    """The most counters that move in an epoch with a false place, where ``further`` are too few."""
+
+
 class WitnessSystem(Protocol):
     """Public states with a hypothesis each, and witnesses that move them on (witnesses.md).
 
@@ -182,16 +202,8 @@ class WitnessSystem(Protocol):
     def after(self, state: Any, key: Point, /) -> Any | None:
         """Return the next state, once a witness is accepted; None if all has to start again."""
 
-    def loads(self, chance: float, /) -> Sequence[tuple[int, float]]:
-        """For each kind of concept sought: the most true witnesses that are ever accepted, and
-        how likely a false one is, if each false key is accepted by chance that often at most, were
-        it live from the first round to the last."""
-
-    def further(self, accepted: int, /) -> int:
-        """Return how many further counters move at most once something false was accepted.
-
-        ``accepted`` is the first number of one of the loads.
-        """
+    def loads(self) -> Sequence["WitnessLoad"]:
+        """Return what an epoch may cost, for each kind of epoch that may be the dearest."""
 
     def __hash__(self) -> int: ...
 
@@ -215,15 +227,8 @@ class PlacingSystem(WitnessSystem, Protocol):
         """How many there are."""
 
     @property
-    def counters(self) -> int:
-        """How many keys are live once all places are drawn."""
-
-    @property
     def renews(self) -> bool:
         """Whether a key that is false may become true later, with the counter that it has."""
-
-    def astray(self, accepted: int, /) -> int:
-        """Return how many more witnesses a false place lets in, beside ``further``."""
 
     def place(self, state: Any, x: Any, /) -> int:
         """Return where this mistake lies."""

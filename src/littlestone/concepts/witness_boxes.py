@@ -1,12 +1,11 @@
-"""Boxes, and intervals as boxes of one dimension: a point within, then all ends at once.
+"""Boxes in two to four dimensions: a point within, then all ends at once.
 
 Once a point of the box is known, the box is known by 2k distances: how far it reaches from there in
 each direction. Every end keeps weights on the distances that it may have; the published box reaches
 up to where a fixed share of each end's weight lies. A mistake outside of it shows one end that
 reaches farther, and what is not farther is given up. A mistake within it shows that some end
-reaches less far, and where there are several it does not show which: then the far part of each
-loses a factor of its weight. Either way the weights shrink faster than that of the box sought
-(docs/theory/witnesses.md).
+reaches less far, but not which: then the far part of each loses a factor of its weight. Either way
+the weights shrink faster than that of the box sought (docs/theory/witnesses.md).
 """
 
 import math
@@ -16,6 +15,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any, Final
 
+from littlestone.concepts.capabilities import WitnessLoad
 from littlestone.concepts.protocols import Hypothesis, Label, Point
 from littlestone.concepts.witness_systems import PLACE, line_depths
 
@@ -23,27 +23,20 @@ End = tuple[int, tuple[tuple[int, int], ...]]
 """The smallest distance left, and the stretches from there on: how long each is, and the weight of
 each of its distances."""
 State = tuple[Any, ...]
-"""The coordinates found so far, how many witnesses were accepted since, and the ends; on a line one
-more entry once a witness was accepted that contradicts all before it."""
+"""The coordinates found so far, how many witnesses were accepted since, and the ends."""
 
-_SHARES: Final = {1: Fraction(1, 2), 4: Fraction(1, 7), 6: Fraction(3, 29), 8: Fraction(4, 49)}
-"""The share of the weight that lies inside, for so many ends that a mistake there may be due to."""
-MOST_DIMENSIONS: Final = max(_SHARES) // 2
+_SHARES: Final = {2: Fraction(1, 7), 3: Fraction(3, 29), 4: Fraction(4, 49)}
+"""The share of the weight that lies inside, in so many dimensions."""
+MOST_DIMENSIONS: Final = max(_SHARES)
 
 
 @dataclass(frozen=True, slots=True)
 class BoxSystem:
     """Boxes in k dimensions with coordinates 0 .. n-1.
 
-    Keys are (end, 1), "this end reaches beyond the published one", and (group, 0), "some end of
-    this group does not reach the published one". On a line the two ends are groups of their own,
-    since they lie on different sides of the point found; else there is one group of all ends.
-    What was counted for a key stays true while it is live: a published end moves outwards only
-    when its own key (end, 1) is accepted, and inwards only when that of its group is.
-
-    On a line a witness may contradict all accepted before: nothing would be left of an end. The
-    first of these is only remembered, and with the second everything starts again, since a key
-    that is false for an end that was found fires by chance sooner or later.
+    Keys are (end, 1), "this end reaches beyond the published one", and (0, 0), "some end does not
+    reach the published one". What was counted for a key stays true while it is live: a published
+    end moves outwards only when its own key (end, 1) is accepted, and inwards only when (0, 0) is.
     """
 
     k: int
@@ -62,27 +55,12 @@ class BoxSystem:
         return self.n
 
     @property
-    def counters(self) -> int:
-        """How many keys are live once all places are drawn."""
-        return 2 * self.k + len(self._groups)
-
-    @property
     def rank(self) -> int:
         """The most true witnesses that are ever accepted."""
-        if self.k == 1:  # both ends are halved
-            return self._halvings(self.deepest)
         share, ends = float(self._share), 2 * self.k
         outside = -math.log1p(-share)
         left = (ends - 1) * math.log(float(self._factor)) - ends * math.log(ends * share)
         return int(ends * math.log((self.n + 1) / 2) / min(outside, left) * (1 + 1e-12))
-
-    @property
-    def deepest(self) -> int:
-        """The point of a line around which both ends can be halved most often."""
-        return max(((1 << j) - 1 for j in range(self.n.bit_length())), key=self._halvings)
-
-    def _halvings(self, p: int) -> int:
-        return (p + 1).bit_length() + (self.n - p).bit_length() - 2
 
     def begin(self) -> State:
         """Return the first state."""
@@ -90,7 +68,7 @@ class BoxSystem:
 
     def hypothesis(self, state: State, /) -> Hypothesis:
         """Return the hypothesis of a state."""
-        centre, _, ends = state[:3]
+        centre, _, ends = state
         if len(centre) < self.k:
             return self.rule(None)
         reach = [self._reach(end) for end in ends]
@@ -102,66 +80,47 @@ class BoxSystem:
         """Return the keys that mistakes may name, in a fixed order."""
         if len(state[0]) < self.k:
             return (PLACE,)
-        farther = ((end, 1) for end in range(2 * self.k))
-        return (*((group, 0) for group in range(len(self._groups))), *farther)
+        return (0, 0), *((end, 1) for end in range(2 * self.k))
 
     def place(self, state: State, x: Any, /) -> int:
         """Return the place of a mistake."""
-        place: int = _coordinates(x)[len(state[0])]
+        place: int = x[len(state[0])]
         return place
 
     def named_by(self, state: State, x: Any, y: Label, /) -> Point:
         """Return the key of the witness that a mistake names."""
-        centre, _, ends = state[:3]
+        centre, _, ends = state
         if len(centre) < self.k:
             return PLACE
+        if not y:
+            return 0, 0
         distances = [
             distance
-            for place, p in zip(_coordinates(x), centre, strict=True)
+            for place, p in zip(x, centre, strict=True)
             for distance in (p - place, place - p)
         ]
-        if y:
-            beyond = (e for e, end in enumerate(ends) if distances[e] > self._reach(end))
-            return next(beyond), 1
-        # At the point found itself, which cannot be 0, the blame falls on the first group.
-        return (1 if len(self._groups) > 1 and distances[1] > 0 else 0), 0
+        return next(e for e, end in enumerate(ends) if distances[e] > self._reach(end)), 1
 
     def after(self, state: State, key: Any, /) -> State | None:
         """Return the next state once a witness is accepted; None to start again."""
-        centre, accepted, ends = state[:3]
-        doubts = state[3:]
+        centre, accepted, ends = state
         if len(centre) < self.k:
             centre = (*centre, key[1])
             whole = len(centre) == self.k
             return centre, 0, tuple(e for p in centre for e in self._unknown(p)) if whole else ()
         number, y = key
         moved = list(ends)
-        for e in (number,) if y else self._groups[number]:
+        for e in (number,) if y else range(2 * self.k):
             end = self._farther(ends[e]) if y else self._nearer(ends[e])
             if end is None:
-                return (centre, accepted, ends, 1) if self.k == 1 and not doubts else None
+                return None
             moved[e] = end
-        return (centre, accepted + 1, tuple(moved), *doubts) if accepted < self.rank else None
+        return (centre, accepted + 1, tuple(moved)) if accepted < self.rank else None
 
-    def loads(self, chance: float, /) -> list[tuple[int, float]]:
-        """Any of the live keys may be false at a time.
-
-        On a line one key of an end is, before that end is found, and then both; these contradict
-        everything if the end is as hard to find as any, and then it takes two of them.
-        """
-        if self.k > 1 or chance > 1 / 8:
-            return [(self.rank, self.counters * chance)]
-        missed = range(min(self.rank, 2) + 1)
-        return [(self.rank - easier, (2 + easier) * chance) for easier in missed]
-
-    def further(self, accepted: int, /) -> int:
-        """Return one more than ``rank``, a contradiction, and what was counted but not accepted."""
-        return self.rank - accepted + self.counters + (self.k == 1)
-
-    def astray(self, accepted: int, /) -> int:
-        """No more than ``rank`` are accepted after a false place, either."""
-        del accepted
-        return 0
+    def loads(self) -> list[WitnessLoad]:
+        """Any of the live keys may be false; what was counted and not accepted is left over."""
+        live = 2 * self.k + 1
+        return [WitnessLoad(self.rank, counters=live, further=live)]
 
     @property
     def renews(self) -> bool:
@@ -178,18 +137,14 @@ class BoxSystem:
         return position
 
     @property
-    def _groups(self) -> tuple[tuple[int, ...], ...]:
-        return ((0,), (1,)) if self.k == 1 else (tuple(range(2 * self.k)),)
-
-    @property
     def _share(self) -> Fraction:
-        return _SHARES[len(self._groups[0])]
+        return _SHARES[self.k]
 
     @property
     def _factor(self) -> Fraction:
         """What the far part of an end keeps of its weight, if it may not have been to blame."""
         share = self._share
-        return (len(self._groups[0]) - 1) * share / (1 - share)
+        return (2 * self.k - 1) * share / (1 - share)
 
     def _unknown(self, p: int) -> tuple[End, End]:
         """Return both ends around a coordinate of which nothing is known."""
@@ -213,15 +168,12 @@ class BoxSystem:
         _, far = _cut(end, reach + 1)
         return (reach + 1, far) if far else None
 
-    def _nearer(self, end: End) -> End | None:
-        """Discount all distances from the published one on by a factor of their weight, perhaps
-        all."""
+    def _nearer(self, end: End) -> End:
+        """Discount all distances from the published one on by a factor of their weight."""
         near, far = _cut(end, self._reach(end))
         up, down = self._factor.denominator, self._factor.numerator
         stretches = [(length, weight * up) for length, weight in near]
-        stretches += [(length, weight * down) for length, weight in far if down]
-        if not stretches:
-            return None
+        stretches += [(length, weight * down) for length, weight in far]
         common = math.gcd(*(weight for _, weight in stretches))
         return end[0], tuple((length, weight // common) for length, weight in stretches)
 
@@ -236,7 +188,3 @@ def _cut(end: End, at: int) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[in
         near.append((below, weight))
         far.append((length - below, weight))
     return tuple(s for s in near if s[0]), tuple(s for s in far if s[0])
-
-
-def _coordinates(x: Any) -> tuple[int, ...]:
-    return x if isinstance(x, tuple) else (x,)

@@ -1,4 +1,4 @@
-"""Witness systems of conjunctions, disjunctions, thresholds and keys (docs/theory/witnesses.md).
+"""Witness systems of conjunctions, disjunctions and keys (docs/theory/witnesses.md).
 
 A depth is a score for the exponential mechanism. One mistake more raises every depth by 0 or 1, and
 a place at which no concept fits all mistakes has depth 0 (algorithm.md of ``PrivateWitnesses``).
@@ -17,13 +17,19 @@ from itertools import accumulate, pairwise
 from operator import mul
 from typing import Any, Final
 
-from littlestone.concepts.capabilities import Witnesses, Witnessing
-from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Point
+from littlestone.concepts.capabilities import Witnesses, Witnessing, WitnessLoad
+from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label
 
 AGAIN: Final = -1
 """The key of "what was given up is part of the concept": everything starts again."""
 PLACE: Final = -2
 """The key of mistakes of which not a witness is wanted but a place between them."""
+
+
+def starts_again(key: Any) -> bool:
+    """Whether a key says that something accepted before was false."""
+    return bool(key == AGAIN or (isinstance(key, tuple) and key[0] == AGAIN))
+
 
 MOST_COUNTERS: Final = 1 << 16
 """Keys that are live at a time: each draws noise when it becomes live."""
@@ -39,15 +45,12 @@ class LiteralSystem:
     sought is 0, though all literals that are left hold, shows that one too many was given up.
 
     A state is the set of literals left, as bits. ``label`` is 1 for conjunctions, and 0 for
-    disjunctions, which are 0 where all of their negated literals hold. ``most`` is how many
-    literals a concept has at most; ``empty`` says whether 0 everywhere is one more concept.
+    disjunctions, which are 0 where all of their negated literals hold.
     """
 
     literals: tuple[tuple[int, Label], ...]
     """Features and the values that they must have, in the order in which they are named."""
     label: Label
-    most: int
-    empty: bool
     rule: Callable[[int], Hypothesis]
     """The hypothesis of a state."""
 
@@ -74,80 +77,10 @@ class LiteralSystem:
         """Give up a literal; None to start again."""
         return None if key == AGAIN else state & ~(1 << key)
 
-    def loads(self, chance: float, /) -> list[tuple[int, float]]:
-        """Return the loads: all literals but those sought, and each of those by chance.
-
-        Where 0 everywhere is sought, mistakes need a point at which all literals left hold: every
-        feature must have lost a literal by chance.
-        """
+    def loads(self) -> list[WitnessLoad]:
+        """Every literal may be given up, and any that was not named may be a sought one."""
         every = len(self.literals)
-        loads = [(every - sought, sought * chance) for sought in range(self.most + 1)]
-        return [*loads, (0, min(1.0, 2 * chance) ** (every // 2))] if self.empty else loads
-
-    def further(self, accepted: int, /) -> int:
-        """AGAIN: the others are true whatever was accepted."""
-        del accepted
-        return 1
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdSystem:
-    """Halve the thresholds left: a mistake of the middle one names the side of the one sought.
-
-    A state is the smallest and the largest threshold left. Whichever is sought, all mistakes of
-    one state name the same side. A witness that leaves none contradicts all accepted before: the
-    first of these is only remembered, by a third entry, and with the second everything starts
-    again, since both keys of the last state are false and fire by chance sooner or later.
-    """
-
-    n: int
-    rule: Callable[[int], Hypothesis]
-    """The hypothesis with a threshold."""
-
-    def begin(self) -> tuple[int, ...]:
-        """Return the first state."""
-        return 0, self.n
-
-    def hypothesis(self, state: tuple[int, ...], /) -> Hypothesis:
-        """Return the hypothesis of a state."""
-        return self.rule(_middle(state))
-
-    def live(self, state: tuple[int, ...], /) -> tuple[Point, ...]:
-        """Return the keys that mistakes may name, in a fixed order."""
-        middle = _middle(state)
-        return (middle, 0), (middle, 1)
-
-    def named_by(self, state: tuple[int, ...], x: int, y: Label, /) -> Point:
-        """Return the key of the witness that a mistake names."""
-        return _middle(state), y
-
-    def after(self, state: tuple[int, ...], key: Any, /) -> tuple[int, ...] | None:
-        """Return the next state once a witness is accepted; None to start again."""
-        low, high, *doubts = state
-        middle, y = key
-        left = (low, middle - 1) if y else (middle + 1, high)
-        if left[0] <= left[1]:
-            return *left, *doubts
-        return None if doubts else (low, high, 1)
-
-    def loads(self, chance: float, /) -> list[tuple[int, float]]:
-        """At any time one key is false on the way, and two in the last state.
-
-        The thresholds that take longest to find are the only ones left in their last states: there
-        two contradictions are needed, which are less likely than one false key on the way.
-        """
-        deepest = (self.n + 1).bit_length() - 1
-        if chance > 1 / 2 or deepest == 0:
-            return [(deepest, 2 * chance)]
-        return [(deepest, chance), (deepest - 1, 2 * chance)]
-
-    def further(self, accepted: int, /) -> int:
-        """Return how many more are accepted: one more than the deepest has, and a contradiction."""
-        return (self.n + 1).bit_length() + 1 - accepted
-
-
-def _middle(state: tuple[int, ...]) -> int:
-    return (state[0] + state[1]) // 2
+        return [WitnessLoad(every, counters=every, again=1, further=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,14 +120,9 @@ class KeySystem:
         """Return the next state once a witness is accepted; None to start again."""
         return None if key == AGAIN else tuple(sorted((*state, key)))
 
-    def loads(self, chance: float, /) -> list[tuple[int, float]]:
-        """Count every key as possibly false, of as many as are live at a time."""
-        return [(min(self.k, self.n), self.n * chance)]
-
-    def further(self, accepted: int, /) -> int:
-        """AGAIN: the keys of the set sought are true whatever was accepted."""
-        del accepted
-        return 1
+    def loads(self) -> list[WitnessLoad]:
+        """Every key that was not named may be missing in the set sought."""
+        return [WitnessLoad(min(self.k, self.n), counters=self.n, again=1, further=1)]
 
 
 def line_depths(places: list[int], length: int) -> tuple[list[int], list[int]]:
@@ -300,11 +228,6 @@ class CubeSystem:
         return 1 << self.n
 
     @property
-    def counters(self) -> int:
-        """How many keys are live once all places are drawn."""
-        return self.n + 1
-
-    @property
     def renews(self) -> bool:
         """Whether a false key may become true later."""
         return False
@@ -343,18 +266,12 @@ class CubeSystem:
             return sum(1 << 2 * feature + (corner >> feature & 1) for feature in range(self.n))
         return None if key == AGAIN else state & ~(1 << int(key))
 
-    def loads(self, chance: float, /) -> list[tuple[int, float]]:
-        """Return the loads: all literals left but those sought, and each of those by chance."""
-        return [(self.n - sought, sought * chance) for sought in range(self.n + 1)]
+    def loads(self) -> list[WitnessLoad]:
+        """Every literal may be given up, and any that was not named may be a sought one.
 
-    def further(self, accepted: int, /) -> int:
-        """AGAIN: the others are true whatever was accepted."""
-        del accepted
-        return 1
-
-    def astray(self, accepted: int, /) -> int:
-        """Literals of a false corner that stand where sought ones should."""
-        return self.n - accepted
+        After a false corner no more than all of them are given up, either.
+        """
+        return [WitnessLoad(self.n, counters=self.n, again=1, further=1)]
 
     def depths(self, places: list[int], /) -> tuple[list[int], list[int]]:
         """Return the depths of runs of places, and the lengths of the runs."""

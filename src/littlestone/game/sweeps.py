@@ -46,6 +46,7 @@ class Workers:
     cluster: str | None = None
 
     def __post_init__(self) -> None:
+        require.fields_fit(self)
         require.integer(jobs=self.jobs, at_least=1)
         if self.engine not in ENGINES:
             raise ValueError(f"engine must be one of {', '.join(ENGINES)}, got {self.engine!r}")

@@ -81,8 +81,10 @@ async def remove_run(service: Service, request: Request) -> Response:
         if await service.runs.remove(name):
             return answered(wire.RemovedOut(name))
     except KeyError:
-        raise HTTPException(404, "there is no run of this name") from None
-    raise HTTPException(409, "this run has read events, so it cannot be deleted")
+        raise HTTPException(404, "there is no run of this name; see GET /runs") from None
+    raise HTTPException(
+        409, "this run has read events, so it cannot be deleted; stop sending to it instead"
+    )
 
 
 async def ledger(service: Service, request: Request) -> Response:

@@ -102,7 +102,9 @@ class FleetRoutes:
         key = key_of(request)
         release = await self.ask(lambda db: database.newest_of(db, self.terms, key))
         if release is None:
-            raise HTTPException(404, "nothing is published for this key")
+            raise HTTPException(
+                404, "nothing is published for this key; its events may wait for a worker"
+            )
         return Shown(release, hypothesis_from_json(json.loads(release.body)["hypothesis"]))
 
     def close(self) -> None:
@@ -204,7 +206,9 @@ async def key_releases(service: Service, request: Request) -> Response:
 
     page, newest = await fleet.ask(found)
     if newest is None:
-        raise HTTPException(404, "nothing is published for this key")
+        raise HTTPException(
+            404, "nothing is published for this key; its events may wait for a worker"
+        )
     return answered(wire.release_page(page, newest.number))
 
 

@@ -152,7 +152,10 @@ class Runs:
             form = known.pop(RECIPE)
             terms = RunTerms.from_json(known)
             if terms.name != place.name:  # a copied folder; two threads would open one store
-                raise ValueError(f"name must be that of its folder, got {terms.name!r}")
+                raise ValueError(
+                    f"name must be that of its folder {place}, got {terms.name!r}; a copied folder "
+                    f"cannot be a second run"
+                )
             recipe = terms.request.stored_recipe(form)
         except _UNREADABLE as problem:
             # The terms are public, and the other runs are not affected.

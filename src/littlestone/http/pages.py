@@ -123,7 +123,7 @@ CREATE: Final = """<details class="owner"><summary>Create a run</summary>
 <form id="create" class="card">
 <p>Everything here is public, and fixed before the first event. The learner is chosen for you
 unless you name one.</p>
-<label>Name <input name="name" required pattern="[A-Za-z0-9][A-Za-z0-9._\\-]*"></label>
+<label>Name <input name="name" required pattern="[a-z0-9][a-z0-9_\\-]{0,63}"></label>
 <label>Class <input name="class" placeholder="keys, thresholds:1024, …"></label>
 <label>or a schema, as JSON <textarea name="schema" rows="3"
 placeholder='{"delay": {"range": [0, 120]}}'></textarea></label>

@@ -221,7 +221,11 @@ class Service:
         ):
             if found:
                 raise HTTPException(403, f"this token does not have the role {role}")
-            raise HTTPException(401, f"a token with the role {role} is needed", CHALLENGE)
+            raise HTTPException(
+                401,
+                f"a token with the role {role} is needed: send Authorization: Bearer TOKEN",
+                CHALLENGE,
+            )
         return found[0].holder if found else ""
 
     def run_thread(self, request: Request) -> RunThread:

@@ -264,11 +264,14 @@ class Book:
         with self.path.open("rb") as file:
             kind = file.read(len(_KIND))
             if kind != _KIND:  # before the rest is read
-                raise StoreError(f"{self.path} is not a littlestone budget book")
+                raise StoreError(
+                    f"{self.path} is not a littlestone budget book; give the file that "
+                    f"littlestone budget init made"
+                )
             content = kind + file.read()
         line = content.partition(b"\n")[0]
         if content != _with_hash(line):
-            raise StoreError(f"{self.path} is damaged: it does not match its hash")
+            raise StoreError(f"{self.path} is damaged: it does not match its hash. Restore it")
         record: dict[str, Any] = json.loads(line)
         return record
 

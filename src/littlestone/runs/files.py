@@ -104,5 +104,5 @@ def secret_of(path: Path, expected: bytes) -> bytes:
     """Read the secret in a file; reject it unless its fingerprint is that of the fleet."""
     secret = read_secret(path)
     if fingerprint(secret) != expected:
-        raise StoreError(f"{path} is not the secret of this fleet")
+        raise StoreError(f"{path} is not the secret of this fleet; give the one made with it")
     return secret

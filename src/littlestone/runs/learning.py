@@ -336,7 +336,9 @@ def _continued(path: Path, run: DurableRun) -> tuple[IO[bytes], int]:
             file.truncate(tail.size)
     except BlockingIOError:
         file.close()
-        raise StoreError(f"{path} is being written by another process") from None
+        raise StoreError(
+            f"{path} is being written by another process; choose another --out"
+        ) from None
     except BaseException:
         file.close()
         raise

@@ -199,7 +199,7 @@ def examine(
             first, previous = runs[line.run] = first or bare, bare
             newest = line.body or newest
     if first is None or previous is None:
-        raise ValueError(f"{path} holds no published line")
+        raise ValueError(f"{path} holds no published line; give a file of learn --out")
     missing = 0 if log is None else len(log.releases) - previous.number
     return Examined(
         run=previous.run,
@@ -230,7 +230,7 @@ def recent_rules(published: str | Path, *, most: int = MOST) -> list[dict[str, A
     else:
         newest = examine(Path(published)).newest
         if newest is None:
-            raise ValueError(f"{published} holds no published rule")
+            raise ValueError(f"{published} holds no published rule; give a file of learn --out")
         bodies = [newest]
         if most > 1 and _over_records(json.loads(newest)):  # lists of a million keys are long
             with Path(published).open("rb") as file:

@@ -28,6 +28,7 @@ from littlestone.runs.intake.sources import BadRow, Form, rows
 from littlestone.runs.intake.users import NAMELESS, canonical_user, promise_of
 
 _NO_NUMBER: Final = float("nan")
+_RESTORE: Final = "Restore it, or delete it if you add up its cost yourself"
 
 
 class PaidRanges(NamedTuple):
@@ -60,9 +61,13 @@ class PaidRanges(NamedTuple):
             require.positive(epsilon=paid.epsilon)
             require.integer(max_contributions=paid.max_contributions, at_least=1)
         except (TypeError, ValueError) as problem:
-            raise ValueError(f"{PAID} in the schema is not as it was written: {problem}") from None
+            raise ValueError(
+                f"{PAID} in the schema is not as it was written: {problem}. {_RESTORE}"
+            ) from None
         if not whole or not isinstance(paid.user, str | None):
-            raise ValueError(f"{PAID} in the schema is not as it was written: {declared!r}")
+            raise ValueError(
+                f"{PAID} in the schema is not as it was written: {declared!r}. {_RESTORE}"
+            )
         return paid
 
     def table(self) -> dict[str, str | float | int]:

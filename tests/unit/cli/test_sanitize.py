@@ -127,7 +127,7 @@ def test_bit_strings_and_the_generic_method(tmp_path: Path) -> None:
         ([["1"], ["99"]], {}, r"line 3: .*got x=99"),
         ([["1"], ["many"]], {}, "line 3: invalid literal"),
         ([["1"]], {"column": "other"}, "no column 'other'; there are: value"),
-        ([], {}, "no examples"),
+        ([], {}, "must have rows below its header"),
         ([["1"]], {"method": "magic"}, "method must be one of auto, generic"),
         ([["1"]], {"concepts": "halfspaces:2,0.25"}, "cannot be read from one column"),
     ],

@@ -19,6 +19,7 @@ from littlestone.concepts.hypotheses.common import Written, first_seen_differenc
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import BoxTracker
 from littlestone.concepts.witness_boxes import MOST_DIMENSIONS, BoxSystem
+from littlestone.concepts.witness_lines import IntervalSystem
 
 Point = tuple[int, ...]
 Bounds = tuple[tuple[int, int], ...]
@@ -138,7 +139,7 @@ class Boxes:
     @property
     def littlestone_dimension_lower_bound(self) -> int:
         """Around any one point, each end is a threshold of its own."""
-        return self.k * BoxSystem(1, self.n, self._box).rank
+        return self.k * IntervalSystem(self.n, self._box).rank
 
     @property
     def littlestone_dimension(self) -> int:
@@ -167,12 +168,13 @@ class Boxes:
 
     def agreed(self) -> tuple[Example, int]:
         """At a point within, from where each of the 2k ends is sought by itself."""
-        line = BoxSystem(1, self.n, self._box)
+        line = IntervalSystem(self.n, self._box)
         return ((line.deepest,) * self.k, 1), self.k * line.rank
 
-    def witness_system(self) -> BoxSystem:
+    def witness_system(self) -> BoxSystem | IntervalSystem:
         """Return the witness system, or None if it has too many keys."""
-        return BoxSystem(self.k, self.n, self._box)
+        line = self.k == 1
+        return IntervalSystem(self.n, self._box) if line else BoxSystem(self.k, self.n, self._box)
 
     def _box(self, bounds: Bounds | None) -> BoxHypothesis:
         return BoxHypothesis(self.k, self.n, bounds)

@@ -307,7 +307,7 @@ class Conjunctions:
     def witness_system(self) -> LiteralSystem:
         """Return the system that begins with all 2n literals; a conjunction has at most n."""
         literals = tuple(product(range(self.n), (0, 1)))
-        return LiteralSystem(literals, label=1, most=self.n, empty=True, rule=self._of_literals)
+        return LiteralSystem(literals, label=1, rule=self._of_literals)
 
     def placed_system(self) -> CubeSystem | None:
         """With a point first; for more features its draw would have to be finer than it is."""

@@ -99,7 +99,7 @@ closed form; it is at most littlestone_dimension_upper_bound = 27, and Winnow ha
     def witness_system(self) -> LiteralSystem:
         """0 is the conjunction of "this feature is 0", for the features chosen."""
         literals = tuple((feature, 0) for feature in range(self.n))
-        return LiteralSystem(literals, label=0, most=self.k, empty=False, rule=self._of_features)
+        return LiteralSystem(literals, label=0, rule=self._of_features)
 
     def _of_features(self, left: int) -> WeightedFeatures:
         return disjunction(left, self.n)

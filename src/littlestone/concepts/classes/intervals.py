@@ -27,7 +27,7 @@ from littlestone.concepts.losses.listing import LARGEST_ARRAY
 from littlestone.concepts.losses.loss_runs import LossRuns, interval_runs
 from littlestone.concepts.protocols import Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import IntervalTracker
-from littlestone.concepts.witness_boxes import BoxSystem
+from littlestone.concepts.witness_lines import IntervalSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,9 +301,9 @@ class Intervals(OnARange):
         system = self.witness_system()
         return (system.deepest, 1), system.rank
 
-    def witness_system(self) -> BoxSystem:
+    def witness_system(self) -> IntervalSystem:
         """Return the witness system, or None if it has too many keys."""
-        return BoxSystem(1, self.n, partial(_interval, self.n))
+        return IntervalSystem(self.n, partial(_interval, self.n))
 
 
 def _interval(n: int, ends: tuple[tuple[int, int], ...] | None) -> StepFunction:

@@ -26,7 +26,8 @@ from littlestone.concepts.losses.loss_runs import (
 )
 from littlestone.concepts.protocols import ConceptClass, Example, Hypothesis, Label, Tally
 from littlestone.concepts.trackers import ThresholdTracker
-from littlestone.concepts.witness_systems import ThresholdSystem, ThresholdWitnesses
+from littlestone.concepts.witness_lines import ThresholdSystem
+from littlestone.concepts.witness_systems import ThresholdWitnesses
 
 
 @dataclass(frozen=True, slots=True)

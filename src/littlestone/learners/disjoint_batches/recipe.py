@@ -22,6 +22,9 @@ _LONGEST: Final = 512
 _WINDOW: Final = 32
 _WATCHED_FROM: Final = 1 << 12
 _PAST: Final = 16
+# So many rounds may pass between the first and the last example that three voters have read: in
+# more, changes are likelier, and a vote notices them late.
+_VOTE_SPAN: Final = 2048
 # Sharper draws among so many trees overfit a batch.
 _SHARPEST: Final = 4.0
 _MOST_DIRECTIONS: Final = 1 << 16
@@ -45,8 +48,9 @@ class DisjointBatches(PrivateLearner):
     the examples stays the same, and adapt soon after a change. From round ``watched_from`` on one
     example of four goes to short windows instead. After each window the rule, "always 0" or
     "always 1" is published, by its errors in that window alone: so good and bad times are followed.
-    Once batches no longer double, the rule is the vote of the last three that were drawn
-    (``voters``); a window may prefer the newest of them, which follows a change sooner.
+    Once batches no longer double, the rule is the vote of the last three that were drawn, if
+    epsilon is above 3/4 (``voters``); a window may prefer the newest of them, which follows a
+    change sooner.
     Over records with four or more fields, linear rules in random ``directions`` are candidates of
     each draw besides the trees, for fields that add up, or are ``alike``; and trees may ask what
     the last rule predicts (``asking``), and so grow.
@@ -97,7 +101,10 @@ class DisjointBatches(PrivateLearner):
     asking: bool | None = None
     """Whether decision trees may ask what the last one predicts, and so grow."""
     voters: int | None = None
-    """Rules that vote once batches no longer double: 1, or 3 (decision trees with two labels)."""
+    """Rules that vote once batches no longer double: 1, or 3 (decision trees with two labels).
+
+    By default 3 where batches of ``longest`` examples are short, for epsilon above 3/4, else 1.
+    """
     max_contributions: int = 1
 
     form_version: ClassVar[int] = 3
@@ -125,7 +132,7 @@ class DisjointBatches(PrivateLearner):
             ("directions", _DIRECTIONS if many else 0),
             ("alike", many and self.directions != 0 and self.label_count == 2),
             ("asking", trees),
-            ("voters", 3 if trees and self.label_count == 2 else 1),
+            ("voters", 3 if trees and self.label_count == 2 and self._votes_soon else 1),
         ):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
@@ -157,6 +164,10 @@ class DisjointBatches(PrivateLearner):
             alike=bool(self.alike),
             asking=bool(self.asking),
         )
+
+    @property
+    def _votes_soon(self) -> bool:
+        return self.longest is not None and 3 * self.longest <= _VOTE_SPAN
 
     @property
     def drawn_epsilon(self) -> float:

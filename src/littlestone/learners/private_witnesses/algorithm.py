@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from littlestone.concepts.protocols import Label, Point
-from littlestone.concepts.witness_systems import AGAIN, PLACE
+from littlestone.concepts.witness_systems import PLACE, starts_again
 from littlestone.learners.counters import CountersEngine
 from littlestone.privacy.mechanisms.noise.geometric import Geometric
 from littlestone.privacy.mechanisms.noise.waiting_time import WaitingTime
@@ -77,7 +77,7 @@ class PrivateWitnessesEngine(CountersEngine):
     def _fresh_gap(self, key: Point) -> int:
         if key == PLACE:
             return int(self._place_threshold + self._place_noise.draw(self._rng))  # (L7)
-        threshold = self._plan.again if key == AGAIN else self._plan.threshold
+        threshold = self._plan.again if starts_again(key) else self._plan.threshold
         return int(threshold + self._noise.draw(self._rng))  # (L2)
 
     def _enter(self, state: Any) -> None:

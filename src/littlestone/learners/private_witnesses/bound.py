@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from littlestone.concepts.capabilities import WitnessLoad
 from littlestone.theory.tails import failures_upper_tail
 
 Array = NDArray[np.float64]
@@ -118,41 +119,55 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One kind of concept: its true witnesses, and how likely an epoch is to go wrong."""
+    """One kind of epoch: the counters that move, and how likely it is to go wrong."""
 
-    accepted: int
+    moved: WitnessLoad
     false: float
-    """The probability of a false witness or place."""
-    lost: float
-    """The probability that everything starts again."""
+    """The mean number of witnesses that are accepted though nobody named them."""
+    again: float = 0.0
+    """The same of those that start again, or take something back."""
     places: int = 0
     """The number of places drawn in an epoch."""
-    more: int = 1
-    """The number of further counters that move in a lost epoch."""
+    misplaced: float = 0.0
+    """The probability that an epoch has a false place, or starts again for another reason."""
     late: float = 0.0
     """The probability that a counter fires before its first move, where that is false."""
-    misplaced: float = 0.0
-    """The part of ``false`` that comes from places."""
-    astray: int = 0
-    """The number of further witnesses that can be accepted after a false place."""
 
-    def mean(self, counters: Counters) -> float:
-        """Bound the mean of the mistakes; infinite if nothing is proved."""
-        if max(self.lost, self.late) >= 1:
+    @property
+    def risk(self) -> float:
+        """Bound the probability that anything goes wrong."""
+        return self.false + self.again + self.misplaced
+
+    def mean(self, one: float, last: float, place: float) -> float:
+        """Bound the mean of the mistakes, given those of a counter; infinite if nothing is proved.
+
+        Args:
+            one: The mean of what a witness costs.
+            last: That of one that starts again or takes something back.
+            place: That of a place.
+        """
+        if max(self.misplaced, self.late) >= 1:
             return math.inf
-        witnesses = (
-            self.accepted + self.misplaced * self.astray
-        ) * counters.one.mean() + self.false * self.more * counters.last.mean()
-        epoch = witnesses / (1 - self.late) + self._places(counters)
-        return epoch / (1 - self.lost) * _OUTWARDS
+        moved, starts = self.moved, 1 + self.again + (0 if self._goes_back else self.false)
+        epochs = starts / (1 - self.misplaced)
+        more = self._more(one, last)
+        astray = max(moved.astray * last - moved.accepted * one, moved.further * last)
+        witnesses = epochs * (moved.accepted * one + self.misplaced * astray) + self.false * more
+        return (witnesses / (1 - self.late) + epochs * self.places * place) * _OUTWARDS
 
-    def _places(self, counters: Counters) -> float:
-        return self.places * counters.place.mean() if counters.place else 0.0
+    @property
+    def _goes_back(self) -> bool:
+        return self.moved.back is not None
+
+    def _more(self, one: float, last: float) -> float:
+        """Return what a false witness costs beside the epochs."""
+        back = self.moved.back
+        return self.moved.further * last if back is None else back * one + last
 
     def bound(
         self, counters: Counters, failure_probability: float, *, rough: bool = False
     ) -> float:
-        """Bound the mistakes: some epoch is not lost, and the noise of all counters is bounded.
+        """Bound the mistakes: little goes wrong, and the noise of all counters is bounded.
 
         Args:
             counters: The counters in use.
@@ -160,28 +175,42 @@ class Load:
             rough: Use the faster bound without query noise.
         """
         best, sums = math.inf, rough_upper_bound if rough else sum_upper_bound
-        for times in range(_MOST_LOST):
-            for strays in range(min(times, _MOST_ASTRAY) + 1 if self.astray else 1):
-                left = failure_probability - self.lost ** (times + 1) * _OUTWARDS
-                left -= self._more_strays(times, strays) * _OUTWARDS
-                parts = [
-                    (counters.one, (times + 1) * self.accepted + strays * self.astray),
-                    (counters.last, times * self.more),
-                ]
-                if counters.place:
-                    parts.append((counters.place, (times + 1) * self.places))
-                left *= (1 - self.late) ** (parts[0][1] + parts[1][1])
+        for wrong in range(_MOST_LOST):
+            for strays in range(_MOST_ASTRAY + 1 if self.misplaced else 1):
+                parts = self._parts(counters, wrong, strays)
+                left = failure_probability - self._more_wrong(wrong, strays) * _OUTWARDS
+                left *= (1 - self.late) ** sum(number for _, number in parts)
                 if left > 0 and _fixed(parts) * 0.5 < best:
                     best = min(best, sums(tuple(parts), left))
-            if (times + 1) * _fixed([(counters.one, self.accepted)]) * 0.5 >= best:
+            if _fixed(self._parts(counters, wrong, 0)) * 0.5 >= best:
                 break
         return best
 
-    def _more_strays(self, times: int, strays: int) -> float:
-        """Bound the probability of more than ``strays`` false places in ``times`` + 1 epochs."""
-        if not self.astray:
-            return 0.0
-        return math.comb(times + 1, strays + 1) * self.misplaced ** (strays + 1)
+    def _parts(self, counters: Counters, wrong: int, strays: int) -> list[tuple[Counted, int]]:
+        """Return the counters that move, if so many witnesses and places are false."""
+        moved, back = self.moved, self.moved.back
+        whole = 1 if self._goes_back else 1 + wrong
+        ones = whole * moved.accepted + (0 if back is None else wrong * back)
+        lasts = wrong * (moved.further if back is None else 1)
+        if moved.astray:
+            lasts += strays * moved.astray
+        else:
+            ones, lasts = ones + strays * moved.accepted, lasts + strays * moved.further
+        parts = [(counters.one, ones), (counters.last, lasts)]
+        if counters.place:
+            parts.append((counters.place, (whole + strays) * self.places))
+        return parts
+
+    def _more_wrong(self, wrong: int, strays: int) -> float:
+        """Bound the probability that more witnesses or places are false, or too much is undone."""
+        false, undone = self.false + self.again, 0.0
+        if self._goes_back:
+            false, undone = self.false, self.again
+        epochs = strays + (1 if self._goes_back else 1 + wrong)
+        many = math.exp(
+            min(0.0, (wrong + 1) * math.log(max(false, 1e-300)) - math.lgamma(wrong + 2))
+        )
+        return many + undone + math.comb(epochs, strays + 1) * self.misplaced ** (strays + 1)
 
 
 def _fixed(parts: list[tuple[Counted, int]]) -> int:

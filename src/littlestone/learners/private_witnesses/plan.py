@@ -6,6 +6,7 @@ never for privacy.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -15,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from littlestone import require
-from littlestone.concepts.capabilities import PlacingSystem, WitnessSystem
-from littlestone.concepts.witness_systems import AGAIN, PLACE
+from littlestone.concepts.capabilities import PlacingSystem, WitnessLoad, WitnessSystem
+from littlestone.concepts.witness_lines import MOST_CONTRADICTIONS
 from littlestone.learners.private_majority.plan import FreshPlan
 from littlestone.learners.private_witnesses.bound import Counted, Counters, Load, largest_bound
 from littlestone.privacy.guarantee import PrivacyGuarantee
@@ -63,13 +64,18 @@ def _false_draw(plan: FreshPlan, places: int, mistakes: Counts) -> NDArray[np.fl
     return np.where(mistakes > 0, false, 1.0)
 
 
-def plan_places(*, places: int, rounds: int, epsilon: float, epoch: float) -> FreshPlan:
-    """Choose budget share and threshold for places, given the mistakes of the rest of an epoch."""
+def plan_places(
+    *, places: int, rounds: int, epsilon: float, epoch: float, astray: float = 0.0
+) -> FreshPlan:
+    """Choose budget share and threshold for places, given the mistakes of the rest of an epoch.
+
+    ``astray`` is how many more there are after a false place.
+    """
 
     def cost(plan: FreshPlan) -> float:
         mistakes = plan.threshold + 1 / math.expm1(plan.threshold_epsilon) + epoch
         true = 1 - misplaced_upper_bound(plan, places, rounds)
-        return mistakes / true if true > 0 else math.inf
+        return (mistakes + (1 - true) * astray) / true if true > 0 else math.inf
 
     best = []
     for share in _SELECTION_SHARES:
@@ -125,7 +131,9 @@ class WitnessPlan:
 
     def expected(self, system: WitnessSystem, rounds: int) -> float:
         """Bound the mean of the mistakes on realizable streams (algorithm.md)."""
-        means = [load.mean(self._counters(system)) for load in self._loads(system, rounds)]
+        counters = self._counters(system)
+        each = [one.mean() if one else 0.0 for one in (counters.one, counters.last, counters.place)]
+        means = [load.mean(*each) for load in self._loads(system, rounds)]
         return min(float(rounds), max(means))
 
     def bound(self, system: WitnessSystem, rounds: int, failure_probability: float) -> float:
@@ -140,24 +148,16 @@ class WitnessPlan:
         noise = 1 / math.expm1(self.threshold_rate)
         one, last = counters.one.threshold + noise, counters.last.threshold + noise
         place = counters.place.threshold + 1 if counters.place else 0
-        return max(
-            (
-                load.places * place
-                + (load.accepted + load.misplaced * load.astray) * one
-                + load.false * load.more * last
-            )
-            / (1 - min(load.lost, 1 - 1e-9))
-            for load in self._loads(system, rounds)
-        )
+        return max(load.mean(one, last, place) for load in self._loads(system, rounds))
 
-    def lost(self, system: WitnessSystem, rounds: int) -> float:
-        """Bound the probability that an epoch is lost."""
-        return max(load.lost for load in self._loads(system, rounds))
+    def risk(self, system: WitnessSystem, rounds: int) -> float:
+        """Bound the probability that something false is accepted."""
+        return max(load.risk for load in self._loads(system, rounds))
 
     def _counters(self, system: WitnessSystem) -> Counters:
         rates, drawing = (self.query_rate, self.threshold_rate), self.drawing
         # A witness like any other may end a lost epoch.
-        again = max(self.threshold, self.again) if _starts_again(system) else self.threshold
+        again = max(self.threshold, self.again) if _loads_of(system)[0].again else self.threshold
         one, last = (Counted(*rates, at) for at in (self.threshold, again))
         if drawing is None:
             return Counters(one, last)
@@ -165,29 +165,23 @@ class WitnessPlan:
         return Counters(one, last, Counted(rate, rate, drawing.threshold))
 
     def _loads(self, system: WitnessSystem, rounds: int) -> list[Load]:
-        chance = self._chance(self.threshold, rounds)
-        by_chance = self._chance(self.again, rounds) if _starts_again(system) else 0.0
+        by_chance = (self._chance(at, rounds) for at in (self.threshold, self.again))
+        witness, again = by_chance
         misplaced, sought, late = 0.0, 0, 0.0
-        placing: PlacingSystem | None = None
         if self.drawing is not None:
             placing = cast(PlacingSystem, system)  # checked by the recipe; plans are tried often
-            sought = placing.sought
-            misplaced = misplaced_upper_bound(self.drawing, placing.places, rounds)
-            late = chance if placing.renews else 0.0
-            misplaced = sought * misplaced
+            sought, late = placing.sought, witness if placing.renews else 0.0
+            misplaced = sought * misplaced_upper_bound(self.drawing, placing.places, rounds)
         return [
             Load(
-                accepted,
-                lost,
-                min(1.0, lost + by_chance),
-                sought,
-                system.further(accepted),
+                load,
+                false=load.counters * witness,
+                again=load.again * again,
+                places=sought,
+                misplaced=min(1.0, misplaced + _too_many(load, witness, again)),
                 late=late,
-                misplaced=misplaced,
-                astray=placing.astray(accepted) if placing else 0,
             )
-            for accepted, false in system.loads(chance)
-            for lost in [min(1.0, false + misplaced)]
+            for load in _loads_of(system)
         ]
 
     def _chance(self, threshold: int, rounds: int) -> float:
@@ -210,16 +204,22 @@ def plan_witnesses(system: WitnessSystem, *, rounds: int, epsilon: float) -> Wit
     # Query noise does not save the same for all of them.
     means = sorted((plans[i].expected(system, rounds), i) for _, i in rough[:_COMPARED])
     near = [i for mean, i in means if mean <= _NEAR * means[0][0]]
-    seldom = (plans[i] for i in near if plans[i].lost(system, rounds) <= _SELDOM)
+    seldom = (plans[i] for i in near if plans[i].risk(system, rounds) <= _SELDOM)
     return next(seldom, plans[near[0]])
 
 
 def _planned_places(system: WitnessSystem, rounds: int, epsilon: float) -> FreshPlan | None:
     if not isinstance(system, PlacingSystem):
         return None
-    accepted = max(accepted for accepted, _ in system.loads(0.0))
-    epoch = accepted * 1.25 * math.log(10 * system.counters * rounds) / epsilon
-    return plan_places(places=system.places, rounds=rounds, epsilon=epsilon, epoch=epoch)
+    load = _loads_of(system)[0]
+    each = 1.25 * math.log(10 * load.counters * rounds) / epsilon
+    return plan_places(
+        places=system.places,
+        rounds=rounds,
+        epsilon=epsilon,
+        epoch=load.accepted * each,
+        astray=max(load.astray - load.accepted, load.further) * each,
+    )
 
 
 def _planned(
@@ -241,13 +241,17 @@ def _planned(
 
 
 @lru_cache(maxsize=64)
-def _starts_again(system: WitnessSystem) -> bool:
-    """Whether some state has the key AGAIN."""
-    state = system.begin()
-    if isinstance(system, PlacingSystem):
-        for _ in range(system.sought):
-            state = system.after(state, (PLACE, 0))
-    return AGAIN in system.live(state)
+def _loads_of(system: WitnessSystem) -> Sequence[WitnessLoad]:
+    return system.loads()
+
+
+def _too_many(load: WitnessLoad, witness: float, again: float) -> float:
+    """Bound the probability that a true place is given up after too many contradictions."""
+    if not load.astray:
+        return 0.0
+    wrong = load.counters * witness + load.again * again
+    most = MOST_CONTRADICTIONS + 1
+    return wrong**most / math.factorial(most)
 
 
 def _share(query_rate: float, threshold_rate: float) -> float:

@@ -56,7 +56,7 @@ class PrivateWitnesses(Budgeted):
     >>> from littlestone.concepts.classes.conjunctions import Conjunctions
     >>> learner = PrivateWitnesses(concepts=Conjunctions(8), rounds=10**6, epsilon=1.0)
     >>> print(learner.guarantee(), round(learner.expected_mistake_bound()))
-    ε = 1 247
+    ε = 1 287
     """
 
     delta: float = 0.0
@@ -67,6 +67,7 @@ class PrivateWitnesses(Budgeted):
 
     oblivious_only: ClassVar[bool] = False
     prefix_conditional: ClassVar[bool] = True
+    form_version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         require.fields_fit(self)

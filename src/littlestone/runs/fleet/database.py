@@ -63,6 +63,7 @@ ALTER TABLE {schema}.pages ALTER COLUMN page SET STORAGE EXTERNAL;
 """
 _SCHEMA: Final = "littlestone"
 _USERS: Final = -1
+_LAST: Final = 2**62  # the largest number of an event
 _TERMS: Final = ", ".join(field.name for field in fields(Terms))
 
 
@@ -231,7 +232,8 @@ def _block(
             f"keys, seqs, xs and ys must be equally long, got {len(keys)}, {len(numbers)}, "
             f"{len(points)}, {len(labels)}"
         )
-    if numbers.size and (numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.min() < 1):
+    fits = numbers.ndim == 1 and numbers.dtype.kind in "iu"
+    if numbers.size and not (fits and numbers.min() >= 1 and numbers.max() <= _LAST):
         raise ValueError(f"seqs must be whole numbers from 1, got {seqs!r}"[:200])
     if recipe.rounds is not None and numbers.size and numbers.max() > recipe.rounds:
         raise HorizonExceededError(rounds=recipe.rounds)

@@ -141,7 +141,7 @@ class PerKey:
         states, counts = codec.loads(saved.engine)
         run = PerKeyRun(self, secret, dict(states), counts)
         if run.identity != saved.identity:
-            raise SnapshotError("this snapshot belongs to another secret")
+            raise SnapshotError("this snapshot belongs to another secret; give that of the run")
         run._register = register or run._register
         run._register.claim(saved)
         with _STARTING:
@@ -233,12 +233,12 @@ class PerKeyRun(snapshots.ContinuedOnce):
         while self._awake:
             self._put_one_to_sleep()
         total = sum(map(rounds_of, self._asleep.values()))
-        self._saved = snapshots.number_at(total, self.identity, private=True)
+        self._open_snapshot = snapshots.number_at(total, self.identity, private=True)
         packed = snapshots.pack(
             snapshots.SnapshotContents(
                 recipe=form_digest(self.recipe),
                 identity=self.identity,
-                number=self._saved,
+                number=self._open_snapshot,
                 randomness={},
                 rounds_played=total,
                 switches=0,

@@ -86,7 +86,7 @@ class Terms:
         if canonical_form(recipe) != self.recipe:
             raise StoreError(
                 f"this fleet belongs to another recipe: it was created for {self.recipe}, and this "
-                f"is {canonical_form(recipe)}"
+                f"is {canonical_form(recipe)}. Continue it with its own, or create another fleet"
             )
 
 

@@ -365,7 +365,9 @@ def _csv(lines: Iterable[str], needed: Sequence[str], form: Form) -> Iterator[Ro
     header = next(stream, (1, ""))[1]
     if not header.strip():
         whole = "" if form.complete else " that ends (--complete if nothing follows it)"
-        raise ValueError(f"the CSV has no header line{whole} (--no-header if it has rows at once)")
+        raise ValueError(
+            f"the CSV has no header line{whole} (--no-header if its first line is a row)"
+        )
     delimiter, names = _dialect(header, needed, form)
     return _csv_rows(stream, delimiter, len(names), [names.index(name) for name in needed])
 

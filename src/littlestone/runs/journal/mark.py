@@ -255,7 +255,9 @@ class HighWater(MarkFile):
             os.pwrite(self._file, checked_line(head, _LINE) + none, 0)
         elif os.pread(self._file, _LINE, 0) != checked_line(head, _LINE):
             os.close(self._file)
-            raise StoreError(f"{path} belongs to another fleet, or is damaged")
+            raise StoreError(
+                f"{path} belongs to another fleet, or is damaged: restore the mark of this fleet"
+            )
 
     def hold_alone(self) -> None:
         """Lock the mark, for engines whose shards have no locks."""

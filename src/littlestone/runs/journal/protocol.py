@@ -150,7 +150,9 @@ class MemoryPlace:
         if self.description:
             raise StoreError(f"{self} exists already; open it, or choose another name")
         if self.mark is not None:
-            raise StoreError(f"{self} is gone, but its mark knows it at round {self.mark.round}")
+            raise StoreError(
+                f"{self} is gone, but its mark knows it at round {self.mark.round}. Restore it"
+            )
         self.key, self.description, self.branch = key, dict(about), secrets.token_hex(16)
         self.entries = {kind: {} for kind in KINDS}
         self.entries[first.kind][first.number] = first.body
@@ -163,7 +165,10 @@ class MemoryPlace:
         if not self.description:
             raise StoreError(f"there is no store at {self}")
         if self.mark is None and not adopt:
-            raise StoreError(f"nothing says that {self} is the newest: its mark is missing")
+            raise StoreError(
+                f"nothing says that {self} is the newest: its mark is missing. Restore it, or "
+                f"adopt the store"
+            )
         return MemoryJournal(self)
 
     @contextmanager
@@ -207,7 +212,7 @@ class MemoryJournal(MemoryReading):
     def __init__(self, place: MemoryPlace) -> None:
         super().__init__(place)
         if place.held:
-            raise InUseError(f"{place} is in use")
+            raise InUseError(f"{place} is in use; close it first")
         self._open, place.held = True, True
         self._standing: Standing
 

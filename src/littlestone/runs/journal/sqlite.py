@@ -265,13 +265,15 @@ def _place(target: Path, mark: Mark, about: dict[str, str], first: Entry) -> Non
 def _refuse_foreign(path: Path) -> None:
     """Check the header, so that a foreign file is not changed."""
     if not path.exists():
-        raise StoreError(f"there is no store at {path}")
+        raise StoreError(f"there is no store at {path}; littlestone learn --store makes one")
     with path.open("rb") as file:
         header = file.read(100)
     if header[68:72] != APPLICATION.to_bytes(4, "big"):
         raise StoreError(f"{path} is not a littlestone store")
     if (known := int.from_bytes(header[60:64], "big")) != FORMAT:
-        raise StoreError(f"{path} has format {known}, expected {FORMAT}")
+        raise StoreError(
+            f"{path} has format {known}, expected {FORMAT}; use the version that made it"
+        )
 
 
 def _connect(path: Path) -> sqlite3.Connection:

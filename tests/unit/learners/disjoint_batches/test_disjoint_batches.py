@@ -369,6 +369,16 @@ def test_the_newest_rule_is_a_candidate_of_a_window() -> None:
     assert engine.hypothesis == newest
 
 
+def test_with_little_epsilon_batches_are_too_long_for_a_vote() -> None:
+    trees = DecisionTrees(SCHEMA, 1)
+    voters = {
+        epsilon: DisjointBatches(concepts=trees, epsilon=epsilon).voters
+        for epsilon in (2.0, 1.0, 0.76, 0.75, 0.1)
+    }
+    assert voters == {2.0: 3, 1.0: 3, 0.76: 3, 0.75: 1, 0.1: 1}
+    assert DisjointBatches(concepts=trees, epsilon=0.1, voters=3).voters == 3
+
+
 def test_voters_are_one_or_three() -> None:
     assert DisjointBatches(concepts=Thresholds(3), epsilon=1.0).voters == 1
     with pytest.raises(ValueError, match="voters"):

@@ -117,14 +117,15 @@ def test_blocks_of_counts_only_raise_the_bound() -> None:
 
 
 def test_the_numbers_for_intervals_that_the_issue_asks_for() -> None:
-    for n, most in ((64, 400), (2**20, 1200)):
+    # Thresholds are planned for the mean: one time in eight a step is taken back.
+    for n, mean, most in ((64, 320, 440), (2**20, 1020, 1220)):
         recipe = PrivateWitnesses(concepts=ls.Intervals(n), rounds=10**6, epsilon=1.0)
         assert recipe.guarantee() == ls.PrivacyGuarantee(epsilon=1.0)
-        assert recipe.expected_mistake_bound() <= most
+        assert recipe.expected_mistake_bound() <= mean
         assert recipe.mistake_bound(failure_probability=0.05) <= most
 
 
-@pytest.mark.parametrize(("k", "small", "large"), [(2, 2521, 9195), (4, 9128, 33792)])
+@pytest.mark.parametrize(("k", "small", "large"), [(2, 2518, 9177), (4, 9116, 33751)])
 def test_boxes_of_any_size_have_a_bound(k: int, small: int, large: int) -> None:
     for n, proved in ((64, small), (2**20, large)):
         recipe = PrivateWitnesses(concepts=ls.concepts.Boxes(k, n), rounds=10**6, epsilon=1.0)

@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from littlestone.concepts.classes.thresholds import Thresholds
 from littlestone.concepts.domain import AnyHashable, BooleanCube, IntegerRange
 from littlestone.errors import SnapshotError
 from littlestone.learners import codec
+from littlestone.learners.disjoint_batches.recipe import DisjointBatches
+from littlestone.runs.fleet import database
 from littlestone.runs.fleet.blocks import Block, Waiting, shard_of
 from littlestone.runs.fleet.keyed import key_name
 
@@ -84,3 +87,11 @@ def test_a_damaged_block_is_refused(damaged: bytes) -> None:
 def test_shards_never_move() -> None:
     """A key that moved would begin anew elsewhere, with the noise that it had before."""
     assert [shard_of(key, 64) for key in KEYS] == [7, 17, 43, 61, 30, 8, 50]
+
+
+@pytest.mark.parametrize("number", [0, -1, 2**62 + 1, 2**63, 2**64, 10**30, 1.0, True, "1"])
+def test_a_number_that_no_event_has_is_refused(number: Any) -> None:
+    """2**63 was taken as a negative number, and its event dropped in its turn."""
+    recipe = DisjointBatches(concepts=Thresholds(8), epsilon=1.0)
+    with pytest.raises(ValueError, match="seqs must be whole numbers from 1"):
+        database._block(recipe, ["a"], [number], [3], [1])
