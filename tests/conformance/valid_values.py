@@ -440,7 +440,7 @@ OF_METHODS: dict[str, dict[str, Callable[[], Any]]] = {
     "domain.from_toml": {"path": a_schema_file},
     "WitnessPlan.bound": {"system": lambda: LINE.witness_system()},
     "WitnessPlan.expected": {"system": lambda: LINE.witness_system()},
-    "WitnessPlan.lost": {"system": lambda: LINE.witness_system()},
+    "WitnessPlan.risk": {"system": lambda: LINE.witness_system()},
     "WitnessPlan.roughly_expected": {"system": lambda: LINE.witness_system()},
     ".observe_block": {"ones": lambda: [1], "length": lambda: 3},
     ".observe_many": {"losses": lambda: [[0, 1, 0, 1]], "labels": lambda: [1]},
