@@ -91,8 +91,9 @@ statistical: $(READY) ## The statistical tests, with fresh seeds, and four times
 
 # Sizes that a few minutes allow are the tests' own; any variable may also be given by itself.
 FULL_SIZES := FRESH=1 KILLS=500 DAMAGED=5000 STARTS=250 CALLS=60000 SPOILED=6000 TABLES=105000
+SLOW ?= tests
 slow: $(READY) ## What takes long: large audits, kills, damaged stores; FULL=1 for full sizes and fresh noise
-	$(if $(FULL),$(FULL_SIZES) )$(PYTEST) -m "slow and not fleet" tests
+	$(if $(FULL),$(FULL_SIZES) )$(PYTEST) -m "slow and not fleet" $(SLOW)
 
 FLEET_KILLS ?= 300
 kills-fleet: $(TESTABLE) ## Kill the workers and the server of a fleet FLEET_KILLS times (300), with and without users

@@ -4,6 +4,8 @@ import statistics
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from littlestone.concepts.classes.boxes import Boxes
 from littlestone.concepts.classes.conjunctions import Conjunctions
 from littlestone.concepts.classes.intervals import Intervals
@@ -18,11 +20,15 @@ Row = tuple[str, str, str, bool | None]
 
 ADVERSARIES = (MistakeForcing, SpreadMistakes, FrequentKiller, KeepDimension)
 ROUNDS = 10**6
+_BLOCK, _SHOWN = 50_000, 2_000
 RUNS = 20  # of which one may lose an epoch, which doubles its mistakes
 
 
 def measure() -> Iterator[Row]:
     yield from mistakes(Conjunctions(8), measured=400, proved=450)
+    counts = [denied(8) for _ in range(2 * RUNS)]
+    error = statistics.stdev(counts) / len(counts) ** 0.5
+    yield "Conjunctions(8), denied", f"{statistics.mean(counts):.1f} ± {error:.1f}", "", None
     yield from mistakes(Thresholds(1024), measured=None, proved=None)
     yield from mistakes(Intervals(64), measured=400, proved=400)
     yield from mistakes(Intervals(2**20), measured=1200, proved=1200)
@@ -49,6 +55,32 @@ def mistakes(
     yield _judged(f"{concepts}, proved mean", learner.expected_mistake_bound(), proved)
     with_probability = learner.mistake_bound(failure_probability=0.05)
     yield _judged(f"{concepts}, proved with 95 %", with_probability, None)
+
+
+def denied(features: int) -> int:
+    """Mistakes against an adversary that waits and denies what fires by chance, then shows all.
+
+    Of a conjunction over so many features; which of them it has is decided while waiting.
+    """
+    learner = PrivateWitnesses(concepts=Conjunctions(features), rounds=ROUNDS, epsilon=1.0)
+    run, mistakes, sought = learner.start(rng=secure()), 0, set[int]()
+    ones = (1,) * features
+    beside = [(*ones[:f], 0, *ones[f + 1 :]) for f in range(features)]
+    silent = np.ones((_BLOCK, features), dtype=np.uint8), np.ones(_BLOCK, dtype=np.uint8)
+    while run.rounds_played < ROUNDS:
+        rule, left = run.hypothesis, ROUNDS - _SHOWN - run.rounds_played
+        if left > 0 and rule(ones):
+            sought |= {f for f, x in enumerate(beside) if rule(x)}
+        shown = [(ones, 1), *((x, int(f not in sought)) for f, x in enumerate(beside))]
+        shown = [shown[0]] + [one for one in shown[1:] if left <= 0 or not one[1]]
+        wrong = next(((x, y) for x, y in shown if rule(x) != y), None)
+        if wrong is not None:
+            run.observe(*wrong)
+            mistakes += 1
+        else:
+            size = min(_BLOCK, max(left, 1))
+            run.observe_many(silent[0][:size], silent[1][:size])
+    return mistakes
 
 
 def _judged(what: str, value: float, target: float | None) -> Row:

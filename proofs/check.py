@@ -3,11 +3,16 @@
 `make prove` runs this file. It needs Coq and Coquelicot; the library is not imported.
 """
 
+import fcntl
+import hashlib
+import json
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -31,7 +36,13 @@ FORBIDDEN = re.compile(
 LOCAL = re.compile(r"\b(Variables?|Hypothes[ie]s|Context)\b")
 THEOREM = re.compile(r"^(?:Theorem|Corollary|Lemma) (\w+)", re.MULTILINE)
 # What the proofs load; with all that these load they take most of the checker's time.
-LIBRARIES = ("Coq.QArith.Qreals", "Coq.NArith.NArith", "Coquelicot.Coquelicot")
+LIBRARIES = (
+    "Coq.QArith.Qreals",
+    "Coq.NArith.NArith",
+    "Coq.Logic.FinFun",
+    "Coq.Sorting.Permutation",
+    "Coquelicot.Series",
+)
 INSTALL = "apt-get install -y --no-install-recommends coq libcoq-coquelicot"
 
 
@@ -125,6 +136,42 @@ def reread(*names: str) -> tuple[str, set[str]]:
     return said, {line.strip() for line in found if line.strip() not in ("", "<none>")}
 
 
+def installed() -> str:
+    """A digest of every compiled library of Coq and of its checker."""
+    digest = hashlib.blake2b()
+    binaries = [Path(found) for found in (shutil.which("coqc"), shutil.which("coqchk")) if found]
+    for path in [*binaries, *sorted(Path(run("coqc", "-where").strip()).rglob("*.vo"))]:
+        digest.update(f"{path} {path.stat().st_size}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def reread_libraries() -> tuple[str, set[str]]:
+    """The same for the libraries; those that have not changed since are not read a second time."""
+    kept, state = BUILD / "libraries.json", [installed(), *LIBRARIES]
+    if kept.exists():
+        before = json.loads(kept.read_text(encoding="utf-8"))
+        if before["state"] == state:
+            print("libraries: as they were when coqchk read them last")
+            return before["said"], set(before["axioms"])
+    said, axioms = reread(*LIBRARIES)
+    text = json.dumps({"state": state, "said": said, "axioms": sorted(axioms)})
+    kept.write_text(text, encoding="utf-8")
+    return said, axioms
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Wait for a `make prove` or `make bridge` of the same worktree, which use the same files."""
+    with (BUILD / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("waiting for another `make prove` or `make bridge`", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def not_reread(libraries: str, proofs: str) -> set[str]:
     """Modules that the checker took on trust, in reading the libraries and then the proofs."""
     read = re.compile(r"^Checking library: (\S+)", re.MULTILINE)
@@ -133,20 +180,37 @@ def not_reread(libraries: str, proofs: str) -> set[str]:
     return needed - set(read.findall(libraries)) - set(read.findall(proofs))
 
 
-def assumed(mains: list[tuple[str, str]]) -> dict[str, set[str]]:
-    """What `Print Assumptions` says of each theorem."""
+def together(mains: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """What is asked at once: a promise by itself, all other theorems of a folder in one question.
+
+    A question takes Coq half a second, since it reads everything that a proof rests on.
+    """
+    groups: dict[str, list[str]] = {}
+    for path, name in mains:
+        text = (HERE / path).read_text(encoding="utf-8")
+        alone = re.search(rf"\(\*\* The promise of [^*]*\*\)\nTheorem {name}\b", text)
+        module = path.removesuffix(".v").replace("/", ".")
+        asked = f"{name} (a promise)" if alone else path.split("/")[0]
+        groups.setdefault(asked, []).append(f"Littlestone.{module}.{name}")
+    return groups
+
+
+def assumed(groups: dict[str, list[str]]) -> dict[str, set[str]]:
+    """What `Print Assumptions` says of each group of theorems."""
     lines = ["From Coq Require Import Reals."]
     lines += [f"Require {name}." for name in modules()]
-    for path, name in mains:
-        module = path.removesuffix(".v").replace("/", ".")
-        lines += [f"Print Assumptions Littlestone.{module}.{name}.", "Check I."]
+    for number, names in enumerate(groups.values()):
+        lines.append(
+            f"Definition asked_{number} := ({', '.join(f'@{name}' for name in names)}, I)."
+        )
+        lines += [f"Print Assumptions asked_{number}.", "Check I."]
     (BUILD / "Assumptions.v").write_text("\n".join(lines) + "\n", encoding="utf-8")
     parts = run("coqc", "-Q", ".", "Littlestone", "Assumptions.v").split("I\n     : True\n")
-    if len(parts) != len(mains) + 1:
+    if len(parts) != len(groups) + 1:
         sys.exit("the assumptions could not be read")
     return {
-        name: set(re.findall(r"^([\w.]+)\s+:", part, re.MULTILINE))
-        for (_, name), part in zip(mains, parts, strict=False)
+        group: set(re.findall(r"^([\w.]+)\s+:", part, re.MULTILINE))
+        for group, part in zip(groups, parts, strict=False)
     }
 
 
@@ -156,24 +220,30 @@ def main() -> None:
     for path in sources():
         if words := forbidden_in((HERE / path).read_text(encoding="utf-8")):
             sys.exit(f"{path} must not contain: {', '.join(words)}")
-    mains = main_theorems()
     BUILD.mkdir(parents=True, exist_ok=True)
+    with alone():
+        prove(main_theorems())
+
+
+def prove(mains: list[tuple[str, str]]) -> None:
     own = [word for name in modules() for word in ("-norec", name)]
     with ThreadPoolExecutor(2) as pool:
-        reading = pool.submit(reread, *LIBRARIES)  # beside the compiler, which takes as long
+        reading = pool.submit(reread_libraries)  # beside the compiler, which takes as long
         build()
-        listing = pool.submit(assumed, mains)
+        groups = together(mains)
+        listing = pool.submit(assumed, groups)
         proofs, found = reread(*own)
         (libraries, more), assumptions = reading.result(), listing.result()
     if left := not_reread(libraries, proofs):
         sys.exit(f"coqchk has not read: {', '.join(sorted(left))}")
     bad = 0
     print(f"allowed axioms: {', '.join(sorted(ALLOWED))}")
-    for name, axioms in assumptions.items():
+    for group, axioms in assumptions.items():
         strange = axioms - ALLOWED
         bad += bool(strange)
         shown = ", ".join(sorted(axiom.split(".")[-1] for axiom in axioms)) or "nothing"
-        print(f"{'NOT ALLOWED ' if strange else ''}{name}: {shown}")
+        of = f"{group}, {len(groups[group])} theorems" if len(groups[group]) > 1 else group
+        print(f"{'NOT ALLOWED ' if strange else ''}{of}: {shown}")
     # In this run a library's sealed modules look like axioms; the other one has opened them.
     more |= {axiom for axiom in found if axiom.startswith("Littlestone.")}
     beyond = {axiom for axiom in more if not axiom.endswith(tuple(ALLOWED))}

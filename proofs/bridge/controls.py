@@ -6,13 +6,15 @@ from random import Random
 from typing import Any, Final
 
 import instances
-from forest_instances import lazy_forest
+from forest_instances import early_forest, lazy_forest
 from writing import Instance
 
 from littlestone.audit.controls import broken_counters as counters
 from littlestone.audit.controls import broken_forests as forests
 from littlestone.audit.substitution import altered, with_engine
 from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
+from littlestone.learners.lazy_forest.algorithm import LazyForestEngine
+from littlestone.learners.lazy_forest.layer import ForestTable
 from littlestone.learners.private_keys.algorithm import PrivateKeysEngine
 from littlestone.learners.private_witnesses.algorithm import PrivateWitnessesEngine
 from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThreshold
@@ -82,6 +84,15 @@ class _KeepsTheBatch(DisjointBatchesEngine):
         super()._draw()
 
 
+class _GrowsAgain(LazyForestEngine):
+    """A pair of layer 0 takes every example that comes to its slot."""
+
+    def _insert(self, x: Any, y: int) -> Any:
+        start, pairs = self._recipe.base.start(), self._recipe.plan.slots // 2
+        self._forest = ForestTable.of_empty_sequences(start, pairs=pairs)
+        return super()._insert(x, y)
+
+
 def _low_threshold(recipe: PrivateHistogram) -> PrivateHistogram:
     object.__setattr__(recipe, "threshold", recipe._noise.bound)
     return recipe
@@ -145,6 +156,9 @@ CONTROLS: Final[dict[str, Drawing]] = {
     "forest-judged-after-seeing": _forest(forests._JudgesAgain),
     "forest-add-remove-last-layer": lambda random: lazy_forest(
         random, lambda recipe: altered(recipe, histogram=forests.add_remove)
+    ),
+    "early release counts a slot twice": lambda random: early_forest(
+        random, lambda recipe: with_engine(recipe, _GrowsAgain)
     ),
     "histogram-threshold-low": lambda random: instances.private_histogram(random, _low_threshold),
     "PrivateHistogram with half the scale": lambda random: instances.private_histogram(

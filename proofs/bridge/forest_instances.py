@@ -1,6 +1,6 @@
 """Instances of LazyForest: depth 1, a few slots, every coin tossed in every way."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import permutations, product
 from random import Random
@@ -21,7 +21,7 @@ from writing import (
 )
 
 from littlestone.audit.exact.tape import Tape
-from littlestone.audit.substitution import replaced
+from littlestone.audit.substitution import altered, replaced
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.json_form import one_form
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
@@ -29,6 +29,7 @@ from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.online.standard_optimal import StandardOptimal
 from littlestone.privacy.guarantee import PrivacyGuarantee
 from littlestone.privacy.mechanisms.count_above_threshold import CountAboveThresholdRun
+from littlestone.privacy.mechanisms.first_frequent import FirstFrequent, FirstFrequentRun
 from littlestone.privacy.mechanisms.histogram import PrivateHistogram
 
 CLASSES: Final = (
@@ -85,6 +86,7 @@ class _View:
 @contextmanager
 def _noting(view: _View) -> Iterator[None]:
     observe, release = CountAboveThresholdRun.observe, PrivateHistogram.release
+    watch = FirstFrequentRun.observe
 
     def observed(run: Any, bit: int) -> bool:
         yes = observe(run, bit)
@@ -96,11 +98,37 @@ def _noting(view: _View) -> Iterator[None]:
         view.listed(shown)
         return shown
 
+    def watched(run: Any, key: Any) -> bool:
+        yes = watch(run, key)
+        if yes:
+            view.listed({one_form(each): 0 for each in run.released})
+        else:
+            view.answer(False)
+        return yes
+
     with (
         replaced(CountAboveThresholdRun, observe=observed),
+        replaced(FirstFrequentRun, observe=watched),
         replaced(PrivateHistogram, release=released),
     ):
         yield
+
+
+def _played(recipe: Any, learner: _Base, strategy: Strategy, rounds: int) -> Callable[[Tape], int]:
+    """All that a run of ``recipe`` releases against ``strategy``, as a number."""
+
+    def play(coins: Tape) -> int:
+        view = _View(learner)
+        with _noting(view):
+            run = recipe.start(rng=coins)
+            for _ in range(rounds):
+                if run._engine.halted:
+                    break
+                run.observe(*learner.examples[strategy(view.code)])
+                coins.left -= 1
+        return view.code
+
+    return play
 
 
 def lazy_forest(random: Random, changed: Any = None) -> Instance:
@@ -129,20 +157,9 @@ def lazy_forest(random: Random, changed: Any = None) -> Instance:
     if changed is not None:
         recipe = changed(recipe)
     strategy = Strategy(random, lambda r: r.randrange(len(learner.examples)))
-
-    def play(coins: Tape) -> int:
-        view = _View(learner)
-        with _noting(view):
-            run = recipe.start(rng=coins)
-            for _ in range(rounds):
-                if run._engine.halted:
-                    break
-                run.observe(*learner.examples[strategy(view.code)])
-                coins.left -= 1
-        return view.code
-
     thresholds = [1 + margin for margin in plan.margins]
-    law = Enumeration(base, max(0, rounds - min(thresholds))).law(play, rounds)
+    reach = max(0, rounds - min(thresholds))
+    law = Enumeration(base, reach).law(_played(recipe, learner, strategy, rounds), rounds)
     count = len(learner.hypotheses)
     ranks = listed(listed(map(number, order)) for order in permutations(range(count)))
     line = (
@@ -152,3 +169,58 @@ def lazy_forest(random: Random, changed: Any = None) -> Instance:
         f"{strategy.table(number)} {law_table(law)}"
     )
     return Instance("LazyForest", line, len(law))
+
+
+def early_forest(random: Random, changed: Any = None) -> Instance:
+    """Depth 1 with early release, and a fresh copy after it if there are restarts."""
+    rows, base = random.choice(CLASSES), random.choice(BASES)
+    concepts, learner = FiniteClass(tuple(rows)), _Base(FiniteClass(tuple(rows)), len(rows[0]))
+    slots, rounds = random.choice(((2, 1), (2, 2), (4, 2), (2, 3), (4, 3)))
+    query, noise = random.choice(((1, 1), (1, 2), (2, 1)))
+    threshold, margin, restarts = random.randint(1, 2), random.randint(1, 2), random.random() < 0.5
+    listing = PrivacyGuarantee(epsilon=3.0, delta=0.5)
+    plan = ForestPlan(
+        slots=slots,
+        packed=True,
+        mistakes_per_layer=(1, 1),
+        mistakes_per_slot=(1.0,),
+        margins=(1, margin),
+        list_thresholds=(3,),
+        budgets=ForestBudgets(switching=(0.0, 1.0), listing=(listing,)),
+        early_release=True,
+    )
+    recipe: Any = LazyForest(
+        concepts=concepts,
+        rounds=rounds,
+        epsilon=3.0,
+        delta=0.5,
+        base=StandardOptimal(concepts),
+        plan=plan,
+        restarts=restarts,
+    )
+
+    def first_frequent(_: LazyForest) -> FirstFrequent:
+        mechanism = FirstFrequent(epsilon=3.0, delta=0.5, rounds=rounds)
+        for name, value in (("query_rate", float(query)), ("threshold_rate", float(noise))):
+            object.__setattr__(mechanism, name, value)
+        object.__setattr__(mechanism, "threshold", threshold)
+        return mechanism
+
+    recipe = altered(recipe, first_frequent=first_frequent)
+    if changed is not None:
+        recipe = changed(recipe)
+    strategy = Strategy(random, lambda r: r.randrange(len(learner.examples)))
+    reach = max(0, rounds - min(threshold, 1 + margin))
+    law = Enumeration(base, reach).law(_played(recipe, learner, strategy, rounds), rounds)
+    count, first = len(learner.hypotheses), learner.hypotheses[learner.says[0]]
+    grown = (None if after is None else learner.says[after] for after in learner.after[0])
+    errs = (listed(boolean(h(x) != y) for x, y in learner.examples) for h in learner.hypotheses)
+    line = (
+        f"early_forest_agrees {listed(boolean(first(x) != y) for x, y in learner.examples)} "
+        f"{listed(map(optional, grown))} {listed(errs)} {number(count)} {number(slots // 2)} "
+        f"{number(rounds)} {boolean(restarts)} {fraction(base**query)} {fraction(base**noise)} "
+        f"{fraction(base)} {integer(threshold)} {integer(1 + margin)} "
+        f"{listed(listed(map(number, order)) for order in permutations(range(count)))} "
+        f"{strategy.table(number)} {law_table(law)}"
+    )
+    return Instance("LazyForest, early", line, len(law))

@@ -1,6 +1,6 @@
 (** A counter that only one of two worlds has: where delta comes from. *)
 From Coq Require Import ZArith Reals Lra Lia FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Machine.
 Open Scope R_scope.
 

@@ -4,7 +4,7 @@
     learner's own bookkeeping, which is a function of what was published) is a *tree*: it says what is
     done next, and branches on what is published, the answers of [Toss].  *)
 From Coq Require Import ZArith Reals Lra Lia FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws.
 Open Scope R_scope.
 

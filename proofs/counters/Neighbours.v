@@ -1,6 +1,6 @@
 (** Two worlds of counters that differ in what one example counts for. *)
 From Coq Require Import ZArith Reals Lra Lia FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Machine Payments Ghost.
 Open Scope R_scope.
 

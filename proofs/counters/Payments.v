@@ -1,6 +1,6 @@
 (** What it costs that a count is lower or higher by one. *)
 From Coq Require Import ZArith Reals Lra Lia FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Machine.
 Open Scope R_scope.
 

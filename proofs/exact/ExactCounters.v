@@ -1,7 +1,7 @@
 (** The law of a tree of counters in rational numbers, with exact tails: a threshold noise of at least R is
     left open, R + r, and every probability is a polynomial in a^r, whose mean is known in closed form. *)
 From Coq Require Import ZArith QArith Qreals Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Machine Rational.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,6 +1,6 @@
 (** LazyForest in rational numbers, for fixed coins, proved to list its law; and instances of depth 1. *)
 From Coq Require Import ZArith QArith Qreals Reals Lra Lia List Bool NArith FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine CountAboveThreshold PrivateHistogram LazyForest Rational ExactCounters Twins Instances.
 Import ListNotations.
 

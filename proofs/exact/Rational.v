@@ -1,6 +1,6 @@
 (** Laws in rational numbers: lists of values with their probabilities, which Coq can compute. *)
 From Coq Require Import ZArith QArith Qreals Reals Lra Lia List Bool NArith FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Choices.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,6 +1,6 @@
 (** The models of the finite mechanisms in rational numbers, each proved to list its law. *)
 From Coq Require Import ZArith QArith Qreals Reals Lra Lia List Bool NArith FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Choices Rational ExponentialMechanism DisjointBatches PrivateHistogram ExactCounters.
 Import ListNotations.
 Open Scope R_scope.

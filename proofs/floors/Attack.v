@@ -1,6 +1,6 @@
 (** docs/theory/floors.md, Lemmas 0 and 2: what privacy says of an attack that begins out of silence. *)
 From Coq Require Import Reals Lra Lia List Arith Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Choices.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,7 +1,7 @@
 (** docs/theory/floors.md, Theorem A: of n concepts that agree at a point, private learners pay for each other
     one and for every round in which the attack may begin. *)
 From Coq Require Import Reals Lra Lia List Arith Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Choices Ranks Attack.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,6 +1,6 @@
 (** One of finitely many elements, each with a weight: the law of a dart thrown at their stretches. *)
 From Coq Require Import Reals Lra Lia.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws.
 Open Scope R_scope.
 

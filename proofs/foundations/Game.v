@@ -1,6 +1,6 @@
 (** The game of docs/GUARANTEES.md, what (epsilon, delta) means, and facts that every proof uses. *)
 From Coq Require Import Reals Lra List FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws.
 Import ListNotations.
 Open Scope R_scope.
@@ -107,6 +107,41 @@ Proof.
   assert (exp e * l' g <= exp e * (exp e' * l' (fun v => k' v f))) by (apply Rmult_le_compat_l; lra). nra.
 Qed.
 
+(** A release that never shows some values. *)
+
+Definition supported {A} (l : law A) (T : A -> bool) :=
+  forall f, bounded f -> l f = l (fun v => if T v then f v else 0).
+Lemma bounded_where {A} (T : A -> bool) f : bounded f -> bounded (fun v => if T v then f v else 0).
+Proof. intros [M [HM H]]. exists M. split; [exact HM|]. intro v. specialize (H v). destruct (T v); lra. Qed.
+
+(** One step of F2, if what follows is close for the values that both worlds show. *)
+Theorem compose_supported {V W} e d e' d' (l l' : law V) (k k' : V -> law W) T T' : 0 <= d' -> within e d l l' ->
+  supported l T -> supported l' T' -> (forall v, T v = true -> T' v = true -> within e' d' (k v) (k' v)) ->
+  within (e + e') (d + d') (bind l k) (bind l' k').
+Proof.
+  intros Hd' Wl Sl Sl' Wk f Hf. cbn [bind E]. pose proof (exp_pos e) as He. pose proof (exp_pos e') as He'.
+  assert (H : forall v, 0 <= k v f <= 1) by (intro v; now apply E_test).
+  assert (H' : forall v, 0 <= k' v f <= 1) by (intro v; now apply E_test).
+  set (g := fun v => if T' v then Rmin 1 (exp e' * k' v f) else 1).
+  assert (Hm : forall v, 0 <= Rmin 1 (exp e' * k' v f) <= 1).
+  { intro v. split; [apply Rmin_glb; [lra|]; specialize (H' v); nra|apply Rmin_l]. }
+  assert (Hg : forall v, 0 <= g v <= 1) by (intro v; unfold g; destruct (T' v); [apply Hm|lra]).
+  rewrite (Sl (fun v => k v f)) by now apply bounded_test.
+  assert (S1 : l (fun v => if T v then k v f else 0) <= l (fun v => g v + d')).
+  { apply E_mono; [apply bounded_where; now apply bounded_test|apply bounded_plus; [now apply bounded_test|now apply bounded_const]|].
+    intro v. specialize (H v). specialize (Hg v). destruct (T v) eqn:E1; [|lra]. unfold g in *. destruct (T' v) eqn:E2; [|lra].
+    specialize (Wk v E1 E2 f Hf). apply Rmin_case; lra. }
+  rewrite E_plus in S1 by (first [now apply bounded_test | now apply bounded_const]).
+  rewrite (E_const l d') in S1 by assumption. pose proof (E_mass l).
+  assert (S2 : l g <= exp e * l' g + d) by now apply Wl.
+  assert (S3 : l' g <= l' (fun v => exp e' * k' v f)).
+  { rewrite (Sl' g) by now apply bounded_test.
+    apply E_mono; [apply bounded_where; now apply bounded_test|apply bounded_scal; [lra|now apply bounded_test]|].
+    intro v. unfold g. specialize (H' v). destruct (T' v); [apply Rmin_r|nra]. }
+  rewrite E_scal in S3 by (lra || now apply bounded_test). rewrite exp_plus, Rmult_assoc.
+  assert (exp e * l' g <= exp e * (exp e' * l' (fun v => k' v f))) by (apply Rmult_le_compat_l; lra). nra.
+Qed.
+
 (** F2. Sequential composition, with costs chosen on the way. A view of finitely many releases is a
     tree; at each node the two worlds have their own laws of the next release. *)
 Inductive releases (Y V : Type) : Type :=
@@ -137,4 +172,4 @@ Proof.
     apply (compose ei di (e - ei) (d - di) zero one (fun y => played false (next y)) (fun y => played true (next y)));
       [lra|exact W| |exact Hf]. intro y. now apply IH.
 Qed.
-(* main: compose, post_processing, F1_fixed_coins, F2_sequential, chain *)
+(* main: compose, compose_supported, post_processing, F1_fixed_coins, F2_sequential, chain *)

@@ -2,7 +2,7 @@
     are published bit by bit): a copy that stops at a public time is followed by a fresh one on the rounds
     that follow, and so on; one price for all, if a copy is private on every prefix. *)
 From Coq Require Import Reals Lra Lia List FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game.
 Import ListNotations.
 Open Scope R_scope.

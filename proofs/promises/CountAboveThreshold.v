@@ -1,6 +1,6 @@
 (** privacy/mechanisms/count_above_threshold.py: one counter, key 0, with noise of one rate. *)
 From Coq Require Import ZArith Reals Lra Lia List FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine Payments Ghost Neighbours.
 Import ListNotations.
 Open Scope R_scope.

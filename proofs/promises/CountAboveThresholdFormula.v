@@ -1,6 +1,6 @@
 (** The law of CountAboveThreshold's answers is the sum of products in count_above_threshold.md. *)
 From Coq Require Import ZArith Reals Lra Lia List FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine Payments Ghost Neighbours CountAboveThreshold.
 Import ListNotations.
 Open Scope R_scope.

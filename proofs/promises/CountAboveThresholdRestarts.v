@@ -1,7 +1,7 @@
 (** F3 applied: copies of CountAboveThreshold, each stopped at a public time that its own answers decide (a yes, a
     number of rounds, ...) and followed by a fresh one; one epsilon for all of them together. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine Payments Restarts CountAboveThreshold.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,6 +1,6 @@
 (** learners/disjoint_batches: every example is read by one draw. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Choices ExponentialMechanism.
 Import ListNotations.
 Open Scope R_scope.

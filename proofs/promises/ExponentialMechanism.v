@@ -1,6 +1,6 @@
 (** privacy/mechanisms/exponential.py: one of finitely many elements, the likelier the smaller its score. *)
 From Coq Require Import ZArith Reals Lra Lia List.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Choices.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,6 +1,6 @@
 (** privacy/mechanisms/laplace_count.py with noise/geometric.py: a whole number, and two-sided noise. *)
 From Coq Require Import ZArith Reals Lra Lia FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine CountAboveThreshold.
 Open Scope R_scope.
 

@@ -1,6 +1,6 @@
 (** learners/lazy_forest: the paper's realizable learner, Theorem 1.1's privacy half. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine Payments Ghost Neighbours CountAboveThreshold PrivateHistogram.
 Import ListNotations.
 Open Scope R_scope.
@@ -234,24 +234,31 @@ Proof.
   - now rewrite (watch_used world world').
 Qed.
 
-(** Leaves of two worlds after the challenge: one pair differs. *)
-Definition later_leaf (l l' : leaf) := l = l' \/ exists r v F F' k,
-  l = Yes false r true v F /\ l' = Yes false r true v F' /\ differ k F F'.
-Lemma watch_differ world rounds : forall published s h F F' k, differ k F F' ->
+(** Leaves of two worlds after the challenge: their layers are close, here because one pair differs. *)
+Section Close.
+Variable close : layer -> layer -> Prop.
+Hypothesis close_insert : forall h i z F F', close F F' -> close (insert h i z F) (insert h i z F').
+Definition later_leaf (l l' : leaf) := l = l' \/ exists r v F F',
+  l = Yes false r true v F /\ l' = Yes false r true v F' /\ close F F'.
+Lemma watch_differ world rounds : forall published s h F F', close F F' ->
   alike later_leaf (watch world rounds true published s h F) (watch world rounds true published s h F').
 Proof.
-  induction rounds as [|rounds IH]; intros published s h F F' k D; [apply AlikeDone; now left|]. cbn [watch received].
+  induction rounds as [|rounds IH]; intros published s h F F' D; [apply AlikeDone; now left|]. cbn [watch received].
   set (z := example adv published). set (i := slot c s rounds).
-  assert (K : forall F F', differ k F F' -> alike later_leaf
+  assert (K : forall F F', close F F' -> alike later_leaf
     (Toss 0%nat (fun yes : bool => if yes then Done (Yes (negb true && world) rounds true (Answer true :: published) F)
         else watch world rounds true (Answer false :: published) s h F))
     (Toss 0%nat (fun yes : bool => if yes then Done (Yes (negb true && world) rounds true (Answer true :: published) F')
         else watch world rounds true (Answer false :: published) s h F'))).
-  { intros G G' DG. apply AlikeToss. intros [|]; [apply AlikeDone; right; do 5 eexists; eauto|now apply (IH _ _ _ _ _ k)]. }
-  assert (D' : differ k (if Nat.ltb s depth then insert h i z F else F) (if Nat.ltb s depth then insert h i z F' else F')).
-  { destruct (Nat.ltb s depth); [now apply insert_differ|exact D]. }
+  { intros G G' DG. apply AlikeToss. intros [|]; [apply AlikeDone; right; do 4 eexists; eauto|now apply IH]. }
+  assert (D' : close (if Nat.ltb s depth then insert h i z F else F) (if Nat.ltb s depth then insert h i z F' else F')).
+  { destruct (Nat.ltb s depth); [now apply close_insert|exact D]. }
   destruct (errs h z); cbn [count]; [apply AlikeEnsure, AlikeDec|]; now apply K.
 Qed.
+End Close.
+Definition in_one_pair (F F' : layer) := exists k, differ k F F'.
+Lemma one_pair_insert h i z F F' : in_one_pair F F' -> in_one_pair (insert h i z F) (insert h i z F').
+Proof. intros [k D]. exists k. now apply insert_differ. Qed.
 
 Definition rest (fuel s : nat) (L : list hypothesis) (f : view -> R) (l : leaf) : R :=
   match l with Over v => f v | Yes world rounds used v F => play fuel world rounds used v s L F f end.
@@ -297,9 +304,9 @@ Proof.
       * apply (within_weaker 0 0); [apply eps_pos|apply del_pos|apply within_refl].
       * apply release_private. rewrite Eq. exact N.
   - intros f Hf. rewrite !play_instance. apply reexp.
-    apply (alike_close (switch_rate s) (switch_rate s) (exp (- later eps s)) later_leaf (exp_neg_01 _ (Pe s)) (rest fuel s L f) (later del s));
-      [intro; now apply rest_01|apply Pd| |apply AlikeEnsure; now apply (watch_differ _ _ _ _ _ _ _ k)].
-    intros l l' [->|(r & v & G & G' & k' & -> & -> & DG)].
+    apply (alike_close (switch_rate s) (switch_rate s) (exp (- later eps s)) (later_leaf in_one_pair) (exp_neg_01 _ (Pe s)) (rest fuel s L f) (later del s));
+      [intro; now apply rest_01|apply Pd| |apply AlikeEnsure; apply watch_differ; [apply one_pair_insert|now exists k]].
+    intros l l' [->|(r & v & G & G' & -> & -> & k' & DG)].
     + pose proof (rest_01 fuel s L f l' Hf). pose proof (exp_neg_01 _ (Pe s)). specialize (Pd s).
       assert (0 <= exp (- later eps s) * later del s) by nra. nra.
     + cbn [rest]. apply unexp. now apply (IH _ _ _ _ _ _ _ k').
@@ -319,11 +326,16 @@ Proof.
   - unfold later at 1. replace (depth - S s)%nat with 0%nat by lia. simpl. now apply total_pos.
 Qed.
 (** Leaves of two worlds before the challenge. *)
-Definition earlier_leaf (l l' : leaf) := l = l' \/ exists w r v F, l = Yes w r false v F /\ l' = Yes (negb w) r false v F.
+Definition earlier_leaf (most : nat) (l l' : leaf) := l = l' \/ exists w r v F, (r <= most)%nat /\ l = Yes w r false v F /\ l' = Yes (negb w) r false v F.
 Definition counter : key -> bool := set (fun _ => false) 0%nat true.
 
-Lemma watch_neighbours world rounds s h : (s <= depth)%nat -> forall published F,
-  neighbours (switch_rate s) (switch_rate s) (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf later_leaf later_leaf
+Section Before.
+Variable close : layer -> layer -> Prop.
+Hypothesis close_insert : forall h i z F F', close F F' -> close (insert h i z F) (insert h i z F').
+Hypothesis close_challenge : forall h i z z' F, close (insert h i z F) (insert h i z' F).
+Hypothesis close_same : forall F, close F F.
+Lemma watch_neighbours world most rounds s h : (s <= depth)%nat -> (rounds <= most)%nat -> forall published F,
+  neighbours (switch_rate s) (switch_rate s) (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) (earlier_leaf most) (later_leaf close) (later_leaf close)
     (switch_threshold s h) 0 counter (watch world rounds false published s h F) (watch (negb world) rounds false published s h F).
 Proof.
   intro Hs. pose proof (affordable_epsilon s Hs) as Af. set (q := switch_rate s) in *. pose proof (base_01 q) as Hq.
@@ -331,20 +343,20 @@ Proof.
   assert (Price : exp (- epsilon) <= q * exp (- later eps s)).
   { unfold q. rewrite switch_base, <- exp_plus. apply exp_le. lra. }
   assert (Kept : exp (- epsilon) <= exp (- later eps s)) by (apply exp_le; pose proof (switch_pos s); lra).
-  induction rounds as [|rounds IH]; intros published F; [apply Ended; now left|]. cbn [watch received].
+  induction rounds as [|rounds IH]; intros Hm published F; [apply Ended; now left|]. specialize (IH ltac:(lia)). cbn [watch received].
   destruct (challenge adv published) as [[z0 z1]|].
   - set (z := if world then z1 else z0). set (z' := if negb world then z1 else z0). set (i := slot c s rounds).
     set (in_layer z := if Nat.ltb s depth then insert h i z F else F).
-    assert (D : differ i (in_layer z) (in_layer z')).
-    { unfold in_layer. destruct (Nat.ltb s depth); [apply insert_other|intros j _; reflexivity]. }
+    assert (D : close (in_layer z) (in_layer z')).
+    { unfold in_layer. destruct (Nat.ltb s depth); [apply close_challenge|apply close_same]. }
     set (t w G := Toss 0%nat (fun yes : bool => if yes then Done (Yes (negb true && w) rounds true (Answer true :: published) G)
       else watch w rounds true (Answer false :: published) s h G)).
-    change (neighbours q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf later_leaf later_leaf (switch_threshold s h) 0 counter
+    change (neighbours q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) (earlier_leaf most) (later_leaf close) (later_leaf close) (switch_threshold s h) 0 counter
       (count (if errs h z then Some (0%nat, switch_threshold s h) else None) (t world (in_layer z)))
       (count (if errs h z' then Some (0%nat, switch_threshold s h) else None) (t (negb world) (in_layer z')))).
-    assert (Al : alike later_leaf (t world (in_layer z)) (t (negb world) (in_layer z'))).
-    { unfold t. apply AlikeToss. intros [|]; [apply AlikeDone; right; do 5 eexists; eauto|].
-      rewrite (watch_used (negb world) world). now apply (watch_differ _ _ _ _ _ _ _ i). }
+    assert (Al : alike (later_leaf close) (t world (in_layer z)) (t (negb world) (in_layer z'))).
+    { unfold t. apply AlikeToss. intros [|]; [apply AlikeDone; right; do 4 eexists; eauto|].
+      rewrite (watch_used (negb world) world). now apply watch_differ. }
     assert (Cov : forall o, o = Some (0%nat, switch_threshold s h) \/ o = None ->
       covered (switch_threshold s h) 0 counter o (t (negb world) (in_layer z'))).
     { intros o [->| ->]; [left; apply set_same|exact I]. }
@@ -354,22 +366,27 @@ Proof.
     + apply Challenge; [unfold price; lra|exact I|apply Cov; auto|apply Cov; auto|exact Al].
     + apply AlikeFromNow; [exact Kept|exact Al].
   - set (z := example adv published). set (G := if Nat.ltb s depth then insert h (slot c s rounds) z F else F).
-    assert (K : forall Lc, Lc = counter -> neighbours q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf later_leaf later_leaf (switch_threshold s h) 0 Lc
+    assert (K : forall Lc, Lc = counter -> neighbours q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) (earlier_leaf most) (later_leaf close) (later_leaf close) (switch_threshold s h) 0 Lc
       (Toss 0%nat (fun yes : bool => if yes then Done (Yes (negb false && world) rounds false (Answer true :: published) G)
          else watch world rounds false (Answer false :: published) s h G))
       (Toss 0%nat (fun yes : bool => if yes then Done (Yes (negb false && negb world) rounds false (Answer true :: published) G)
          else watch (negb world) rounds false (Answer false :: published) s h G))).
-    { intros Lc ->. apply TossBoth; [|apply IH]. apply Ended. right. do 4 eexists. split; reflexivity. }
+    { intros Lc ->. apply TossBoth; [|apply IH]. apply Ended. right. do 4 eexists. split; [|split; reflexivity]. lia. }
     destruct (errs h z); cbn [count]; [apply EnsureBoth, DecBoth|]; apply K; [unfold counter; apply set_set|reflexivity].
 Qed.
+End Before.
 
+Lemma one_pair_challenge h i z z' F : in_one_pair (insert h i z F) (insert h i z' F).
+Proof. exists i. apply insert_other. Qed.
+Lemma one_pair_same F : in_one_pair F F.
+Proof. exists 0%nat. intros j _. reflexivity. Qed.
 Hypothesis Heps : 0 <= epsilon.
 Hypothesis Hdelta : 0 <= delta.
-Lemma instance_private fuel s h L f : (s <= depth)%nat -> (forall v, 0 <= f v <= 1) ->
+Lemma instance_private fuel most s h L f : (s <= depth)%nat -> (forall v, 0 <= f v <= 1) ->
   (forall world rounds published F, within epsilon delta
     (play fuel world rounds false published s L F) (play fuel (negb world) rounds false published s L F)) ->
   let q := switch_rate s in forall there t0 t1,
-  neighbours q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf later_leaf later_leaf (switch_threshold s h) 0 there t0 t1 ->
+  neighbours q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) (earlier_leaf most) (later_leaf in_one_pair) (later_leaf in_one_pair) (switch_threshold s h) 0 there t0 t1 ->
   forall mu, payable q mu -> present there mu ->
   mu (fun st => run q q t0 st (rest fuel s L f))
   <= exp epsilon * mu (fun st => run q q t1 st (rest fuel s L f)) + delta * mu (fun _ => 1).
@@ -378,15 +395,15 @@ Proof.
   assert (Pe : 0 <= later eps s) by now apply total_pos.
   assert (Pd : 0 <= later del s <= delta) by (split; [now apply total_pos|pose proof (later_less del s del_pos); lra]).
   pose proof (exp_neg_01 epsilon Heps) as Ec. pose proof (exp_neg_01 _ Pe) as Ek.
-  assert (Hb : forall v0 v1, earlier_leaf v0 v1 -> exp (- epsilon) * rest fuel s L f v0 <= rest fuel s L f v1 + exp (- epsilon) * delta).
-  { intros l l' [->|(w & r & v & G & -> & ->)].
+  assert (Hb : forall v0 v1, earlier_leaf most v0 v1 -> exp (- epsilon) * rest fuel s L f v0 <= rest fuel s L f v1 + exp (- epsilon) * delta).
+  { intros l l' [->|(w & r & v & G & _ & -> & ->)].
     - pose proof (rest_01 fuel s L f l' Hf). assert (0 <= exp (- epsilon) * delta) by nra. nra.
     - cbn [rest]. apply unexp. now apply IH. }
-  assert (Ha : forall v0 v1, later_leaf v0 v1 -> exp (- later eps s) * rest fuel s L f v0 <= rest fuel s L f v1 + exp (- later eps s) * delta).
-  { intros l l' [->|(r & v & G & G' & k & -> & -> & DG)].
+  assert (Ha : forall v0 v1, later_leaf in_one_pair v0 v1 -> exp (- later eps s) * rest fuel s L f v0 <= rest fuel s L f v1 + exp (- later eps s) * delta).
+  { intros l l' [->|(r & v & G & G' & -> & -> & k & DG)].
     - pose proof (rest_01 fuel s L f l' Hf). assert (0 <= exp (- later eps s) * delta) by nra. nra.
     - cbn [rest]. apply unexp. pose proof (play_differ fuel false r v s L G G' k DG f Hf). lra. }
-  assert (T := counters_private q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf later_leaf later_leaf (switch_threshold s h) 0
+  assert (T := counters_private q q (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) (earlier_leaf most) (later_leaf in_one_pair) (later_leaf in_one_pair) (switch_threshold s h) 0
     ltac:(lra) Ek Ek (rest fuel s L f) delta ltac:(intro; now apply rest_01) Hdelta Hb Ha Ha there t0 t1 N mu P Q).
   cbn [INR] in T. rewrite Rmult_0_l, Rmult_0_r, Rplus_0_l in T. rewrite <- Rmult_assoc. exact T.
 Qed.
@@ -401,12 +418,12 @@ Proof.
     + apply F1_fixed_coins; [exact Hdelta|]. intro counts. apply IH. lia.
     + destruct restarts; [apply IH; lia|apply Free].
   - intros f Hf. rewrite !play_instance.
-    assert (N : neighbours (switch_rate s) (switch_rate s) (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) earlier_leaf later_leaf later_leaf
+    assert (N : neighbours (switch_rate s) (switch_rate s) (exp (- epsilon)) (exp (- later eps s)) (exp (- later eps s)) (earlier_leaf rounds) (later_leaf in_one_pair) (later_leaf in_one_pair)
         (switch_threshold s h) 0 (fun _ => false)
         (Ensure 0%nat (switch_threshold s h) (watch world rounds false published s h F))
         (Ensure 0%nat (switch_threshold s h) (watch (negb world) rounds false published s h F)))
-      by (apply EnsureBoth; now apply watch_neighbours).
-    assert (T := instance_private fuel s h L f Hs Hf ltac:(intros; now apply IH) _ _ _ N
+      by (apply EnsureBoth; apply watch_neighbours; [apply one_pair_insert|apply one_pair_challenge|apply one_pair_same|exact Hs|apply le_n]).
+    assert (T := instance_private fuel rounds s h L f Hs Hf ltac:(intros; now apply IH) _ _ _ N
       (ret no_counters) (payable_at_start _ no_counters ltac:(reflexivity)) (present_at_start no_counters)).
     cbn [ret E] in T. rewrite Rmult_1_r in T. exact T.
 Qed.
@@ -418,8 +435,8 @@ Theorem play_prefix_private fuel world rounds published s h L F mu f : (s <= dep
   let others w := mu (fun st => run (switch_rate s) (switch_rate s) (watch w rounds false published s h F) st (rest fuel s L f)) in
   others world <= exp epsilon * others (negb world) + delta * mu (fun _ => 1).
 Proof.
-  intros Hs Hf P Q others. apply (instance_private fuel s h L f Hs Hf ltac:(intros; now apply play_private) counter); try assumption.
-  now apply watch_neighbours.
+  intros Hs Hf P Q others. apply (instance_private fuel rounds s h L f Hs Hf ltac:(intros; now apply play_private) counter); try assumption.
+  apply watch_neighbours; [apply one_pair_insert|apply one_pair_challenge|apply one_pair_same|exact Hs|apply le_n].
 Qed.
 End Forest.
 
@@ -476,8 +493,9 @@ Definition lazy_forest (toss : law coins) (adv : coins -> adversary X event) (fu
         Assumes:    a deterministic base learner; timing (docs/GUARANTEES.md): a round with a
                     mistake takes longer
         Proof:      algorithm.md, layer.md, privacy/mechanisms/first_frequent.md
-        Checked:    proofs/promises/LazyForest.v, theorem lazy_forest_private,
-                    for plans that are neither packed nor early *)
+        Checked:    proofs/promises/LazyForest.v, theorem lazy_forest_private; packed plans:
+                    proofs/promises/PackedForest.v, theorem packed_forest_private; early
+                    release: proofs/promises/EarlyForest.v, theorem early_forest_private *)
 Theorem lazy_forest_private toss adv fuel rounds : private epsilon delta (lazy_forest toss adv fuel rounds).
 Proof.
   assert (Pd : 0 <= delta) by (apply Rle_trans with (2 := within_delta); now apply total_pos).

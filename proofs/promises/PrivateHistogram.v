@@ -1,6 +1,6 @@
 (** privacy/mechanisms/histogram.py with noise/geometric.py: the frequent keys of a list, with their counts. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Choices Machine CountAboveThreshold.
 Import ListNotations.
 Open Scope R_scope.
@@ -231,6 +231,35 @@ Proof.
 Qed.
 End Histogram.
 
+(** No count of PrivateHistogram is wrong by more than the noise bound. *)
+Definition not_below (bound c : nat) (o : option Z) : bool :=
+  match o with None => true | Some z => Nat.leb c (Z.to_nat (z + Z.of_nat bound)) end.
+Fixpoint none_below {K} (bound : nat) (ks : list K) (c : K -> nat) (counts : list (option Z)) : bool :=
+  match ks, counts with k :: ks, o :: counts => not_below bound (c k) o && none_below bound ks c counts | _, _ => true end.
+Lemma cell_supported q a t c : supported (cell q a t c) (not_below a c).
+Proof.
+  intros f Bf. destruct c as [|c]; [reflexivity|]. unfold cell. cbn [bind ret E]. rewrite !truncated_at. f_equal.
+  apply sum_ext. intros i Hi. unfold shown. destruct (Z.leb_spec t (Z.of_nat (S c) + (Z.of_nat i - Z.of_nat a))); [|reflexivity].
+  unfold not_below. destruct (Nat.leb_spec (S c) (Z.to_nat (Z.of_nat (S c) + (Z.of_nat i - Z.of_nat a) + Z.of_nat a))); [reflexivity|lia].
+Qed.
+Theorem histogram_supported {K} q a t (ks : list K) c : supported (histogram q a t ks c) (none_below a ks c).
+Proof.
+  induction ks as [|k ks IH]; intros f Bf; cbn [histogram]; [reflexivity|]. cbn [bind ret E none_below].
+  assert (B : forall o, bounded (fun rest : list (option Z) => f (o :: rest))) by (intro o; now apply (bounded_after f)).
+  assert (Bh : bounded (fun o => histogram q a t ks c (fun rest => f (o :: rest)))).
+  { destruct Bf as [M [HM Hf]]. exists M. split; [exact HM|]. intro o. apply E_le; auto. }
+  rewrite (cell_supported q a t (c k) _ Bh). f_equal. apply functional_extensionality. intro o.
+  destruct (not_below a (c k) o); cbn [andb]; [apply IH, B|symmetry; apply E_zero].
+Qed.
+Fixpoint noisy {K} (K_dec : forall k k' : K, {k = k'} + {k <> k'}) (ks : list K) (counts : list (option Z)) (h : K) : option Z :=
+  match ks, counts with k :: ks, o :: counts => if K_dec k h then o else noisy K_dec ks counts h | _, _ => None end.
+Lemma noisy_not_below {K} K_dec bound (ks : list K) c h z : forall counts,
+  none_below bound ks c counts = true -> noisy K_dec ks counts h = Some z -> (c h <= Z.to_nat (z + Z.of_nat bound))%nat.
+Proof.
+  induction ks as [|k ks IH]; intros [|o counts] N E; cbn in *; try discriminate. apply andb_prop in N. destruct N as [N N'].
+  destruct (K_dec k h) as [<-|D]; [|now apply (IH counts)]. subst o. now apply Nat.leb_le in N.
+Qed.
+
 (** privacy/guarantee.py, and how many counts a neighbour changes. [Replace] covers that an element is
     added or removed, too, which the promise does not mention and LazyForest needs. *)
 Inductive mode := AddRemove | Replace.
@@ -301,4 +330,4 @@ Theorem private_histogram_private data data' : neighbouring m data data' ->
   private epsilon delta (fun world : bool => private_histogram (if world then data' else data)).
 Proof. intros N [|]; apply one_direction; [now apply neighbouring_sym|exact N]. Qed.
 End Promise.
-(* main: private_histogram_private, Z_a_closed *)
+(* main: private_histogram_private, histogram_supported, Z_a_closed *)

@@ -1,6 +1,6 @@
 (** learners/private_keys: every frequent key is listed, listed keys are unlisted on complaints. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine Payments Ghost Neighbours CountAboveThreshold.
 Import ListNotations.
 Open Scope R_scope.

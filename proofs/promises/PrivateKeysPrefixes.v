@@ -1,6 +1,6 @@
 (** PrivateKeys, conditionally on every prefix of what is published. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine Payments Ghost Neighbours CountAboveThreshold PrivateKeys.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,7 +1,7 @@
 (** The list of keys in PrivateKeys.v may be any that has all keys which the adversary ever names: others
     change nothing. So the promise is about a universe without end. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine CountAboveThreshold PrivateKeys.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,6 +1,6 @@
 (** learners/private_witnesses: one noisy counter for each live witness. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine Payments Ghost Neighbours CountAboveThreshold.
 Import ListNotations.
 Open Scope R_scope.

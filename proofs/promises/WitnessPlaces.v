@@ -2,7 +2,7 @@
     are remembered; when it fires a place is drawn between them. Other states have counters as in
     PrivateWitnesses.v. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine Payments Ghost Neighbours CountAboveThreshold Choices ExponentialMechanism.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,6 +1,6 @@
 (** Broken controls: for each there is a promise that is false, and here is its negation. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine Payments Ghost Neighbours CountAboveThreshold PrivateKeys.
 Import ListNotations.
 Open Scope R_scope.

@@ -1,6 +1,6 @@
 (** Broken controls of whatever counts: an example that is counted twice, and a count without noise. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Machine Payments Ghost Neighbours CountAboveThreshold Controls.
 Import ListNotations.
 Open Scope R_scope.

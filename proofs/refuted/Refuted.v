@@ -1,6 +1,6 @@
 (** Broken controls of the finite mechanisms: of each a promise that is false, with an instance. *)
 From Coq Require Import ZArith Reals Lra Lia List Bool FunctionalExtensionality.
-From Coquelicot Require Import Coquelicot.
+From Coquelicot Require Import Rcomplements Hierarchy Series.
 From Littlestone Require Import Laws Game Choices CountAboveThreshold ExponentialMechanism LaplaceCount PrivateHistogram.
 Import ListNotations.
 Open Scope R_scope.

@@ -133,6 +133,7 @@ def test_every_command_has_help() -> None:
         ("serve --help", "starlette", 0, "serve"),
         ("arena", "starlette", 2, "serve"),
         ("demo --plot x.png", "matplotlib", 2, "plot"),
+        ("demo --rounds 100", "matplotlib", 0, "plot"),
         ("optimum thresholds:2 --rounds 1", "scipy", 2, "solver"),
         ("serve --help", "littlestone.http.service", 3, ""),
     ],

@@ -206,7 +206,7 @@ def demo(
     if seed is not None:
         console.print("NOT PRIVATE: this run was seeded")
     if not drawn:
-        console.print("no picture: it needs matplotlib, pip install 'littlestone[plot]'")
+        typer.echo("no picture: it needs matplotlib, pip install 'littlestone[plot]'")
         return
     plot = plot or Path("out/demo.png")
     plot.parent.mkdir(parents=True, exist_ok=True)

@@ -71,13 +71,13 @@ def each_in(body: bytes, kind: type[One]) -> list[One | str] | None:
         None if the body is not a list of events, or the list is too long.
     """
     written = _elements(body)
-    if written is None or not 1 <= len(written) <= MOST_EVENTS:
+    if not written:
         return None
     return [_alone(one, kind) for one in written]
 
 
 def _elements(body: bytes) -> list[bytes] | None:
-    """Return the elements of the list under ``events`` as they are written.
+    """Return the elements of the list under ``events`` as they are written; None if too many.
 
     Brackets are counted: a parser rejects a whole body for one event that is nested too deeply, or
     whose text is not Unicode.
@@ -100,6 +100,8 @@ def _elements(body: bytes) -> list[bytes] | None:
         elif text == b"," and not depth:
             found.append(body[start : mark.start()])
             start = mark.end()
+            if len(found) == MOST_EVENTS:  # and another one follows
+                return None
     return None
 
 

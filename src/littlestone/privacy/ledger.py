@@ -281,7 +281,8 @@ class Ledger(Lazy):
         """Return one sentence: the promise, what is spent, and by whom."""
         counts = Counter(charge.mechanism for charge in self._charges)
         by = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
-        told = f"{len(self._charges)} releases by {by}" if counts else "no release"
+        plural = "" if len(self._charges) == 1 else "s"
+        told = f"{len(self._charges)} release{plural} by {by}" if counts else "no release"
         stamp = "" if self._private else f" — {SEEDED}"
         paid, before = self.spent(), self.beforehand
         if before != _NOTHING:

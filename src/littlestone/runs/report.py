@@ -357,7 +357,13 @@ def _curve(run: DurableRun, bound: float | None, floor: float | None) -> str:
         for name, value in (("bound", bound), ("floor", floor))
         if value is not None and value <= top
     )
-    dashes = "".join(_slope(name, count, top, place) for place, (name, count) in enumerate(slopes))
+    named: dict[int, list[str]] = {}  # lines that coincide have one name
+    for name, count in slopes:
+        named.setdefault(count, []).append(name)
+    dashes = "".join(
+        _slope(", ".join(names), count, top, place, above=count >= points[-1][1])
+        for place, (count, names) in enumerate(named.items())
+    )
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="mistakes against rounds">'
         f'<polyline class="line" points="{path}"/>{dashes}{lines}'
@@ -367,13 +373,15 @@ def _curve(run: DurableRun, bound: float | None, floor: float | None) -> str:
     )
 
 
-def _slope(name: str, count: int, top: float, place: int) -> str:
+def _slope(name: str, count: int, top: float, place: int, *, above: bool) -> str:
+    """Draw a line with its name on the side that is away from the curve."""
     share = 0.55 + 0.2 * place  # so that two names do not overlap
     x, y = _x(1, 1), _y(count, top)
-    at = _LEFT + (x - _LEFT) * share, _y(count * share, top) + 16
+    at = _LEFT + (x - _LEFT) * share, _y(count * share, top) + (-8 if above else 16)
+    anchor = ' text-anchor="end"' if above else ""
     return (
         f'<line class="dashed" x1="{_LEFT}" x2="{x:.1f}" y1="{_y(0, top):.1f}" y2="{y:.1f}"/>'
-        f'<text x="{at[0]:.1f}" y="{at[1]:.1f}">{html.escape(name)}</text>'
+        f'<text x="{at[0]:.1f}" y="{at[1]:.1f}"{anchor}>{html.escape(name)}</text>'
     )
 
 

@@ -28,7 +28,9 @@ def sql_source(hypothesis: Hypothesis, dialect: Dialect = "postgresql") -> str:
 
     Columns have the names of the fields. A column of numbers has a type of numbers, a category the
     type of its declared values, a date the type of a date or, in SQLite, text in ISO 8601. Texts
-    are compared byte by byte, and dates with a time zone in the zone of the session.
+    are compared byte by byte, and dates with a time zone in the zone of the session. A column of
+    decimals is compared with a cut as it is written, so that a decimal 0.1 reaches the cut 0.1; in
+    Python it lies below the float.
 
     Raises:
         ValueError: a kind of rule, a name or a number that SQL cannot say exactly.

@@ -28,6 +28,7 @@ THERE: Final = -(2.0**1000)
 """The cut below which nothing lies but what is missing, where that has a cell of its own."""
 _COMPARING: Final = Context(traps=[])  # comparisons of decimals are exact, whatever the precision
 _LARGEST: Final = 2**63
+_FEW_CUTS: Final = 64  # to compare with each is faster than to search
 
 
 class _Field(ABC):
@@ -158,14 +159,12 @@ class Numeric(_Field):
             if array is None:
                 return np.fromiter(map(self.cell, values), np.int64, len(values))
         if array.dtype.kind == "f":
-            cells = np.searchsorted(self.first_floats, array, side="right").astype(
-                np.int64, copy=False
-            )
+            cells = _cuts_below(self.first_floats, array)
             missing = np.isnan(array)
             if missing.any():
                 cells[missing] = self.cell(math.nan)
             return cells
-        return np.searchsorted(self._wholes, array, side="right").astype(np.int64, copy=False)
+        return _cuts_below(self._wholes, array)
 
     def describe(self, low: int, high: int) -> str:
         """Return the condition that the value lies in one of the cells from ``low`` to ``high``."""
@@ -330,6 +329,16 @@ def cells_in(part: Numeric | Category, table: Mapping[str, Any]) -> NDArray[np.i
         raise ValueError(f"field {part.name!r} is missing")
     values = listed(table[part.column])
     return np.fromiter(map(part.cell_in, values), np.int64, len(values))
+
+
+def _cuts_below(cuts: NDArray[Any], values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return for each value how many cuts are at most as large."""
+    if len(cuts) > _FEW_CUTS:
+        return np.searchsorted(cuts, values, side="right").astype(np.int64, copy=False)
+    cells = np.zeros(len(values), dtype=np.uint8)
+    for cut in cuts:
+        cells += values >= cut
+    return cells.astype(np.int64)
 
 
 def is_finite(value: Any) -> bool:

@@ -7,14 +7,16 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from littlestone.concepts.capabilities import WithConstants
+from littlestone.concepts.capabilities import Branching, WithConstants
 from littlestone.concepts.domain import block_of
 from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.protocols import Hypothesis, Label, Point
 from littlestone.learners.engine import Engine
 from littlestone.privacy.ledger import Ledger
 from littlestone.privacy.mechanisms.exponential import ExponentialMechanism
+from littlestone.privacy.mechanisms.tree_weights import MOST_ROWS, Sample, rows_of
 from littlestone.randomness import Randomness
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ CYCLE: Final = 4
 # of the published one.
 _TRUST, _CONSTANT, _NEWEST, _SHOWN = 120, 1, 40, 24
 _NO_LABEL: Final = -1
+# The rounds of so many windows are looked at together: if the first changes what is published, the
+# others were looked at for nothing.
+_WINDOWS_AT_ONCE: Final = 16
 
 
 @dataclass(init=False, eq=False, repr=False)
@@ -50,6 +55,8 @@ class DisjointBatchesEngine(Engine):
     """The points of the current batch so far."""
     _labels: list[int]
     """Their labels; -1 for a round without an example."""
+    _rows: list[NDArray[np.int64]]
+    """Records of the current batch that came in blocks: their cells, and the label behind them."""
     _window_points: list[Point]
     _window_labels: list[int]
 
@@ -67,6 +74,10 @@ class DisjointBatchesEngine(Engine):
         # Rounds up to this one all go to batches.
         watched = recipe.watched_from if recipe.window and self._constants else None
         self._unwatched = sys.maxsize if watched is None else watched - 1
+        # Rows of cells stay rows; points of other kinds, and records of very many fields, do not.
+        self._widths: list[int] | None = None
+        if isinstance(concepts, Branching) and concepts.schema.size < MOST_ROWS:
+            self._widths = [part.cells for part in concepts.schema.fields]
 
     def begin(self) -> None:
         """Start with the first constant and an empty batch."""
@@ -78,9 +89,24 @@ class DisjointBatchesEngine(Engine):
         self._rule = self.hypothesis = first  # (L1)
         self._drawn, self._lengths = [first], [0]
         self._shown = self._played = self._batches = 0
-        self._points, self._labels = [], []
         self._window_points, self._window_labels = [], []
-        self._size = recipe.batch_size(0, 0)
+        self._begin_batch()
+
+    def _begin_batch(self) -> None:
+        self._points, self._labels, self._rows = [], [], []
+        self._size = self._room = self._recipe.batch_size(self._batches, self._played)
+
+    def state(self) -> tuple[Any, ...]:
+        """Return everything needed to continue; records as rows, however they came."""
+        if self._widths is not None:
+            self._rows = [self._all_rows(self._widths)]
+            self._points, self._labels = [], []
+            self.loaded()
+        return super().state()
+
+    def loaded(self) -> None:
+        """Find out how many single rounds fill the batch."""
+        self._room = self._size - sum(map(len, self._rows))
 
     def step(self, x: Any, y: Label, /) -> None:
         """Add an example to the batch or the window, and draw when it is full."""
@@ -93,7 +119,7 @@ class DisjointBatchesEngine(Engine):
             return
         self._points.append(x)  # (L2)
         self._labels.append(y)
-        if len(self._labels) == self._size:
+        if len(self._labels) == self._room:
             self._draw()
 
     def idle(self, x: Any, /) -> None:
@@ -108,38 +134,61 @@ class DisjointBatchesEngine(Engine):
         return taken
 
     def _some(self, xs: Any, ys: Any) -> int:
-        """Take rounds up to the next draw; return how many."""
+        """Take rounds until a rule is drawn or what is published changes; return how many."""
         count = min(len(ys), self._rounds_to_a_draw())
-        points, labels = xs[:count], ys[:count].tolist()
-        if isinstance(points, np.ndarray):
-            points = (
-                list(zip(*points.T.tolist(), strict=True)) if points.ndim > 1 else points.tolist()
-            )
-        first = max(self._played, self._unwatched) // CYCLE * CYCLE + CYCLE  # of a window
+        first = max(self._played, self._unwatched) // CYCLE * CYCLE + CYCLE - self._played - 1
+        watched, published = slice(first, count, CYCLE), self.hypothesis
+        if first < count:
+            taken = self._watch(xs[watched], ys[watched])
+            if self.hypothesis is not published:
+                count = first + CYCLE * (taken - 1) + 1
         self._played += count
-        if first > self._played:
-            self._points.extend(points)  # (L2)
-            self._labels.extend(labels)
-        else:
-            points, start = list(points), count - 1 - (self._played - first)
-            self._window_points.extend(points[start::CYCLE])  # (L2)
-            self._window_labels.extend(labels[start::CYCLE])
-            del points[start::CYCLE], labels[start::CYCLE]
-            self._points.extend(points)
-            self._labels.extend(labels)
-        if len(self._labels) == self._size:
+        self._gather(_without(xs[:count], watched), _without(ys[:count], watched))
+        if len(self._labels) == self._room:
             self._draw()
-        elif self._window_labels and len(self._window_labels) == self._recipe.window:
-            self._choose()
         return count
 
+    def _gather(self, points: Any, labels: NDArray[np.uint8]) -> None:
+        """Add rounds to the batch."""
+        if self._widths is not None:
+            self._rows.append(np.column_stack([points, labels.astype(np.int64)]))  # (L2)
+            self._room -= len(labels)
+        else:
+            self._points.extend(_single(points))  # (L2)
+            self._labels.extend(labels.tolist())
+
+    def _all_rows(self, widths: list[int]) -> NDArray[np.int64]:
+        """Return the batch: cells, and the label behind them."""
+        none = np.empty((0, len(widths) + 1), dtype=np.int64)
+        singly = np.column_stack([rows_of(self._points), self._labels]) if self._labels else none
+        return np.concatenate([none, *self._rows, singly])
+
+    def _watch(self, points: Any, labels: NDArray[np.uint8]) -> int:
+        """Add rounds to windows until what is published changes; return how many."""
+        size, waiting = self._recipe.window or 0, len(self._window_labels)
+        windows, taken, published = (waiting + len(labels)) // size, 0, self.hypothesis
+        if windows:
+            used = windows * size - waiting
+            before = block_of(self._recipe.concepts.domain, self._window_points)
+            known = np.concatenate([np.array(self._window_labels, dtype=np.int64), labels[:used]])
+            wrong = self._wrong(_joined(before, points[:used]) if waiting else points[:used], known)
+            self._window_points, self._window_labels = [], []
+            for number, errors in enumerate(wrong.reshape(-1, windows, size).sum(axis=2).T):
+                self._show(errors.tolist())  # (L2)
+                taken = (number + 1) * size - waiting
+                if self.hypothesis is not published:
+                    return taken
+        self._window_points.extend(_single(points[taken:]))  # (L2)
+        self._window_labels.extend(labels[taken:].tolist())
+        return len(labels)
+
     def _rounds_to_a_draw(self) -> int:
-        """Return how many rounds fill the batch or the window, whichever is full first."""
-        played, room = self._played, self._size - len(self._labels)
+        """Return how many rounds fill the batch, or many windows, whichever are full first."""
+        played, room = self._played, self._room - len(self._labels)
         if played + room <= self._unwatched:
             return room
         before = max(played, self._unwatched) // CYCLE
-        left = (self._recipe.window or 0) - len(self._window_labels)
+        left = _WINDOWS_AT_ONCE * (self._recipe.window or 0) - len(self._window_labels)
         end, filled = played + room, 0
         while filled < room:  # rounds of windows do not fill the batch
             filled = end - played - max(0, end // CYCLE - before)
@@ -147,34 +196,43 @@ class DisjointBatchesEngine(Engine):
         return min(end, (before + left) * CYCLE) - played
 
     def _draw(self) -> None:
-        batch = _counted(self._points, self._labels, self._label_count)
+        batch = (
+            _counted(self._points, self._labels, self._label_count)
+            if self._widths is None
+            else Sample.of_rows(self._all_rows(self._widths), self._widths, self._label_count)
+        )
         drawn = self._drawing.draw(
             batch, rounds=self._size, near=self._drawn[-1], rng=self._rng
         )  # (L3)
-        self._points, self._labels = [], []
         voters = self._recipe.voters or 1
         self._drawn = [*self._drawn, drawn][-voters:]
         self._lengths = [*self._lengths, self._size][-voters:]
         self._rule = self._vote()
         self._batches += 1
-        self._size = self._recipe.batch_size(self._batches, self._played)
+        self._begin_batch()
         self._publish(0)
 
     def _choose(self) -> None:
         points = block_of(self._recipe.concepts.domain, self._window_points)
-        labels = np.array(self._window_labels)
-        known = labels != _NO_LABEL
+        wrong = self._wrong(points, np.array(self._window_labels))
+        self._window_points, self._window_labels = [], []
+        self._show(wrong.sum(axis=1).tolist())
+
+    def _wrong(self, points: Any, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return on which examples each candidate errs."""
         # A constant errs on every other label: its errors need no predictions.
-        errors = [
-            int(known.sum() - (labels == place - 1).sum())
-            if 1 <= place <= len(self._constants)
-            else int(((each.many(points) != labels) & known).sum())
+        said = [
+            place - 1 if 1 <= place <= len(self._constants) else each.many(points)
             for place, each in enumerate(self._candidates())
         ]
+        known = labels != _NO_LABEL
+        return np.array([(each != labels) & known for each in said])
+
+    def _show(self, errors: list[int]) -> None:
+        """Choose between the candidates by their errors in a window."""
         weights = [_TRUST, *(_CONSTANT for _ in self._constants), _NEWEST][: len(errors)]
         weights[self._shown] += _SHOWN  # a rule that did well is likely to do well again
         (place,) = self._choice.draw(errors, multiplicities=weights, rng=self._rng)  # (L4)
-        self._window_points, self._window_labels = [], []
         self._publish(bisect_right(list(accumulate(weights)), place))
 
     def _vote(self) -> Hypothesis:
@@ -195,6 +253,27 @@ class DisjointBatchesEngine(Engine):
         chosen = self._candidates()[number]
         if chosen != self.hypothesis:
             self.hypothesis = chosen
+
+
+def _without(block: Any, places: slice) -> Any:
+    """Return a block without some of its rounds."""
+    if isinstance(block, np.ndarray):
+        return np.delete(block, places, axis=0)
+    rest = list(block)
+    del rest[places]
+    return rest
+
+
+def _joined(block: Any, more: Any) -> Any:
+    arrays = isinstance(block, np.ndarray) and isinstance(more, np.ndarray)
+    return np.concatenate([block, more]) if arrays else [*_single(block), *_single(more)]
+
+
+def _single(points: Any) -> list[Point]:
+    """Return the points of a block one by one."""
+    if not isinstance(points, np.ndarray):
+        return list(points)
+    return list(zip(*points.T.tolist(), strict=True)) if points.ndim > 1 else points.tolist()
 
 
 def _counted(points: list[Point], labels: list[int], count: int) -> dict[Point, list[int]]:

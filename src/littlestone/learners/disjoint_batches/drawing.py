@@ -40,11 +40,13 @@ class Drawing(Protocol):
         """Return ln(1/prior) of the least likely concept."""
         ...
 
-    def draw(self, batch: Batch, *, rounds: int, near: Hypothesis, rng: Randomness) -> Hypothesis:
+    def draw(
+        self, batch: Batch | Sample, *, rounds: int, near: Hypothesis, rng: Randomness
+    ) -> Hypothesis:
         """Draw a concept.
 
         Args:
-            batch: The examples.
+            batch: The examples; records may also be a sample.
             rounds: The number of rounds of the batch, which is public.
             near: The concept that was drawn before, which may guide the candidates.
             rng: The randomness of the draw.
@@ -132,10 +134,12 @@ class DrawnTree:
     def _answers(self) -> int:
         return len(self._most.trees.schema.label_values)
 
-    def draw(self, batch: Batch, *, rounds: int, near: Hypothesis, rng: Randomness) -> Hypothesis:
+    def draw(
+        self, batch: Batch | Sample, *, rounds: int, near: Hypothesis, rng: Randomness
+    ) -> Hypothesis:
         """Draw a tree or a linear rule by its errors on the batch."""
         labels = len(self.selection.trees.schema.label_values)
-        sample = Sample.of(batch, labels)
+        sample = batch if isinstance(batch, Sample) else Sample.of(batch, labels)
         # The larger the batch, the more a rule near the last one gains on a random one.
         most = max(_FEWEST_DIRECTIONS, _MOST_SCORES // math.ceil(rounds * self._weight))
         rules = self.pool.draw(near, rng=rng, most=most)
@@ -165,8 +169,11 @@ class DrawnConcept:
         """Return the logarithm of the number of concepts."""
         return math.log(self.candidates)
 
-    def draw(self, batch: Batch, *, rounds: int, near: Hypothesis, rng: Randomness) -> Hypothesis:
+    def draw(
+        self, batch: Batch | Sample, *, rounds: int, near: Hypothesis, rng: Randomness
+    ) -> Hypothesis:
         """Draw a concept by its errors on the batch."""
+        assert not isinstance(batch, Sample)
         losses = LossTable(self.concepts)
         for x, counts in batch.items():
             for label, count in enumerate(counts):

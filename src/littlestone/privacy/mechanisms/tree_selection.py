@@ -162,7 +162,9 @@ class _Others:
 
     @classmethod
     def of(cls, errors: NDArray[np.int64]) -> "_Others":
-        return cls(errors, *np.unique(errors, return_counts=True))
+        counts = np.bincount(errors)
+        levels = np.flatnonzero(counts)
+        return cls(errors, levels, counts[levels])
 
     @property
     def size(self) -> int:

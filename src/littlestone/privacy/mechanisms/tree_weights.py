@@ -6,8 +6,9 @@ What is computed here only proposes; ``tree_selection.py`` draws from the exact 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +22,8 @@ Floats = NDArray[np.float64]
 _LN2: Final = math.log(2)
 # Whole numbers up to here are exact in single precision, and so are their sums.
 _EXACT_SINGLE: Final = 1 << 24
+MOST_ROWS: Final = 1 << 48
+"""So many different records at most can be counted by their numbers."""
 # So many triples of questions at once: few calls, and what they work on stays in the cache.
 _TRIPLES: Final = 1 << 15
 # So many answers, of records to questions, at once.
@@ -43,7 +46,24 @@ class Sample:
     def of(cls, tally: Mapping[Point, Sequence[int]], labels: int = 2) -> "Sample":
         """From how often each record, given by its cells, came with each label."""
         counts = np.array(list(tally.values()), dtype=np.float64).reshape(-1, labels)
-        return cls(_cells(tally), counts.T)
+        return cls(rows_of(tally), counts.T)
+
+    @classmethod
+    def of_rows(cls, rows: NDArray[np.int64], widths: Sequence[int], labels: int) -> "Sample":
+        """From rows of cells with a label behind them, -1 for none; fields have these widths.
+
+        There may be ``MOST_ROWS`` different records, so that each, with a label, has a number.
+        """
+        numbers = rows[:, 0]
+        for column, width in zip(rows.T[1:], [*widths[1:], labels + 1], strict=True):
+            numbers = numbers * width + column
+        found, often = np.unique(numbers + 1, return_counts=True)
+        records, label = np.divmod(found, labels + 1)
+        first = np.append(True, records[1:] != records[:-1])
+        counts = np.zeros((int(first.sum()), labels + 1))
+        counts[np.cumsum(first) - 1, label] = often
+        cells = np.stack(np.unravel_index(records[first], tuple(widths)), axis=1)
+        return cls(cells.astype(np.int64, copy=False), counts[:, 1:].T)
 
     @property
     def zeros(self) -> int:
@@ -69,12 +89,13 @@ class Sample:
         return Sample(self.cells[some], self.counts[:, some], self.labels)
 
 
-def _cells(tally: Mapping[Point, Any]) -> NDArray[np.int64]:
+def rows_of(records: Collection[Point]) -> NDArray[np.int64]:
+    """Return records, given by their cells, as rows."""
     try:  # most fields have fewer cells than a byte has values, and bytes are quickly put together
-        rows = b"".join(map(bytes, tally))  # type: ignore[arg-type]
+        rows = b"".join(map(bytes, records))  # type: ignore[arg-type]
     except ValueError:
-        return np.array(list(tally), dtype=np.int64)
-    return np.frombuffer(rows, dtype=np.uint8).reshape(len(tally), -1).astype(np.int64)
+        return np.array(list(records), dtype=np.int64)
+    return np.frombuffer(rows, dtype=np.uint8).reshape(len(records), -1).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +108,7 @@ class Counts:
     def __sub__(self, other: "Counts") -> "Counts":
         return Counts(self.zeros - other.zeros, self.ones - other.ones)
 
-    def __getitem__(self, some: slice) -> "Counts":
+    def __getitem__(self, some: NDArray[np.int64]) -> "Counts":
         return Counts(self.zeros[some], self.ones[some])
 
 
@@ -141,19 +162,37 @@ class TreeWeights:
         holds = self._holding(sample.cells, exact)
         by_zeros, by_ones = (holds.T * row.astype(holds.dtype) for row in (zeros, ones))
         pairs = Counts(*(np.asarray(side @ holds, np.float64) for side in (by_zeros, by_ones)))
-        weighted = by_zeros - by_ones
         everywhere = pairs.zeros - pairs.ones
-        questions, step = np.empty(self._asked), max(1, _TRIPLES // self._asked**2)
-        for start in range(0, self._asked, step):
-            some = slice(start, start + step)
-            rows = np.flatnonzero(holds[:, some].any(axis=1))
-            first = holds[rows, some].T[:, None, :] * weighted[:, rows]
-            inside = np.asarray(first @ holds[rows], dtype=np.float64)
+        questions = np.empty(self._asked)
+        for some, inside in self._triples(sample.cells, holds, by_zeros - by_ones):
             here, there = pairs[some], single - pairs[some]
             questions[some] = self._subtrees(inside, here, single[some]) + self._subtrees(
                 everywhere - inside, there, whole - single[some]
             )
         return questions
+
+    def _triples(
+        self, cells: NDArray[np.int64], holds: NDArray[Any], weighted: NDArray[Any]
+    ) -> Iterator[tuple[NDArray[np.int64], Floats]]:
+        """Yield some questions, and how many more zeros hold each of them and any two others.
+
+        A question holds in a run of cells of its field, so the records of a cell are added up once
+        for all questions about the field.
+        """
+        step = max(1, _TRIPLES // self._asked**2)
+        for part in np.unique(self._parts):
+            order = np.argsort(cells[:, part], kind="stable")
+            width = self._offsets[part + 1] - self._offsets[part]
+            ends = np.searchsorted(cells[order, part], np.arange(width + 1)).tolist()
+            mine, theirs = weighted[:, order], holds[order]
+            upto = np.zeros((len(ends), self._asked, self._asked), dtype=holds.dtype)
+            for cell, (start, end) in enumerate(pairwise(ends)):
+                upto[cell + 1] = upto[cell] + mine[:, start:end] @ theirs[start:end]
+            asked = np.flatnonzero(self._parts == part)
+            for some in np.split(asked, range(step, len(asked), step)):
+                lows = self._lows[some]
+                inside = upto[lows + self._spans[some] + 1] - upto[lows]
+                yield some, np.asarray(inside, dtype=np.float64)
 
     def _two_questions(self, sample: Sample, exact: Any, single: Counts, whole: Counts) -> Floats:
         below = self._below_root

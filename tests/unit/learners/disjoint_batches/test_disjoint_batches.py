@@ -18,6 +18,7 @@ from littlestone.concepts.hypotheses.decision_tree import DecisionTree
 from littlestone.concepts.hypotheses.vote import MajorityVote
 from littlestone.concepts.protocols import Hypothesis
 from littlestone.concepts.schema import Schema
+from littlestone.learners import codec
 from littlestone.learners.disjoint_batches import algorithm
 from littlestone.learners.disjoint_batches.algorithm import DisjointBatchesEngine
 from littlestone.learners.disjoint_batches.recipe import DisjointBatches
@@ -217,7 +218,38 @@ def test_blocks_are_the_same_rounds(watched_from: int, window: int) -> None:
         taken += block.observe_many(np.array(xs[taken:]), np.array(ys[taken:]))
         assert block.rounds_played == taken
     assert single.hypothesis == block.hypothesis and single.switches == block.switches
-    assert single._engine.state()[1:] == block._engine.state()[1:]
+    states = [codec.dumps(each._engine.state()[1:], (SCHEMA,)) for each in (single, block)]
+    assert states[0] == states[1]
+
+
+@pytest.mark.parametrize("coin", range(8))
+def test_single_rounds_between_blocks_are_the_same_rounds(coin: int) -> None:
+    """Also rounds without an example, and a run that is saved in between."""
+    learner = DisjointBatches(
+        concepts=DecisionTrees(SCHEMA, 2), epsilon=2.0, longest=50, window=7, watched_from=60
+    )
+    generator = np.random.default_rng(coin)
+    xs, ys = late(generator, 900)
+    single, mixed = learner.start(rng=seeded(1)), learner.start(rng=seeded(1))
+    taken = 0
+    while taken < len(ys):
+        way, some = generator.integers(4), int(generator.integers(1, 90))
+        if way == 0:
+            mixed.pass_round()
+            single.pass_round()
+            continue
+        if way == 1:
+            mixed = learner.restore(mixed.snapshot())
+        if way == 2:
+            mixed.observe(xs[taken], ys[taken])
+            count = 1
+        else:
+            block = slice(taken, taken + some)
+            count = mixed.observe_many(np.array(xs[block]), np.array(ys[block]))
+        for x, y in zip(xs[taken : taken + count], ys[taken : taken + count], strict=True):
+            single.observe(x, y)
+        taken += count
+        assert single.hypothesis == mixed.hypothesis and single.switches == mixed.switches
 
 
 def test_a_saved_run_goes_on_identically() -> None:

@@ -375,3 +375,19 @@ def test_a_draw_with_a_subset_is_private_and_one_that_the_batch_chose_is_not() -
     for below in ([0], [1, 3], [0, 2, 3]):
         assert largest(law(rows, below), law(other, below)) <= 2 * ETA + 1e-12
     assert law(rows, [0]).keys() != law(other, [1]).keys()  # a tree that only one of them can draw
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+def test_a_sample_of_rows_is_the_one_of_their_tally(labels: int) -> None:
+    generator = np.random.default_rng(labels)
+    widths = [3, 1, 300]
+    rows = np.column_stack([generator.integers(width, size=500) for width in widths])
+    said = generator.integers(-1, labels, size=500)  # -1 for a round without an example
+    tally: dict[Hashable, list[int]] = {}
+    for row, label in zip(rows.tolist(), said.tolist(), strict=True):
+        counts = tally.setdefault(tuple(row), [0] * labels)
+        if label >= 0:
+            counts[label] += 1
+    plain = Sample.of(dict(sorted(tally.items())), labels)
+    fast = Sample.of_rows(np.column_stack([rows, said]), widths, labels)
+    assert np.array_equal(plain.cells, fast.cells) and np.array_equal(plain.counts, fast.counts)
