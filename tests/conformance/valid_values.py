@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from tests.golden.games import small_teachers
 
 import littlestone as ls
@@ -243,6 +244,10 @@ FUNCTIONS: dict[str, Callable[[], dict[str, Any]]] = {
         "adversaries": [ls.adversaries.Boundary(LINE)], "rounds": 9, "rng": ls.seeded(1),
     },
     "learner": lambda: {"recipe": MAJORITY, "runs": 8_000, "rng": ls.seeded(1)},
+    "learn_frame": lambda: {
+        "frame": pd.DataFrame({"x": [1, 2], "y": [0, 1]}), "learner": MAJORITY, "label": "y",
+        "feature": "x", "source": "May", "store": new_path(), "out": new_path(),
+    },
     "keyed": lambda: {"key": bytes(32), "label": f"hostile {next(NUMBERS)}"},
     "majority": lambda: {"concepts": TABLE, "members": 3},
     "mistakes_floor": lambda: {"concepts": LINE, **LONG},
