@@ -32,7 +32,7 @@ from littlestone.randomness import Randomness, seeded
 
 REFUSED = (ValueError, TypeError, ls.LittlestoneError, OwnError)
 # Files and sockets fail in ways of their own, and say so.
-OUTSIDE = ("Client.", "from_toml", "DurableRun.")
+OUTSIDE = ("Client.", "from_toml", "DurableRun.", "learn_frame")
 SECONDS = 10.0  # of computing; a machine with other work takes longer
 MEMORY = 6 << 30
 FEW = 4000

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from tests.golden.games import small_teachers
 
 import littlestone as ls
@@ -243,6 +244,10 @@ FUNCTIONS: dict[str, Callable[[], dict[str, Any]]] = {
         "adversaries": [ls.adversaries.Boundary(LINE)], "rounds": 9, "rng": ls.seeded(1),
     },
     "learner": lambda: {"recipe": MAJORITY, "runs": 8_000, "rng": ls.seeded(1)},
+    "learn_frame": lambda: {
+        "frame": pd.DataFrame({"x": [1, 2], "y": [0, 1]}), "learner": MAJORITY, "label": "y",
+        "feature": "x", "source": "May", "store": new_path(), "out": new_path(),
+    },
     "keyed": lambda: {"key": bytes(32), "label": f"hostile {next(NUMBERS)}"},
     "majority": lambda: {"concepts": TABLE, "members": 3},
     "mistakes_floor": lambda: {"concepts": LINE, **LONG},
@@ -435,7 +440,7 @@ OF_METHODS: dict[str, dict[str, Callable[[], Any]]] = {
     "domain.from_toml": {"path": a_schema_file},
     "WitnessPlan.bound": {"system": lambda: LINE.witness_system()},
     "WitnessPlan.expected": {"system": lambda: LINE.witness_system()},
-    "WitnessPlan.lost": {"system": lambda: LINE.witness_system()},
+    "WitnessPlan.risk": {"system": lambda: LINE.witness_system()},
     "WitnessPlan.roughly_expected": {"system": lambda: LINE.witness_system()},
     ".observe_block": {"ones": lambda: [1], "length": lambda: 3},
     ".observe_many": {"losses": lambda: [[0, 1, 0, 1]], "labels": lambda: [1]},

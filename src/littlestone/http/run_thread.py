@@ -13,10 +13,11 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any, Final, Protocol
 
 from littlestone.concepts.capabilities import Records
-from littlestone.concepts.schema import label_number
+from littlestone.concepts.schema import label_number, label_values
 from littlestone.errors import HorizonExceededError, InUseError, LittlestoneError, UnreachableError
 from littlestone.http.visible import Visible
 from littlestone.learners.run import PrivateLearner
@@ -30,6 +31,7 @@ from littlestone.runs.journal.records import Release
 MOST_WAITING: Final = 50_000  # events; beyond them a client is asked to try again later
 MOST_IN_A_TURN: Final = 8_192
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds until the store is tried again
+_PLAIN: Final = frozenset({int, str})
 _LOG: Final = logging.getLogger("littlestone.http")
 
 
@@ -324,7 +326,8 @@ def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
         users: Whether each event must name its user.
     """
     points: PointReader = point_reader(recipe.concepts.domain, "x")
-    names = record_columns(recipe)
+    names, domain = record_columns(recipe), recipe.concepts.domain
+    declared = dict(zip(label_values(domain), count(), strict=False))
 
     def read(identity: str, sent: Sent) -> Event:
         if names is None:
@@ -343,7 +346,9 @@ def event_reader(recipe: PrivateLearner, *, users: bool = False) -> Reader:
         user = user_of(sent) if users else None
         if not users and sent.user is not None:
             raise ValueError("user must be omitted: this run does not count users")
-        label = label_number(recipe.concepts.domain, sent.y)
+        # Most labels are sent as they are declared; ``label_number`` says the same of these.
+        label = declared.get(sent.y) if type(sent.y) in _PLAIN else None
+        label = label_number(domain, sent.y) if label is None else label
         return Event(identity, point, label, None, (canonical, label), user)
 
     return read

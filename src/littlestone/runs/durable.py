@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import count, repeat
+from itertools import repeat
 from pathlib import Path
 from typing import Final
 
@@ -289,11 +289,10 @@ class DurableRun:
         if not taken or hashes is None:
             return self._receipts(events, {}, known)
         new = self._commit(taken, hashes, publish)
-        return (
-            self._receipts(events, new, known)
-            if known or len(new) < len(events)
-            else [*new.values()]
-        )
+        if not known and len(new) == len(events):
+            return new
+        ids = [event.id for event in taken]
+        return self._receipts(events, dict(zip(ids, new, strict=True)), known)
 
     def _without_repeats(self, taken: list[Taken]) -> tuple[list[Taken], dict[str, Receipt]]:
         """Return the new events, numbered without gaps, and the receipts of the others."""
@@ -316,25 +315,24 @@ class DurableRun:
 
     def _commit(
         self, fresh: list[Taken], hashes: bytes, publish: Callable[[Release], None] | None
-    ) -> dict[str, Receipt]:
+    ) -> list[Receipt]:
         """Learn from new events, log them with the results, and then publish the results."""
         self._broken = True  # until it is committed
         releases: list[Release] = []
-        receipts: dict[str, Receipt] = {}
+        receipts: list[Receipt] = []
         feeding = self._feeding
         unread = feeding.unread(fresh) if self._counts else _NONE
         for first, last in feeding.fed(fresh, unread):
             before, self._rounds = self._rounds, fresh[last - 1].round
             if last - first > 1:
-                ids = [event.id for event in fresh[first : last - 1]]
-                numbered = map(Receipt, count(before + 1), repeat(self._last.number))
-                receipts.update(zip(ids, numbered, strict=False))
+                receipts += map(Receipt, range(before + 1, self._rounds), repeat(self._last.number))
             if feeding.published is not self._published and self._changed():
                 releases.append(self._released())
-            receipts[fresh[last - 1].id] = Receipt(self._rounds, self._last.number)
-        for event in fresh if unread else ():
-            if event.round in unread:
-                receipts[event.id] = receipts[event.id]._replace(unread=True)
+            receipts.append(Receipt(self._rounds, self._last.number))
+        if unread:
+            receipts = [
+                each._replace(unread=True) if each.round in unread else each for each in receipts
+            ]
         saved = self._saved() if self._rounds >= self._due else None
         self._log.append(fresh, hashes, releases, feeding.mistakes, saved)
         self._broken = False

@@ -12,7 +12,7 @@ from littlestone import require
 from littlestone.concepts.capabilities import Branching, SetsOfKeys
 from littlestone.concepts.domain import block_of
 from littlestone.concepts.losses.loss_table import LossTable
-from littlestone.concepts.protocols import ConceptClass, Domain, Example, Label, Point
+from littlestone.concepts.protocols import ConceptClass, Domain, Label, Point
 from littlestone.concepts.schema import label_values
 from littlestone.errors import StoreError
 from littlestone.learners.run import PrivateLearner, PrivateRun
@@ -57,12 +57,10 @@ class Intake:
             else canonical_body(*event.example)
             for event in events
         ]
-        return [
-            Taken(place, event_id, digest, body, user, event.example)
-            for place, event_id, (body, digest), user, event in zip(
-                count(first), ids, bodies, self._users(events), events, strict=False
-            )
-        ]
+        texts, digests = zip(*bodies, strict=True) if bodies else ((), ())
+        examples = [event.example for event in events]
+        columns = ids, digests, texts, self._users(events), examples
+        return list(map(Taken._make, zip(count(first), *columns, strict=False)))
 
     def _label(self, event: Event) -> Label:
         return require.label(event.y, count=self._label_count)
@@ -279,7 +277,10 @@ class Feeding:
         if unread:
             yield from self._fed_around(events, unread)
             return
-        examples = self._examples(events)
+        examples = [event.example for event in events if event.example is not None]
+        if len(examples) < len(events):
+            yield from self.fed(self.with_examples([events])[0])
+            return
         if len(events) < _FEW:  # a block has a fixed cost
             for place, (x, label) in enumerate(examples):
                 wrong = bool(self.published(x) != label)
@@ -333,13 +334,6 @@ class Feeding:
             self.curve.append((self._next, by_then))
             self._next = _after(self._next)
         self.mistakes += int(np.count_nonzero(wrong))
-
-    def _examples(self, events: Sequence[Taken]) -> list[Example]:
-        """Return points in canonical form, and labels."""
-        known = [event.example for event in events if event.example is not None]
-        if len(known) == len(events):
-            return known
-        return self._examples(self.with_examples([events])[0])
 
     def with_examples(self, groups: Sequence[Sequence[Taken]]) -> list[list[Taken]]:
         """Return the events with the examples of their bodies, all parsed at once."""

@@ -221,7 +221,10 @@ def learn(
         waiting = []
 
     for item in events:
-        if isinstance(item, Tick):
+        if isinstance(item, Event):
+            tally.fitting_labels.add(item.y)
+            waiting.append(item)
+        elif isinstance(item, Tick):
             publisher.publish_news(run)
         elif isinstance(item, BadRow):
             if policy != "stand-in" or item.stand_in is None:
@@ -230,9 +233,6 @@ def learn(
             tally.note(item)
             tally.stood_in += 1
             waiting.append(item.stand_in)
-        else:
-            tally.fitting_labels.add(item.y)
-            waiting.append(item)
         if len(waiting) >= group or isinstance(item, Tick):
             if isinstance(item, Tick) or not at_ticks:
                 publisher.heartbeat(heartbeat_seconds)

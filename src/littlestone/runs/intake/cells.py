@@ -1,7 +1,7 @@
 """Convert values to the cells of a schema, one by one or in columns with the same result."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -204,11 +204,13 @@ class LabelReader:
                     f"{option}={value!r}"
                 )
         self._number = number_reader(form or Form())
+        self._usual = (positive, at_least, self._declared) == (None, None, None)
+        self.known: Mapping[str, int] = _LABELS if self._usual else {}
+        """Texts whose labels need no closer look."""
 
     def many(self, values: Sequence[Any]) -> list[int]:
         """Convert values like ``one``; KeyError if they need it one by one."""
-        undeclared = (self._positive, self._at_least, self._declared) == (None, None, None)
-        if undeclared and len(kinds := set(map(type, values))) == 1:
+        if self._usual and len(kinds := set(map(type, values))) == 1:
             # Only among texts, or numbers of one type, do equal values have equal labels.
             if kinds == {str}:
                 return list(map(_LABELS.__getitem__, values))

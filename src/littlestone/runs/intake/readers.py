@@ -177,10 +177,12 @@ def _events(
         except Misfit as problem:  # and it has no stand-in
             yield BadRow(line, problem.reason, problem.field, problem.got)
             continue
-        try:
-            label = labels.one(row[0])
-        except Misfit as problem:
-            label, misfit = 0, misfit or problem
+        label = labels.known.get(row[0]) if type(row[0]) is str else None
+        if label is None:
+            try:
+                label = labels.one(row[0])
+            except Misfit as problem:
+                label, misfit = 0, misfit or problem
         try:
             identity = _identity(row[1], columns) if named else columns.line_name(line)
         except Misfit as problem:

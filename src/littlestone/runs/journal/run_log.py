@@ -127,16 +127,15 @@ class RunLog:
         ids = [event.id for event in events]
         self._known.add(ids, hashes)
         self._ids += ids
-        for event in events:
-            self._digests += event.digest
-            self._users += event.user or b""
+        users = b"".join([event.user or b"" for event in events])
+        self._digests += b"".join([event.digest for event in events])
+        self._users += users
         self.rounds = events[-1].round
         drop: Sequence[tuple[str, int]] = ()
         if checkpoint is None:
             # One line each: the first round and the mistakes, ids, users, and the examples.
-            users = b"".join([event.user or b"" for event in events]).hex()
             bodies = "\n".join([event.body or "" for event in events])
-            text = f"{events[0].round} {mistakes}\n{_IDS(ids)}\n{users}\n{bodies}"
+            text = f"{events[0].round} {mistakes}\n{_IDS(ids)}\n{users.hex()}\n{bodies}"
             new = [self._sealed(GROUPS, text.encode())]
         else:
             block = Block.packed(
