@@ -398,7 +398,7 @@ Proof.
       (list_threshold s) (listing_pos s) (light s) (high s) V V' N).
   - intros s V V' P. unfold release, private_histogram, PrivateHistogram.release. f_equal. apply functional_extensionality. intro k.
     unfold occurs. now apply Permutation_count_occ.
-  - intros s V. apply histogram_supported.
+  - intros s V. exact (histogram_supported (q s) (noise_bound s) (list_threshold s) universe (occurs hypothesis_dec V)).
 Qed.
 End Promise.
 (* main: packed_forest_private, packed_prefix_private *)
