@@ -20,7 +20,7 @@ from typing import Final
 
 import instances
 from controls import CONTROLS
-from forest_instances import early_forest, lazy_forest
+from forest_instances import early_forest, lazy_forest, packed_forest
 from writing import Instance
 
 BUILD: Final = Path(__file__).resolve().parents[2] / "out" / "proofs"
@@ -37,6 +37,7 @@ KINDS: Final[dict[Callable[[Random], Instance], int]] = {
     instances.laplace_count: 100,
     lazy_forest: 150,
     early_forest: 150,
+    packed_forest: 40,
 }
 # Instances of each broken variant. As measured, three of ten differ or more, but one of ten and one
 # of six for the two named first, and every one of the last: all agree with a chance of about 1e-9.
@@ -46,7 +47,7 @@ TRIES: Final = dict.fromkeys(CONTROLS, 60) | {
     "witnesses-noise-when-named": 2,
 }
 HEADER: Final = """From Coq Require Import ZArith QArith NArith List.
-From Littlestone Require Import Rational Instances ForestTwin EarlyTwin.
+From Littlestone Require Import Rational Instances ForestTwin EarlyTwin PackedTwin.
 Import ListNotations.
 """
 

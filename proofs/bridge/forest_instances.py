@@ -24,6 +24,7 @@ from littlestone.audit.exact.tape import Tape
 from littlestone.audit.substitution import altered, replaced
 from littlestone.concepts.classes.finite import FiniteClass
 from littlestone.concepts.json_form import one_form
+from littlestone.learners.lazy_forest.layer import tournament
 from littlestone.learners.lazy_forest.plan import ForestBudgets, ForestPlan
 from littlestone.learners.lazy_forest.recipe import LazyForest
 from littlestone.learners.online.standard_optimal import StandardOptimal
@@ -57,6 +58,7 @@ class _Base:
                     states.append(grown)
                 row.append(states.index(grown))
             self.after.append(row)
+        self.states = states
         said = [one_form(state.hypothesis) for state in states]
         self.hypotheses = list(dict.fromkeys(said))
         self.says = [self.hypotheses.index(each) for each in said]
@@ -65,6 +67,18 @@ class _Base:
         errs = listed(listed(boolean(h(x) != y) for x, y in self.examples) for h in self.hypotheses)
         after = listed(listed(map(optional, row)) for row in self.after)
         return f"(Learner {listed(map(number, self.says))} {after} {errs})"
+
+    def tournaments(self) -> str:
+        """For each two states and each label of a point on which they differ: the child's state."""
+
+        def child(siblings: tuple[Any, Any], label: int) -> int | None:
+            grown = tournament(siblings, label)
+            return None if grown is None or grown.failed else self.states.index(grown)
+
+        return listed(
+            listed(listed(optional(child((u, v), label)) for label in (0, 1)) for v in self.states)
+            for u in self.states
+        )
 
 
 class _View:
@@ -224,3 +238,46 @@ def early_forest(random: Random, changed: Any = None) -> Instance:
         f"{strategy.table(number)} {law_table(law)}"
     )
     return Instance("LazyForest, early", line, len(law))
+
+
+def packed_forest(random: Random, changed: Any = None) -> Instance:
+    """Depth 2, with so few pairs that a list has one element at most, and that one three slots."""
+    base, concepts = random.choice(BASES), FiniteClass(((0, 0), (0, 1), (1, 0), (1, 1)))
+    learner = _Base(concepts, 2)
+    (pairs, darts), rounds = random.choice(((2, 6), (3, 3))), random.choice((2, 3, 3))
+    lists = (
+        PrivacyGuarantee(epsilon=1.0, delta=0.25),
+        PrivacyGuarantee(epsilon=2.0, delta=0.5),
+    )  # rates of 1, and noise of at most 1
+    plan = ForestPlan(
+        slots=2 * pairs,
+        packed=True,
+        mistakes_per_layer=(1, 1, 1),
+        mistakes_per_slot=(1.0, 1.0),
+        margins=(1, random.randint(1, 2), random.randint(1, 2)),
+        list_thresholds=(2, 2),
+        budgets=ForestBudgets(switching=(1.0, 1.0, 1.0), listing=lists),
+    )
+    recipe: Any = LazyForest(
+        concepts=concepts,
+        rounds=rounds,
+        epsilon=4.0,
+        delta=0.75,
+        base=StandardOptimal(concepts),
+        plan=plan,
+        restarts=False,
+    )
+    assert recipe.histogram(1).noise_bound == recipe.histogram(2).noise_bound == 1
+    if changed is not None:
+        recipe = changed(recipe)
+    strategy = Strategy(random, lambda r: r.randrange(len(learner.examples)))
+    thresholds = [1 + margin for margin in plan.margins]
+    reach = max(0, rounds - min(thresholds))
+    law = Enumeration(base, reach).law(_played(recipe, learner, strategy, rounds), rounds)
+    line = (
+        f"packed_forest_agrees {learner.shown()} {learner.tournaments()} "
+        f"{number(len(learner.hypotheses))} {number(pairs)} {number(darts)} {number(rounds)} "
+        f"{fraction(base)} {listed(map(integer, thresholds))} "
+        f"{strategy.table(number)} {law_table(law)}"
+    )
+    return Instance("LazyForest, packed", line, len(law))
