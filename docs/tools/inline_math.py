@@ -12,9 +12,11 @@ APART = re.compile(
 INDEXED = re.compile(
     r"(?<![^\W\d_])(?<![_.])([^\W\d_][\u0300-\u036f]*′*|(?:min|max|sup|inf|log|err)(?=_(?:\w\b|\{)))_"
 )
-RAISED = re.compile(r"(?<=[\w)\]}′*>])\^")
+RAISED = re.compile(r"(?<=[\w)\]}′*>|⌉⌋])\^")
 INDEX = re.compile(r"[^\W_]+′*|\\?\*")
-EXPONENT = re.compile(r"[OΩΘ]\([^()]*\)|[−+-]?(?:[^\W\d_]_[^\W_]+|\d+(?:\.\d+)?|[^\W_]+)′*|\\?\*")
+EXPONENT = re.compile(
+    r"[OΩΘ]\([^()]*\)|[−+-]?(?:[^\W\d_]_[^\W_]+|\d+(?:\.\d+)?|[^\W_]+)′*|\|\w\||\\?\*"
+)
 LESS = re.compile(r"<(?!/?su[bp]>)")
 CLOSING = {"(": ")", "{": "}"}
 
@@ -31,7 +33,7 @@ def typeset(markdown: str) -> str:
 
 def _typeset(text: str) -> str:
     raised = _replace(text, RAISED, EXPONENT, "sup", "({")
-    return _replace(raised, INDEXED, INDEX, "sub", "{")
+    return _replace(raised, INDEXED, INDEX, "sub", "({")
 
 
 def _replace(

@@ -220,6 +220,7 @@ def test_the_gallery_shows_every_claim() -> None:
         ),
         ("P_{A^(k+1)}(N)", "P<sub>A<sup>k+1</sup></sub>(N)"),
         ("f^(i−k)(p) and f^j(1/n)", "f<sup>i−k</sup>(p) and f<sup>j</sup>(1/n)"),
+        ("q^|z| = M_(r+1)", "q<sup>|z|</sup> = M<sub>r+1</sub>"),
         ("T^O(d), 2^−40, e^ε_AT", "T<sup>O(d)</sup>, 2<sup>−40</sup>, e<sup>ε<sub>AT</sub></sup>"),
         ("Π_{s≤t<k} N_0/M_s", "Π<sub>s≤t&lt;k</sub> N<sub>0</sub>/M<sub>s</sub>"),
         ("`x_t`, max_contributions, a.b_c", "`x_t`, max_contributions, a.b_c"),
