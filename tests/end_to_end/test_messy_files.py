@@ -321,12 +321,23 @@ def test_learn_looks_at_as_many_rows_as_it_may(littlestone: Command) -> None:
     assert littlestone(f"{call} --store a.db")[0] == 0
 
 
-def test_mistyped_words_for_one_are_warned_of(littlestone: Command) -> None:
+def test_mistyped_words_for_one_are_refused_before_anything_is_spent(littlestone: Command) -> None:
     lines(Path("rows.csv"), "x,y\n" + "1,ja\n2,nein\n" * 30)
     Path("schema.toml").write_text("x.range = [0, 9]\n")
     call = "learn rows.csv --schema schema.toml --label y --out a.jsonl --store a.db"
     status, said = littlestone(f"{call} --positive Ja")
-    assert status == 0 and "none of the first 60 rows is labelled 'Ja': 'ja' is there" in said
+    assert status == 2 and "none of the first 60 rows is labelled 'Ja', but 'ja' is there" in said
+    assert "Add --positive 'ja'" in said and not Path("a.db").exists()
+
+
+@pytest.mark.parametrize("positive", ["true", "True"])
+def test_booleans_of_json_are_labels_in_any_case(littlestone: Command, positive: str) -> None:
+    row = '{"x": 1, "y": true}\n{"x": 2, "y": false}\n{"x": 3, "y": true}\n'
+    lines(Path("rows.jsonl"), row * 20)
+    Path("schema.toml").write_text("x.range = [0, 9]\n")
+    call = "learn rows.jsonl --schema schema.toml --label y --out a.jsonl --store a.db"
+    status, said = littlestone(f"{call} --positive {positive}")
+    assert status == 0 and "always 1: 20 mistakes" in said
 
 
 def test_a_file_that_is_read_again_is_refused_or_warned_of(littlestone: Command) -> None:

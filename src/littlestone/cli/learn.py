@@ -280,13 +280,14 @@ def look_first(
             f"{refusal}. Nothing was spent. littlestone check {shlex.quote(source)} says more; "
             f"--check 0 learns anyway"
         )
+    if found.positive_is_mistyped:
+        raise BadRowError(
+            f"none of the first {found.rows:,} rows is labelled {columns.positive!r}, but "
+            f"{found.positive_is_mistyped} is there. Nothing was spent. Add --positive "
+            f"{found.positive_is_mistyped}; --check 0 learns anyway"
+        )
     for told in found.undeclared(space):
         console.print(told)
-    if found.positive_is_mistyped:
-        _warn(
-            f"none of the first {found.rows:,} rows is labelled {columns.positive!r}: "
-            f"{found.positive_is_mistyped} is there"
-        )
     delimiter, _ = dialect_of(source, needed, form)
     if delimiter not in (None, ",", form.delimiter):
         console.print(f"{source}: values are separated by {delimiter!r}, by the header")

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -175,13 +174,16 @@ class LabelReader:
 
     Args:
         name: The column.
-        positive: The value that counts as 1, and every other as 0.
+        positive: The value that counts as 1, and every other as 0. As text: ``true`` and ``True``
+            are the boolean, and ``1`` is every number that equals 1.
         at_least: The least number that counts as 1, where labels are numbers.
         domain: Where the labels are declared, if it is a schema that does so.
         form: How numbers in text are written.
 
     >>> LabelReader("late", positive="spät").many(["spät", "pünktlich"])
     [1, 0]
+    >>> LabelReader("late", positive="true").many([True, False, "true", 1])
+    [1, 0, 1, 0]
     >>> LabelReader("delay", at_least=15, form=Form(decimal=",")).many(["15,5", 3])
     [1, 0]
     """
@@ -204,6 +206,7 @@ class LabelReader:
                     f"{option}={value!r}"
                 )
         self._number = number_reader(form or Form())
+        self._positive_number = None if positive is None else self._number_in(positive)
         self._usual = (positive, at_least, self._declared) == (None, None, None)
         self.known: Mapping[str, int] = _LABELS if self._usual else {}
         """Texts whose labels need no closer look."""
@@ -228,7 +231,7 @@ class LabelReader:
             except ValueError:
                 raise Misfit(self._name, "is not one of the declared labels", value) from None
         if self._positive is not None:
-            return int(_words(value).strip() == self._positive)
+            return int(self._is_positive(value, self._positive))
         if self._at_least is not None:
             return self._reaches(value, self._at_least)
         if isinstance(value, str):
@@ -241,19 +244,25 @@ class LabelReader:
             raise Misfit(self._name, "is neither 0 nor 1 (--positive says what is 1)", value)
         return label
 
-    def _reaches(self, value: Any, cut: float) -> int:
+    def _is_positive(self, value: Any, positive: str) -> bool:
+        if isinstance(value, str):
+            return value.strip() == positive
+        if isinstance(value, bool | np.bool_):
+            return str(value).casefold() == positive.casefold()
+        number = exact_number(value)
+        return number is not None and number == self._positive_number
+
+    def _number_in(self, value: Any) -> Any:
         try:
-            number = exact_number(self._number(value) if isinstance(value, str) else value)
+            return exact_number(self._number(value) if isinstance(value, str) else value)
         except (ValueError, OverflowError):
-            number = None
+            return None
+
+    def _reaches(self, value: Any, cut: float) -> int:
+        number = self._number_in(value)
         if number is None:
             raise Misfit(self._name, "is not a number (--at-least compares numbers)", value)
         return int(number >= cut)
-
-
-def _words(value: Any) -> str:
-    """Return a value as text, as in a CSV; empty if it is not a single value."""
-    return str(value) if isinstance(value, str | int | float | Decimal) else ""
 
 
 def _number(value: str) -> float | int:

@@ -140,10 +140,13 @@ def mistyped(label: Column, columns: Columns) -> str:
     """Return a label that differs from the declared one in case only, if no row has that."""
     if columns.positive is None:
         return ""
+    wanted = columns.positive
+    booleans = [str(value).casefold() for value in label.values if isinstance(value, bool)]
+    if wanted.casefold() in booleans:  # they are read in any case
+        return ""
     words = {str(value).strip() for value in label.values}
-    wanted = columns.positive.casefold()
-    near = [shown(word) for word in words if word.casefold() == wanted]
-    return "" if columns.positive in words else "".join(near[:1])
+    near = [shown(word) for word in words if word.casefold() == wanted.casefold()]
+    return "" if wanted in words else "".join(near[:1])
 
 
 def counted(number: int, what: str) -> str:
