@@ -171,6 +171,8 @@ class Guesses:
 
 
 FIRST_STAGE = 500
+MOST_RUNS = 10**8
+"""The most games of an audit. A perfect attack proves an epsilon of about 17 with them."""
 
 Notices = tuple[Counter[Hashable], Counter[Hashable]]
 """How often each thing was noticed, in world 0 and in world 1."""
@@ -223,7 +225,7 @@ def audit(
     each part is shared by the two directions. So the bound is valid whenever one stops, and the
     audit stops at the first violation.
     """
-    require.integer(runs=runs, at_least=4 * FIRST_STAGE)
+    require.integer(runs=runs, at_least=4 * FIRST_STAGE, at_most=MOST_RUNS)
     require.open_probability(failure_probability=failure_probability)
     claimed = subject.claimed
     started = time.perf_counter()
@@ -318,6 +320,7 @@ def learner(
     >>> ls.audit.learner(recipe, runs=8_000, rng=ls.seeded(1)).violation
     False
     """
+    require.integer(runs=runs, at_least=4 * FIRST_STAGE * len(MOMENTS), at_most=MOST_RUNS)
     subject, reports, played = Subject.from_learner(recipe), list[AuditReport](), 0
     for moment, part in zip(MOMENTS, rng.spawn(len(MOMENTS)), strict=True):
         found = audit(

@@ -67,6 +67,7 @@ class Workers:
     ) -> list[Result]:
         """``task`` of every argument, in order; ``progress`` is told how many are done."""
         results: list[Result] = []
+        arguments = require.listed(arguments=arguments)
         with ExitStack() as resources:
             for result in self._results(task, arguments, resources):
                 results.append(result)
